@@ -1,0 +1,1 @@
+"""What happened, measured from the log alone."""

@@ -1,0 +1,1 @@
+"""Metrics: a log in, a record out."""

@@ -1,0 +1,1 @@
+"""How one bidder thinks: the graph, its nodes, prompts and replies."""

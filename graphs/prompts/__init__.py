@@ -1,0 +1,1 @@
+"""The words a bidder's model is asked with; one file a prompt."""

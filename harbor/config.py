@@ -1,0 +1,252 @@
+"""The settings of an auction: the only home of defaults. Plain data, from TOML or from Python."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+import unicodedata
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from harbor.errors import ConfigError, unknown
+from harbor.money import Price
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def _speakable(name: Any) -> Any:
+    """Let a name through that can be read aloud and printed: no control or invisible characters, no odd spaces."""
+    if not isinstance(name, str):
+        return name
+    hidden = [character for character in name if unicodedata.category(character)[0] == "C"]
+    if hidden:
+        raise ValueError(f"holds the control character {hidden[0]!r}; use printable characters")
+    if name != " ".join(name.split()) or not name:
+        raise ValueError("is empty or has spaces at its ends or in a row; trim it")
+    return name
+
+
+def _decimal(amount: Any) -> Any:
+    """Take a float as it is written (0.1 is one tenth), and nothing that is no number."""
+    if isinstance(amount, bool):
+        raise ValueError("is not a number; give dollars, such as 20000")
+    if isinstance(amount, float):
+        if not math.isfinite(amount):
+            raise ValueError("is not a finite number")
+        return Decimal(str(amount))
+    return amount
+
+
+Name = Annotated[str, BeforeValidator(_speakable), Field(max_length=80)]
+Dollars = Annotated[Price, BeforeValidator(_decimal)]
+Share = Annotated[Decimal, Field(gt=0, le=1, allow_inf_nan=False), BeforeValidator(_decimal)]
+Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Settings(BaseModel):
+    """Frozen settings that refuse unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Rules(Settings):
+    """The rules of an ascending auction.
+
+    `increment_share` is the least raise as a share of the starting price; `lowerings` says how often an item without a
+    bid comes again with its price lowered by `lowering_share`; `reasks` how often a failed bid is asked again.
+    Source: Chen et al. 2023, sec. 3.1.
+    """
+
+    increment_share: Share = Decimal("0.1")
+    lowerings: int = Field(0, ge=0, le=3)
+    lowering_share: Annotated[Share, Field(lt=1)] = Decimal("0.5")
+    reveal: Literal["price", "true value"] = "true value"
+    reasks: int = Field(3, ge=0, le=20)
+
+
+class Item(Settings):
+    """An item for sale; `persona` is a ground-truth label that no bidder sees."""
+
+    name: Name
+    start: Dollars
+    true_value: Dollars
+    listing: str = Field("", max_length=4_000)
+    persona: str | None = None
+
+
+class Houses(Settings):
+    """A sample of houses: `count` in all, of which `matched` for the persona of each bidder that has one."""
+
+    count: int = Field(10, ge=1)
+    matched: int | None = Field(None, ge=0)
+
+
+class Simulated(Settings):
+    """How the built-in model plays and errs.
+
+    `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while under `limit_share` of
+    its estimate). Rates are shares of replies: unreadable ones, bids too low, bids above budget, beliefs with a wrong sum.
+    """
+
+    policy: Literal["judge", "minimum"] = "judge"
+    limit_share: Annotated[Decimal, Field(gt=0, le=10), BeforeValidator(_decimal)] = Decimal("0.9")
+    latency_seconds: Seconds = 0.0
+    unreadable_rate: Rate = 0.0
+    low_bid_rate: Rate = 0.0
+    over_budget_rate: Rate = 0.0
+    wrong_sum_rate: Rate = 0.0
+
+
+class ModelSettings(Settings):
+    """A model under a name of your own: `use` is "simulated" or "provider:name".
+
+    Prices are dollars per million tokens; without them the cost of a call is unknown.
+    """
+
+    use: str = "simulated"
+    temperature: float = Field(0.0, ge=0, le=2)
+    repairs: int = Field(2, ge=0, le=10)
+    retries: int = Field(2, ge=0, le=10)
+    input_price: float | None = Field(None, ge=0)
+    output_price: float | None = Field(None, ge=0)
+    simulated: Simulated = Simulated()
+
+
+class Switches(Settings):
+    """What a bidder's mind has: a node that is switched off is not in its graph.
+
+    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both).
+    """
+
+    planning: Literal["none", "static", "adaptive"] = "adaptive"
+
+
+class Bidder(Switches):
+    """A bidder: a mind with a model, or a script (`rule`), or an AutoGen agent given to `run` (`agent`).
+
+    `objective` is "profit", "items", or any text, such as a wanted item; `overestimate` is a share of the true value.
+    """
+
+    name: Name
+    persona: str | None = None
+    model: str = "simulated"
+    rule: Literal["minimum-raise", "truthful"] | None = None
+    max_bids: int = Field(4, ge=1)
+    agent: bool = False
+    objective: str = Field("profit", min_length=1, max_length=1_000)
+    budget: Dollars = Decimal(1_000_000)
+    overestimate: Annotated[Decimal, Field(gt=-1, le=10, allow_inf_nan=False), BeforeValidator(_decimal)] = Decimal("0.1")
+    correct_beliefs: bool = True
+    timeout_seconds: float = Field(120.0, gt=0, allow_inf_nan=False)
+
+    def __init__(self, name: str, **settings: Any) -> None:
+        super().__init__(name=name, **settings)
+
+    @model_validator(mode="after")
+    def _one_player(self) -> Bidder:
+        if self.rule and self.agent:
+            raise ValueError("a bidder is played by a rule or by an agent, not by both; drop one")
+        return self
+
+
+class AuctionConfig(Settings):
+    """One auction: what is sold to whom, under which rules, from which seed."""
+
+    name: Name = "auction"
+    seed: int = Field(0, ge=0)
+    items: Annotated[tuple[Item, ...], Field(min_length=1)] | Houses = Houses()
+    bidders: tuple[Bidder, ...] = Field(min_length=1)
+    rules: Rules = Rules()
+    models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})
+
+    @model_validator(mode="after")
+    def _distinct_names(self) -> AuctionConfig:
+        check_distinct("bidder", [bidder.name for bidder in self.bidders])
+        if isinstance(self.items, tuple):
+            check_distinct("item", [item.name for item in self.items])
+        return self
+
+
+def check_distinct(kind: str, names: list[str]) -> None:
+    """Refuse names that are equal, or differ only in case.
+
+    Raises:
+        ValueError: it names both.
+    """
+    folded = Counter(name.casefold() for name in names)
+    for name in names:
+        if folded[name.casefold()] > 1:
+            twins = [twin for twin in names if twin.casefold() == name.casefold()]
+            difference = "twice" if len(set(twins)) == 1 else f"and {twins[1]!r}, which differ only in case"
+            raise ValueError(f"{kind} name {twins[0]!r} is there {difference}; rename one")
+
+
+def check(settings: type[M], values: dict[str, Any], source: str) -> M:
+    """Build settings from plain values.
+
+    Raises:
+        ConfigError: one line that names the setting, its value and the remedy.
+    """
+    try:
+        return settings.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_explain(settings, error)}") from error
+
+
+def read_toml(path: Path) -> AuctionConfig:
+    """Read an auction from a TOML file.
+
+    Raises:
+        ConfigError: no such file, not TOML, or a setting that is refused.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"config {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"config {str(path)!r} is not TOML (not UTF-8 text); give a TOML file") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"config {str(path)!r} is not TOML ({error}); mend that line") from error
+    return check(AuctionConfig, values, f"config {str(path)!r}")
+
+
+def _explain(settings: type[BaseModel], error: ValidationError) -> str:
+    """Put the first complaint of a validation in one line."""
+    problems = [problem for problem in error.errors() if problem["type"] != "tuple_type"] or error.errors()
+    problem = problems[0]
+    place = [part for part in problem["loc"] if part not in ("Houses",) and not str(part).startswith("tuple[")]
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
+    if problem["type"] == "extra_forbidden":
+        return unknown("key", where.rsplit(".", 1)[-1], _known_keys(settings, place)) + (f" (at {where})" if "." in where else "")
+    if problem["type"] == "missing":
+        return f"{where} is missing; give it"
+    message = problem["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    shown = "" if isinstance(problem["input"], dict | tuple | list | BaseModel) else f" {problem['input']!r}"
+    return f"{where}{shown}: {message}" if where else message
+
+
+def _known_keys(settings: Any, place: list[Any]) -> list[str]:
+    """Find the names that the settings at a place know."""
+    for part in place[:-1]:
+        if isinstance(part, str) and hasattr(settings, "model_fields") and part in settings.model_fields:
+            settings = settings.model_fields[part].annotation
+        settings = _inner(settings, part)
+    return list(getattr(settings, "model_fields", {}))
+
+
+def _inner(annotation: Any, part: Any) -> Any:
+    options = getattr(annotation, "__args__", None)
+    if options is None:
+        return annotation
+    models = [option for option in options if hasattr(option, "model_fields")]
+    if isinstance(part, int) or not models:
+        return _inner(options[0], part)
+    return models[-1]

@@ -1,0 +1,38 @@
+"""The errors a user of Harbor can cause; each names the thing, the value and the remedy in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class HarborError(Exception):
+    """Anything Harbor refuses to do; the command line prints it as one line and exits with 2."""
+
+
+class ConfigError(HarborError):
+    """A setting is unknown, missing or out of range."""
+
+
+class LogError(HarborError):
+    """A log can't be read: missing, edited, or written by a newer Harbor."""
+
+
+class RunFolderError(HarborError):
+    """The folder of a run exists already or can't be written."""
+
+
+class ModelError(HarborError):
+    """A model can't be made, or did not give a readable reply within its repairs."""
+
+
+def unknown(kind: str, value: str, known: Iterable[str]) -> str:
+    """Say that a name is not known, and which known name is nearest.
+
+    >>> unknown("persona", "urban-dweller", ["urban-dwellers", "downsizing"])
+    "unknown persona 'urban-dweller'; did you mean 'urban-dwellers'?"
+    """
+    names = sorted(known)
+    nearest = get_close_matches(value, names, n=1, cutoff=0.5)
+    remedy = f"did you mean {nearest[0]!r}?" if nearest else f"choose one of: {', '.join(names) or 'none is defined'}"
+    return f"unknown {kind} {value!r}; {remedy}"

@@ -1,0 +1,364 @@
+"""Everything that can happen, as frozen events that say who may see them; and what the auctioneer asks.
+
+Amounts are dollars (`Decimal`). A public event may be seen by everyone, a private one by its bidder, an analyst's
+event by neither: the base class decides, so no event can be written without an audience.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from harbor.money import Money
+
+SCHEMA_VERSION = 1
+
+EVERYONE = "everyone"
+ANALYST = "analyst"
+
+Audience = str
+"""``"everyone"``, ``"analyst"``, or ``"bidder:<name>"``."""
+
+WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
+
+# ---------------------------------------------------------------- what the auctioneer asks, and the answers
+
+
+class Ask(NamedTuple):
+    """A bidder's turn: bid from `minimum` to `maximum` dollars, both legal, or withdraw.
+
+    `refusal` says why the previous attempt failed; it is empty at the first.
+    """
+
+    bidder: str
+    item: str
+    round: int
+    minimum: Money
+    maximum: Money
+    attempt: int = 1
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The auctioneer waits, before the first item (`closed` is empty) and after a hammer, so that bidders may think."""
+
+    bidder: str
+    closed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bid:
+    """The action of bidding an amount in dollars; legal or not is for the auctioneer to say."""
+
+    amount: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The action of leaving the bidding for this item."""
+
+    reason: WithdrawalReason = "declined"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An answer that is neither a bid nor a withdrawal, and why."""
+
+    reason: str
+
+
+Action = Bid | Withdraw
+Answer = Bid | Withdraw | Unreadable
+
+# ---------------------------------------------------------------- events, by audience
+
+
+@dataclass(frozen=True, slots=True)
+class PublicEvent:
+    """An event that everyone may see."""
+
+    @property
+    def audience(self) -> Audience:
+        """Everyone."""
+        return EVERYONE
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateEvent:
+    """An event that one bidder and the analyst may see."""
+
+    bidder: str
+
+    @property
+    def audience(self) -> Audience:
+        """The bidder whose event it is."""
+        return f"bidder:{self.bidder}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystEvent:
+    """An event that no bidder may see."""
+
+    @property
+    def audience(self) -> Audience:
+        """The analyst."""
+        return ANALYST
+
+
+Event = PublicEvent | PrivateEvent | AnalystEvent
+Note = Callable[[Event], None]
+"""How a bidder hands over what it concluded; the auctioneer writes it to the log."""
+
+# ---------------------------------------------------------------- public: the sale
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """An item as everyone sees it before the sale."""
+
+    name: str
+    start: Money
+    listing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaleOpened(PublicEvent):
+    """The doors open: who bids on what, in which order, and what is announced after a sale."""
+
+    bidders: tuple[str, ...]
+    lots: tuple[Lot, ...]
+    reveal: Literal["price", "true value"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOpened(PublicEvent):
+    """An item comes under the hammer at its starting price."""
+
+    item: str
+    start: Money
+    increment: Money
+
+
+@dataclass(frozen=True, slots=True)
+class PriceLowered(PublicEvent):
+    """Nobody bid: the item comes again at a lower starting price, and everyone is called back."""
+
+    item: str
+    start: Money
+    increment: Money
+
+
+@dataclass(frozen=True, slots=True)
+class BiddersAsked(PublicEvent):
+    """The auctioneer asks these bidders at the same moment."""
+
+    item: str
+    round: int
+    attempt: int
+    minimum: Money
+    bidders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BidPlaced(PublicEvent):
+    """A legal bid."""
+
+    item: str
+    round: int
+    bidder: str
+    amount: Money
+
+
+@dataclass(frozen=True, slots=True)
+class BidderWithdrew(PublicEvent):
+    """A bidder is out of this item: declined, cannot afford the least bid, failed too often, or fell silent."""
+
+    item: str
+    round: int
+    bidder: str
+    reason: WithdrawalReason
+
+
+@dataclass(frozen=True, slots=True)
+class RoundClosed(PublicEvent):
+    """A round brought a bid; the leader is drawn by lot among equal highest bids."""
+
+    item: str
+    round: int
+    leader: str
+    price: Money
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSold(PublicEvent):
+    """The hammer falls: the winner pays its bid."""
+
+    item: str
+    winner: str
+    price: Money
+
+
+@dataclass(frozen=True, slots=True)
+class ItemUnsold(PublicEvent):
+    """Nobody wanted the item."""
+
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRevealed(PublicEvent):
+    """After the hammer the auctioneer announces what the item was truly worth."""
+
+    item: str
+    true_value: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(PublicEvent):
+    """Bidders may think: before the first item (`closed` is empty), and after each hammer."""
+
+    closed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SaleClosed(PublicEvent):
+    """The last hammer has fallen and the last thought is written."""
+
+
+# ---------------------------------------------------------------- private: one bidder
+
+
+@dataclass(frozen=True, slots=True)
+class BidderSeated(PrivateEvent):
+    """What a bidder brings and knows: budget, estimates, whom it acts as, what it wants."""
+
+    budget: Money
+    estimates: dict[str, Money]
+    personas: tuple[str, ...]
+    objective: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(PrivateEvent):
+    """A plan: its text and a priority from 1 to 3 for each item still to come."""
+
+    text: str
+    priorities: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(PrivateEvent):
+    """Why a bidder answered as it did; `amount` is None for a withdrawal."""
+
+    item: str
+    round: int
+    attempt: int
+    reasons: str
+    amount: Money | None
+
+
+@dataclass(frozen=True, slots=True)
+class BidFailed(PrivateEvent):
+    """A bid that was refused, and why; private, for the reason may tell a budget."""
+
+    item: str
+    round: int
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """An item and what was paid for it."""
+
+    item: str
+    price: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """A bidder's notebook of the sale: its own budget left, everyone's profit, everyone's winning bids.
+
+    `profits` is empty where true values are not revealed.
+    """
+
+    budget: Money
+    profits: dict[str, Money]
+    wins: dict[str, tuple[Win, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Believed(PrivateEvent):
+    """A belief update: what was said first, how many fields of it were wrong, and what is held from here on."""
+
+    closed: tuple[str, ...]
+    said: Belief
+    errors_self: int
+    errors_others: int
+    fields_self: int
+    fields_others: int
+    held: Belief
+
+
+# ---------------------------------------------------------------- the analyst's
+
+
+@dataclass(frozen=True, slots=True)
+class LogOpened(AnalystEvent):
+    """The first line of a log."""
+
+    schema: int
+    harbor: str
+    run: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLabelled(AnalystEvent):
+    """The ground truth of an item: its true value, and the persona it was written for ("" if none)."""
+
+    item: str
+    true_value: Money
+    persona: str
+
+
+@dataclass(frozen=True, slots=True)
+class BidderLabelled(AnalystEvent):
+    """The ground truth of a bidder: its persona's id ("" if none) and what plays it (a model, a rule, an agent)."""
+
+    bidder: str
+    persona: str
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled(AnalystEvent):
+    """One model call: who asked for what, its tokens, cost in dollars (None if unknown), start and length in seconds."""
+
+    bidder: str
+    purpose: str
+    model: str
+    prompt: str
+    attempt: int
+    outcome: Literal["ok", "unreadable", "failed"]
+    input_tokens: int
+    output_tokens: int
+    cost_dollars: float | None
+    cached: bool
+    began: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeatFailed(AnalystEvent):
+    """A seat that raised or ran out of time; the auction went on without its answer."""
+
+    bidder: str
+    kind: Literal["error", "timeout"]
+    detail: str
+
+
+CLOCK_FIELDS = frozenset({"at", "began", "seconds", "run", "digest"})
+"""Fields of a log line that differ between two runs of one seed."""

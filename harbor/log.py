@@ -1,0 +1,171 @@
+"""The log: the only truth. Events in the order of the auction, one JSON line each, appended and flushed at once.
+
+A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
+opened. Each digest covers the line and the digest before it, so an edited line is found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from harbor import events
+from harbor.errors import LogError
+from harbor.events import SCHEMA_VERSION, AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
+
+EventType = TypeVar("EventType", bound=Event)
+
+
+def _name(kind: type[Event]) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {
+    kind: (_name(kind), TypeAdapter(kind))
+    for kind in vars(events).values()
+    if isinstance(kind, type)
+    and issubclass(kind, PublicEvent | PrivateEvent | AnalystEvent)
+    and kind not in (PublicEvent, PrivateEvent, AnalystEvent)
+}
+_BY_NAME = dict(_ADAPTERS.values())
+
+
+class Entry(NamedTuple):
+    """One line of a log: its number, seconds since the log was opened, and the event."""
+
+    seq: int
+    at: float
+    event: Event
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A log read back; `warning` says what is missing at its end, if anything is."""
+
+    entries: tuple[Entry, ...]
+    warning: str = ""
+
+
+class Log:
+    """The one writer of a log: in memory, and in a file where one is given."""
+
+    def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.entries: list[Entry] = []
+        self._clock = clock
+        self._opened = clock()
+        self._digest = ""
+        self._file: IO[bytes] | None = path.open("xb") if path else None
+        self._listeners: list[Callable[[Entry], None]] = [self._write] if path else []
+
+    def listen(self, listener: Callable[[Entry], None]) -> None:
+        """Call `listener` with every entry from here on, right after it is written."""
+        self._listeners.append(listener)
+
+    def append(self, event: Event) -> Entry:
+        """Write an event and flush it."""
+        entry = Entry(len(self.entries), self._clock() - self._opened, event)
+        self.entries.append(entry)
+        for listener in self._listeners:
+            listener(entry)
+        return entry
+
+    def _write(self, entry: Entry) -> None:
+        assert self._file is not None  # noqa: S101 - it listens only where there is a file
+        line, self._digest = encode(entry, self._digest)
+        self._file.write(line)
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; the entries stay in memory."""
+        if self._file is not None:
+            self._file.close()
+
+
+def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
+    """Pick the events of one type, in order."""
+    return [entry.event for entry in entries if isinstance(entry.event, kind)]
+
+
+def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
+    """Write an entry as a JSON line; returns the line and its digest."""
+    name, adapter = _ADAPTERS[type(entry.event)]
+    head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
+    fields = adapter.dump_json(entry.event)[1:-1]
+    body = head[:-1].encode() + (b"," + fields if fields else b"")
+    digest = sha256(digest_before.encode() + body).hexdigest()[:16]
+    return body + b',"digest":"' + digest.encode() + b'"}\n', digest
+
+
+def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
+    """Read a JSON line.
+
+    Raises:
+        ValueError: not JSON, or not an event.
+        LogError: its digest does not follow from the line and the digest before it.
+    """
+    fields = json.loads(line)
+    digest = fields.pop("digest")
+    body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
+    if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
+        raise LogError("was edited: its digest does not match its text")
+    adapter = _BY_NAME[fields.pop("type")]
+    seq, at = fields.pop("seq"), fields.pop("at")
+    fields.pop("audience")
+    return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
+
+
+def read_log(path: Path) -> Reading:
+    """Read a log back.
+
+    A last line that is cut short is dropped, and the reading says so.
+
+    Raises:
+        LogError: no such file, an edited line, or a schema newer than this Harbor knows.
+    """
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise LogError(f"log {str(path)!r} can't be read ({error.strerror}); give the folder of a run") from error
+    entries: list[Entry] = []
+    digest, warning = "", ""
+    for number, line in enumerate(lines, start=1):
+        if not line.endswith(b"\n"):
+            warning = f"line {number} is cut short; read up to line {number - 1}"
+            break
+        if number == 1:
+            _check_schema(path, line)
+        try:
+            entry, digest = decode(line, digest)
+        except LogError as error:
+            raise LogError(f"log {str(path)!r} line {number} {error}; restore the file as it was written") from error
+        except (ValueError, KeyError, TypeError, ValidationError) as error:
+            raise LogError(f"log {str(path)!r} line {number} is not an event; restore the file") from error
+        entries.append(entry)
+    if not entries:
+        raise LogError(f"log {str(path)!r} holds no whole line; there is nothing to replay")
+    if not warning and not isinstance(entries[-1].event, events.SaleClosed):
+        warning = f"the log ends at line {len(entries)}, before the sale closed"
+    return Reading(tuple(entries), warning)
+
+
+def _check_schema(path: Path, line: bytes) -> None:
+    try:
+        fields = json.loads(line)
+        known = fields["type"] == _ADAPTERS[LogOpened][0]
+        schema = int(fields["schema"]) if known else 0
+    except (ValueError, KeyError, TypeError):
+        known, schema = False, 0
+    if not known:
+        raise LogError(f"log {str(path)!r} line 1 is not the opening of a Harbor log; give the folder of a run")
+    if schema > SCHEMA_VERSION:
+        raise LogError(
+            f"log {str(path)!r} has schema {schema}, newer than {SCHEMA_VERSION} that this Harbor reads; upgrade Harbor"
+        )

@@ -1,0 +1,48 @@
+"""Money: dollars as exact decimals, never a binary float, at most two places."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated
+
+from pydantic import Field, PlainSerializer
+
+CENT = Decimal("0.01")
+DOLLAR = Decimal(1)
+
+
+def as_number(amount: Decimal) -> int | float:
+    """Give an amount as a JSON number: an integer when whole, else with its cents.
+
+    A float holds every amount of up to 13 digits before the point so exactly that two places read back the same.
+    """
+    return int(amount) if amount == amount.to_integral_value() else float(amount)
+
+
+_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
+
+Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), _JSON]
+"""Any amount in dollars, a loss included."""
+
+Price = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), _JSON]
+"""A positive amount in dollars: a budget, a starting price, a true value."""
+
+
+def to_cents(amount: Decimal) -> Decimal:
+    """Round to the nearest cent, half up, dropping needless zeros after the point."""
+    rounded = amount.quantize(CENT, rounding=ROUND_HALF_UP)
+    return rounded.quantize(DOLLAR) if rounded == rounded.to_integral_value() else rounded
+
+
+def dollars(amount: Decimal) -> str:
+    """Write an amount as the auctioneer says it: ``$1,250`` or ``$47.50``; ``-$5`` for a loss.
+
+    >>> dollars(Decimal("1250")), dollars(Decimal("47.5")), dollars(Decimal(-5))
+    ('$1,250', '$47.50', '-$5')
+    """
+    sign, size = ("-", -amount) if amount < 0 else ("", amount)
+    if size == size.to_integral_value():
+        return f"{sign}${size:,.0f}"
+    exponent = size.as_tuple().exponent
+    places = max(2, -exponent) if isinstance(exponent, int) else 2
+    return f"{sign}${size:,.{places}f}"

@@ -1,0 +1,1 @@
+"""The mechanisms: pure rules of who must act now, and what follows from the actions."""

@@ -1,0 +1,54 @@
+"""What every mechanism offers: rounds of simultaneous asks, as pure functions of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+from typing import Protocol, TypeVar
+
+from harbor.events import Action, Ask, Bid, Event
+from harbor.money import CENT, dollars
+
+S = TypeVar("S")
+
+
+class Mechanism(Protocol[S]):
+    """The rules of a game; no I/O, clock, global random or framework."""
+
+    def start(self) -> S:
+        """Give the state before the doors open."""
+        ...
+
+    def asks(self, state: S) -> Sequence[Ask]:
+        """Say who must act now, at the same moment, and the legal range; nobody: it is over, or not yet open."""
+        ...
+
+    def settle(self, state: S, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Say what follows from one legal action of each bidder asked; with no actions, before the doors open, open."""
+        ...
+
+    def apply(self, state: S, event: Event) -> S:
+        """Give the state after an event; an event of no concern to the rules changes nothing."""
+        ...
+
+
+def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
+    """Rebuild the state of the rules from events."""
+    state = rules.start()
+    for event in events:
+        state = rules.apply(state, event)
+    return state
+
+
+def refusal(ask: Ask, bid: Bid) -> str:
+    """Say why a bid is not legal, in words for its bidder; empty if it is."""
+    amount = bid.amount
+    if not amount.is_finite() or amount < 0:
+        return "a bid must be a positive amount of dollars"
+    if amount % CENT:
+        return "a bid must be in whole cents"
+    if amount < ask.minimum:
+        return f"{dollars(amount)} is below the least bid of {dollars(ask.minimum)}"
+    if amount > ask.maximum:
+        return f"{dollars(amount)} is above your remaining budget of {dollars(ask.maximum)}"
+    return ""

@@ -1,0 +1,1 @@
+"""Who bids and what is sold."""

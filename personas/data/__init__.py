@@ -1,0 +1,1 @@
+"""Catalog texts, prices and, apart from them, labels."""
