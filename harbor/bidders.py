@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harbor.events import Answer, Ask, Bid, BidderSeated, BidPlaced, Event, ItemOpened, Note, Pause, PriceLowered, Withdraw
+from harbor.events import Answer, Ask, Bid, BidderSeated, BidPlaced, Event, ItemOpened, Pause, PriceLowered, Withdraw
 
 
 _NEW_CALL = (ItemOpened, PriceLowered)
@@ -15,11 +15,8 @@ _NEW_CALL = (ItemOpened, PriceLowered)
 class Player(Protocol):
     """Whoever plays a bidder: a graph, a script, a person."""
 
-    async def act(self, ask: Ask | Pause, seen: Sequence[Event], note: Note) -> Answer | None:
-        """Answer the auctioneer, knowing only what this bidder has seen.
-
-        Conclusions worth keeping go to `note` as private events. A pause wants no answer.
-        """
+    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
+        """Answer the auctioneer, knowing only what this bidder has seen; a pause wants no answer."""
         ...
 
 
@@ -32,7 +29,7 @@ class MinimumRaise:
 
     max_bids: int
 
-    async def act(self, ask: Ask | Pause, seen: Sequence[Event], note: Note) -> Answer | None:  # noqa: ARG002
+    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
         """Answer by the rule."""
         return self.decide(ask, seen) if isinstance(ask, Ask) else None
 
@@ -51,7 +48,7 @@ class MinimumRaise:
 class Truthful:
     """Raises by the minimum up to its own estimate of the item."""
 
-    async def act(self, ask: Ask | Pause, seen: Sequence[Event], note: Note) -> Answer | None:  # noqa: ARG002
+    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
         """Answer by the rule."""
         return self.decide(ask, seen) if isinstance(ask, Ask) else None
 

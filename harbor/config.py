@@ -120,10 +120,12 @@ class ModelSettings(Settings):
 class Switches(Settings):
     """What a bidder's mind has: a node that is switched off is not in its graph.
 
-    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both).
+    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs` says whether a
+    belief is put right before it is handed on.
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
+    correct_beliefs: bool = True
 
 
 class Bidder(Switches):
@@ -141,7 +143,6 @@ class Bidder(Switches):
     objective: str = Field("profit", min_length=1, max_length=1_000)
     budget: Dollars = Decimal(1_000_000)
     overestimate: Annotated[Decimal, Field(gt=-1, le=10, allow_inf_nan=False), BeforeValidator(_decimal)] = Decimal("0.1")
-    correct_beliefs: bool = True
     timeout_seconds: float = Field(120.0, gt=0, allow_inf_nan=False)
 
     def __init__(self, name: str, **settings: Any) -> None:

@@ -23,7 +23,11 @@ class RunFolderError(HarborError):
 
 
 class ModelError(HarborError):
-    """A model can't be made, or did not give a readable reply within its repairs."""
+    """A model did not answer."""
+
+
+class UnreadableReply(ModelError):
+    """A model answered, but not with a usable reply within its repairs."""
 
 
 def unknown(kind: str, value: str, known: Iterable[str]) -> str:

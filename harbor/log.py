@@ -69,9 +69,13 @@ class Log:
         """Call `listener` with every entry from here on, right after it is written."""
         self._listeners.append(listener)
 
+    def now(self) -> float:
+        """Give the seconds since the log was opened."""
+        return self._clock() - self._opened
+
     def append(self, event: Event) -> Entry:
         """Write an event and flush it."""
-        entry = Entry(len(self.entries), self._clock() - self._opened, event)
+        entry = Entry(len(self.entries), self.now(), event)
         self.entries.append(entry)
         for listener in self._listeners:
             listener(entry)

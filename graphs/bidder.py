@@ -1,0 +1,82 @@
+"""The wiring: one bidder's mind as a LangGraph graph, and that graph as a player."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from harbor.config import Switches
+from harbor.events import Answer, Ask, Event, Note, Pause
+from harbor.graphs.nodes.believe import believe
+from harbor.graphs.nodes.bid import bid
+from harbor.graphs.nodes.plan import plan
+from harbor.graphs.nodes.replan import replan
+from harbor.graphs.state import Mind, Thinking, Update
+from harbor.memory.notebook import Notebook
+from harbor.models import Mouthpiece
+
+Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
+MOST_STEPS = 25
+
+
+def bidder_graph(mind: Mind) -> Graph:
+    """Compile the graph of one bidder; it can be a node of a graph of yours.
+
+    Give it `{"ask": ask, "notebook": events the bidder has seen}`; it gives back the notebook with its conclusions and,
+    to an `Ask`, the answer. A node that is switched off is not in the graph.
+    """
+    switches = mind.switches
+    graph = StateGraph(Thinking)
+
+    def add(name: str, node: Callable[[Thinking, Mind], Awaitable[Update]]) -> None:
+        graph.add_node(name, partial(node, mind=mind))  # type: ignore[call-overload]
+
+    add("bid", bid)
+    add("believe", believe)
+    graph.add_edge("bid", END)
+    opening = END
+    if switches.planning != "none":
+        add("plan", plan)
+        graph.add_edge("plan", END)
+        opening = "plan"
+    graph.add_conditional_edges(START, partial(_occasion, opening=opening), ["bid", "believe", opening])
+    if switches.planning == "adaptive":
+        add("replan", replan)
+        graph.add_edge("replan", END)
+        graph.add_conditional_edges("believe", _anything_left, ["replan", END])
+    else:
+        graph.add_edge("believe", END)
+    return graph.compile()
+
+
+def _occasion(state: Thinking, opening: str) -> str:
+    """Choose where to enter: a bid is wanted, an item has closed, or the sale is about to begin."""
+    ask = state["ask"]
+    if isinstance(ask, Ask):
+        return "bid"
+    return "believe" if ask.closed else opening
+
+
+def _anything_left(state: Thinking) -> str:
+    return "replan" if state["notebook"].coming else END
+
+
+class GraphBidder:
+    """A player whose answers come from its graph; it reads on in the log from where it stopped."""
+
+    def __init__(self, model: Mouthpiece, switches: Switches, note: Note) -> None:
+        self.graph = bidder_graph(Mind(model, switches, note))
+        self._notebook = Notebook()
+        self._read = 0
+
+    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
+        """Answer the auctioneer."""
+        self._notebook = self._notebook.after(seen[self._read :])
+        self._read = len(seen)
+        thinking: Any = {"ask": ask, "notebook": self._notebook}
+        done = await self.graph.ainvoke(thinking, {"recursion_limit": MOST_STEPS})
+        return done.get("answer")

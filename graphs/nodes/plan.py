@@ -1,0 +1,35 @@
+"""Plan: before the first item, give every item a priority.
+
+Source: Chen et al. 2023, sec. 3.2.
+"""
+
+from __future__ import annotations
+
+from harbor.events import Planned
+from harbor.graphs import facts
+from harbor.graphs.replies import Plan, covers
+from harbor.graphs.state import Mind, Thinking, Update
+
+
+async def plan(state: Thinking, mind: Mind) -> Update:
+    """Ask for a plan over all items."""
+    notebook = state["notebook"]
+    return await make_plan(
+        "plan",
+        state,
+        mind,
+        {
+            "budget": notebook.budget,
+            "mean_estimate": facts.mean_estimate(notebook),
+            "items": facts.items(notebook, notebook.lots, listings=True),
+        },
+    )
+
+
+async def make_plan(name: str, state: Thinking, mind: Mind, known: facts.Row) -> Update:
+    """Ask for a plan that covers the items in `known`, each once."""
+    notebook = state["notebook"]
+    names = [row["item"] for row in known["items"]]
+    reply = await mind.model.ask(mind.prompt(name, notebook, known), Plan, check=lambda plan: covers(plan, names))
+    priorities = {priority.item: priority.priority for priority in reply.priorities}
+    return mind.conclude(Planned(notebook.name, reply.plan, priorities))

@@ -1,0 +1,28 @@
+"""Replan: after an item, revise the priorities of the items still to come.
+
+Source: Chen et al. 2023, sec. 3.2.
+"""
+
+from __future__ import annotations
+
+from harbor.graphs import facts
+from harbor.graphs.nodes.plan import make_plan
+from harbor.graphs.state import Mind, Thinking, Update
+
+
+async def replan(state: Thinking, mind: Mind) -> Update:
+    """Ask for a new plan over the remaining items, from the belief now held."""
+    notebook = state["notebook"]
+    held = notebook.belief or notebook.truth()
+    return await make_plan(
+        "replan",
+        state,
+        mind,
+        {
+            "budget": held.budget,
+            "mean_estimate": facts.mean_estimate(notebook),
+            "belief": facts.belief(held),
+            "plan": notebook.plan,
+            "items": facts.items(notebook, notebook.coming, listings=True),
+        },
+    )

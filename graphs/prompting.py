@@ -1,0 +1,53 @@
+"""Filling prompts: a text file, strictly filled, with the facts as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from harbor.models import Prompt, version_of
+from harbor.money import as_number
+
+Facts = Mapping[str, Any]
+
+
+def fill(name: str, system: Facts, facts: Facts) -> Prompt:
+    """Fill a prompt of this package.
+
+    Args:
+        name: the prompt's file without its ending.
+        system: facts that stay the same all through the sale.
+        facts: facts of this call.
+    """
+    opening, body = _text("system"), _text(name)
+    return Prompt(
+        name=name,
+        system=opening.substitute(facts=as_json(system)),
+        human=body.substitute(facts=as_json({"task": name, **facts})),
+        version=version_of(opening.template + body.template),
+    )
+
+
+def as_json(facts: Facts) -> str:
+    """Write facts as one line of JSON that cannot close the block it stands in.
+
+    Angle brackets and control characters inside texts are escaped.
+    """
+    text = json.dumps(facts, separators=(",", ":"), default=_number)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _number(value: object) -> int | float:
+    if isinstance(value, Decimal):
+        return as_number(value)
+    raise TypeError(f"{value!r} is no fact: facts are texts, numbers, lists and tables")
+
+
+@cache
+def _text(name: str) -> Template:
+    return Template((files("harbor.graphs.prompts") / f"{name}.md").read_text(encoding="utf-8"))

@@ -1,0 +1,53 @@
+"""What flows through a bidder's graph, and what its nodes can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypedDict
+
+from harbor.config import Switches
+from harbor.events import Answer, Ask, Event, Note, Pause
+from harbor.graphs.prompting import Facts, fill
+from harbor.memory.notebook import Notebook
+from harbor.models import Mouthpiece, Prompt
+
+
+def remember(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
+    """Reduce the notebook channel: a notebook replaces it, events are folded into it."""
+    return news if isinstance(news, Notebook) else (notebook or Notebook()).after(news)
+
+
+class Thinking(TypedDict, total=False):
+    """The state of a bidder's graph.
+
+    `ask` is what the auctioneer wants; `notebook` takes a notebook or the events seen so far; `answer` comes out.
+    """
+
+    ask: Ask | Pause
+    notebook: Annotated[Notebook, remember]
+    answer: Answer | None
+
+
+Update = dict[str, Any]
+"""Channels of `Thinking` that a node changes; under "notebook" stand the events it concluded."""
+
+
+@dataclass(frozen=True)
+class Mind:
+    """What the nodes of one bidder share: its model, its switches, and the way out for its conclusions."""
+
+    model: Mouthpiece
+    switches: Switches
+    note: Note
+
+    def conclude(self, *conclusions: Event) -> Update:
+        """Hand over what a node concluded, and give it to the nodes after it."""
+        for conclusion in conclusions:
+            self.note(conclusion)
+        return {"notebook": conclusions}
+
+    def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
+        """Fill a prompt with who this bidder is and the facts of the call."""
+        who = {"you": notebook.name, "personas": notebook.personas, "objective": notebook.objective}
+        return fill(name, who, facts)

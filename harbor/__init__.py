@@ -1,0 +1,63 @@
+"""Harbor: study how language-model agents with personas compete in auctions.
+
+The names below are loaded when they are first used, so that importing `harbor` loads no framework.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harbor.chat import AuctionRoom as AuctionRoom
+    from harbor.chat import BidderAgent as BidderAgent
+    from harbor.config import Bidder as Bidder
+    from harbor.config import Houses as Houses
+    from harbor.config import Item as Item
+    from harbor.config import ModelSettings as ModelSettings
+    from harbor.config import Rules as Rules
+    from harbor.config import Simulated as Simulated
+    from harbor.errors import HarborError as HarborError
+    from harbor.graphs.bidder import bidder_graph as bidder_graph
+    from harbor.personas.catalog import houses as houses
+    from harbor.personas.catalog import personas as personas
+    from harbor.run import Auction as Auction
+    from harbor.run import Result as Result
+    from harbor.simulated import SimulatedChat as SimulatedChat
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Auction": "run",
+    "AuctionRoom": "chat",
+    "Bidder": "config",
+    "BidderAgent": "chat",
+    "HarborError": "errors",
+    "Houses": "config",
+    "Item": "config",
+    "ModelSettings": "config",
+    "Result": "run",
+    "Rules": "config",
+    "Simulated": "config",
+    "SimulatedChat": "simulated",
+    "bidder_graph": "graphs.bidder",
+    "houses": "personas.catalog",
+    "personas": "personas.catalog",
+}
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+
+# In a checkout the sub-packages stand beside this folder, not in it: find them there even when not installed.
+_ROOT = Path(__file__).resolve().parent.parent
+if (_ROOT / "pyproject.toml").is_file() and (_ROOT / "graphs" / "__init__.py").is_file():
+    __path__.append(str(_ROOT))
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'harbor' has no attribute {name!r}")
+    return getattr(import_module(f"harbor.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,279 @@
+"""AutoGen carries the words: a group chat whose manager is the auctioneer. The only module that imports AutoGen.
+
+Answers go to the auctioneer alone, and only the auctioneer speaks to the room. The manager, its messages and the
+container are private modules of AutoGen 0.7.5; a test says which of their names this one stands on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import ChatAgent, Response, Team, TerminationCondition
+from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageFactory, StopMessage, TextMessage
+from autogen_agentchat.teams import BaseGroupChat
+from autogen_agentchat.teams._group_chat._base_group_chat_manager import BaseGroupChatManager
+from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentContainer
+from autogen_agentchat.teams._group_chat._events import GroupChatStart
+from autogen_core import CancellationToken, DefaultTopicId
+from pydantic import TypeAdapter
+
+from harbor.auction import Sale
+from harbor.auctioneer import Said, announce, call, conduct
+from harbor.bidders import Player
+from harbor.events import EVERYONE, Ask, Event, Pause, SeatFailed
+from harbor.models import redact
+from harbor.words import say
+
+AUCTIONEER = "auctioneer"
+READY = "I am ready."
+UNASKED = "I speak when the auctioneer asks me for a bid."
+_ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
+
+logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces
+
+
+def ask_message(ask: Ask | Pause) -> TextMessage:
+    """Say an ask in words, for any agent, with the ask itself in the metadata, for a `BidderAgent`."""
+    return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": _ASK.dump_json(ask).decode()})
+
+
+class BidderAgent(BaseChatAgent):
+    """A Harbor bidder as an AutoGen chat agent: it answers `ask_message`s, in any team, in words.
+
+    Args:
+        name: its name among agents, a Python identifier.
+        player: who decides.
+        seen: gives the events that this bidder may see.
+    """
+
+    def __init__(self, name: str, player: Player, seen: Callable[[], Sequence[Event]]) -> None:
+        super().__init__(name, "A bidder in an auction.")
+        self._player = player
+        self._seen = seen
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        """Plain words."""
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        """Answer the last ask among the messages; what else is said in the room it knows from its own log."""
+        asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
+        words = await self._answer(asks[-1]) if asks else UNASKED
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Nothing to forget: what it knows is in the log."""
+
+    async def _answer(self, ask: str) -> str:
+        answer = await self._player.act(_ASK.validate_json(ask), self._seen())
+        return READY if answer is None else say(answer)
+
+
+class Seat(BaseChatAgent):
+    """A place in the room for any chat agent: never raises, never hangs, and keeps what its bidder concluded.
+
+    Args:
+        name: its name in the room, a Python identifier.
+        bidder: the bidder's name in the auction.
+        agent: who sits there.
+        timeout_seconds: after which the seat has failed.
+        notes: the bidder's conclusions, in order; taken away by the auctioneer.
+    """
+
+    def __init__(self, name: str, bidder: str, agent: ChatAgent, timeout_seconds: float, notes: list[Event]) -> None:
+        super().__init__(name, f"The seat of {bidder}.")
+        self.bidder = bidder
+        self._agent = agent
+        self._timeout = timeout_seconds
+        self._notes = notes
+        self._failure: SeatFailed | None = None
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        """Plain words."""
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        """Pass the auctioneer's words on and the answer back, or note the failure."""
+        thinking = asyncio.ensure_future(self._agent.on_messages(messages, cancellation_token))
+        cancellation_token.link_future(thinking)
+        try:
+            # Not `wait_for`: it would wait on for an agent that swallows its cancellation.
+            done, _ = await asyncio.wait({thinking}, timeout=self._timeout)
+        except asyncio.CancelledError:
+            thinking.cancel()
+            raise
+        if not done:
+            thinking.cancel()
+            thinking.add_done_callback(_look_away)
+            return self._fail("timeout", f"no answer within {self._timeout:g} s")
+        if thinking.cancelled():
+            return self._fail("error", "cancelled itself")
+        if error := thinking.exception():
+            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
+        try:
+            words = thinking.result().chat_message.to_text()
+        except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
+            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
+        return self._say(words)
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Reset whoever sits here."""
+        await self._agent.on_reset(cancellation_token)
+
+    def take(self, words: str) -> Said:
+        """Hand over what was concluded since the last time, and the failure if there was one."""
+        notes, failure = tuple(self._notes), self._failure
+        self._notes.clear()
+        self._failure = None
+        return Said(words, notes, failure)
+
+    def _fail(self, kind: Any, detail: str) -> Response:
+        self._failure = SeatFailed(self.bidder, kind, detail)
+        return self._say("")
+
+    def _say(self, words: str) -> Response:
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+
+def _look_away(late: asyncio.Future[Any]) -> None:
+    """Take note of a late failure, so that asyncio does not complain that nobody did."""
+    if not late.cancelled():
+        late.exception()
+
+
+class Auctioneer(BaseGroupChatManager):
+    """The manager of the chat: carries the script's asks to the seats, and their answers to the script."""
+
+    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], thinkers: Sequence[str], reasks: int, **named: Any) -> None:
+        super().__init__(*chat, **named)
+        self._sale = sale
+        self._seats = {seat.bidder: seat for seat in seats}
+        self._script = conduct(sale, thinkers, reasks)
+        self._asked: tuple[str, ...] = ()
+        self._answers: dict[str, str] = {}
+        self._announced = 0
+        self._turn: list[BaseAgentEvent | BaseChatMessage] = []
+        self.failure: Exception | None = None
+
+    async def validate_group_state(self, messages: list[BaseChatMessage] | None) -> None:
+        """Any opening will do."""
+
+    async def reset(self) -> None:
+        """Refuse: a sale is held once.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("a sale is held once; make a new room for a new one")
+
+    async def select_speaker(self, thread: Sequence[BaseAgentEvent | BaseChatMessage]) -> list[str]:
+        """Hand the answers to the script; speak to the room; ask whom the script names, all at once."""
+        said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
+        self._answers.clear()
+        try:
+            turn = self._script.send(said) if self._asked else next(self._script)
+        except StopIteration:
+            await self._announce()
+            await self._signal_termination(StopMessage(content="The sale is closed.", source=self._name))
+            return []
+        except Exception as failure:  # AutoGen would turn it into a RuntimeError and lose what it was
+            self.failure = failure
+            await self._signal_termination(StopMessage(content="The sale broke off.", source=self._name))
+            return []
+        await self._announce()
+        self._asked = tuple(ask.bidder for ask in turn)
+        for ask in turn:
+            await self._tell(self._participant_name_to_topic_type[self._seats[ask.bidder].name], ask_message(ask))
+        return [self._seats[bidder].name for bidder in self._asked]
+
+    async def update_message_thread(self, messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> None:
+        """Hear the answers."""
+        await super().update_message_thread(messages)
+        self._turn.extend(messages)
+        self._answers.update({words.source: words.content for words in messages if isinstance(words, TextMessage)})
+
+    async def _apply_termination_condition(
+        self, delta: Sequence[BaseAgentEvent | BaseChatMessage], increment_turn_count: bool = False
+    ) -> bool:
+        """Show a termination condition the whole turn: AutoGen shows it the last of several speakers only."""
+        turn, self._turn = self._turn, []
+        return await super()._apply_termination_condition(turn, increment_turn_count)
+
+    async def _announce(self) -> None:
+        """Speak the public events since the last time, in one message to the whole room."""
+        entries = self._sale.log.entries
+        news = [entry.event for entry in entries[self._announced :] if entry.event.audience == EVERYONE]
+        self._announced = len(entries)
+        if words := " ".join(filter(None, map(announce, news))):
+            message = TextMessage(content=words, source=AUCTIONEER)
+            await self._tell(self._group_topic_type, message)
+            await self._output_message_queue.put(message)
+            await self.update_message_thread([message])
+
+    async def _tell(self, topic: str, message: TextMessage) -> None:
+        await self.publish_message(GroupChatStart(messages=[message]), topic_id=DefaultTopicId(type=topic))
+
+
+class AuctionRoom(BaseGroupChat):
+    """A team of seats under one auctioneer; `run_stream()` holds the sale, once.
+
+    Args:
+        sale: not yet open.
+        seats: in seat order.
+        thinkers: bidders that want to think at a pause.
+        reasks: how often a failed bid is asked again.
+        termination_condition: yours, to break off early.
+    """
+
+    component_config_schema = None  # a room is not declared in a file: its log is
+
+    def __init__(
+        self,
+        sale: Sale[Any],
+        seats: Sequence[Seat],
+        thinkers: Sequence[str],
+        reasks: int,
+        termination_condition: TerminationCondition | None = None,
+    ) -> None:
+        super().__init__(
+            "AuctionRoom",
+            "An auction.",
+            list(seats),
+            group_chat_manager_name=AUCTIONEER,
+            group_chat_manager_class=Auctioneer,
+            termination_condition=termination_condition,
+        )
+        self._manager = partial(Auctioneer, sale=sale, seats=seats, thinkers=tuple(thinkers), reasks=reasks)
+        self._auctioneer: Auctioneer | None = None
+
+    async def hold(self, cancellation_token: CancellationToken | None = None) -> None:
+        """Hold the sale to its end.
+
+        Raises:
+            Exception: whatever broke the script off.
+        """
+        async for _ in self.run_stream(cancellation_token=cancellation_token):
+            pass
+        if self._auctioneer is not None and self._auctioneer.failure is not None:
+            raise self._auctioneer.failure
+
+    def _create_group_chat_manager_factory(self, *chat: Any, **named: Any) -> Callable[[], Auctioneer]:
+        def make() -> Auctioneer:
+            self._auctioneer = self._manager(*chat, **named)
+            return self._auctioneer
+
+        return make
+
+    def _create_participant_factory(
+        self, parent_topic_type: str, output_topic_type: str, agent: ChatAgent | Team, message_factory: MessageFactory
+    ) -> Callable[[], ChatAgentContainer]:
+        """Seal the seats: an answer goes to the auctioneer's own topic, not to the room."""
+        to_the_auctioneer = self._group_chat_manager_topic_type
+        return super()._create_participant_factory(to_the_auctioneer, output_topic_type, agent, message_factory)

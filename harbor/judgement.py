@@ -1,0 +1,102 @@
+"""How the built-in model judges: fit from texts, worth from estimates, limits from a budget's shadow price.
+
+Everything here is arithmetic on the facts of a prompt; nothing knows a true value or a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+PRUDENCE = 0.9
+"""An estimate may be too high (the winner's curse), so a careful bidder counts on nine tenths of it."""
+
+TASTE = 0.3
+"""How far a perfect fit raises, or no fit lowers, what an item is worth to a bidder with a persona: by half of this."""
+
+FULL_FIT = 0.25
+"""The share of common vocabulary (cosine) from which a listing counts as a perfect fit."""
+
+EAGERNESS = {1: 0.9, 2: 1.0, 3: 1.05}
+"""What a priority does to a limit."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An item as a bidder weighs it: dollars it is worth to it, dollars it will probably cost."""
+
+    name: str
+    worth: float
+    cost: float
+
+    @property
+    def ratio(self) -> float:
+        """Worth per dollar of cost."""
+        return self.worth / self.cost
+
+
+@cache
+def _vectorizer() -> Any:
+    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 - half a second, only with listings
+
+    return HashingVectorizer(stop_words="english", alternate_sign=False, n_features=2**16, token_pattern=r"[a-z]{3,}")
+
+
+@lru_cache(maxsize=4096)
+def _likeness(one: str, other: str) -> float:
+    vectors = _vectorizer().transform([one, other])
+    vectors.data = vectors.data**0.5  # a word said twice is not twice the interest
+    product = vectors[0].multiply(vectors[1]).sum()
+    norms = (vectors[0].multiply(vectors[0]).sum() * vectors[1].multiply(vectors[1]).sum()) ** 0.5
+    return float(product / norms) if norms else 0.0
+
+
+def fit(tastes: Sequence[str], listing: str) -> float:
+    """Judge how well a listing suits the texts of a bidder's tastes, from 0 to 1; one half where nothing is said."""
+    if not tastes or not listing:
+        return 0.5
+    likeness = sum(_likeness(taste, listing) for taste in tastes) / len(tastes)
+    return min(1.0, likeness / FULL_FIT)
+
+
+def worth(estimate: float, suits: float) -> float:
+    """Say what an item is worth to a bidder in dollars, from its estimate and fit."""
+    return estimate * PRUDENCE * (1 + TASTE * (suits - 0.5))
+
+
+def weigh(name: str, start: float, value: float) -> Option:
+    """Expect an item to go halfway between its starting price and what it is worth to oneself."""
+    return Option(name, value, (start + max(start, value)) / 2)
+
+
+def shadow_price(options: Sequence[Option], budget: float) -> float:
+    """Give the worth that a dollar kept for the best of these options buys, at least 1.
+
+    The budget goes to the options with the most worth per dollar; the first that does not fit any more sets the price
+    (the dual of the fractional knapsack). A budget for everything gives 1: a dollar is worth a dollar.
+    """
+    left = budget
+    for option in sorted(options, key=lambda option: -option.ratio):
+        left -= option.cost
+        if left < 0:
+            return max(1.0, option.ratio)
+    return 1.0
+
+
+def limit(value: float, priority: int, shadow: float, budget: float) -> float:
+    """Say up to how many dollars to bid for an item of this worth."""
+    return min(budget, value * EAGERNESS.get(priority, 1.0) / shadow)
+
+
+def rank(options: Sequence[Option], budget: float) -> dict[str, int]:
+    """Give each option a priority: 3 for the better half of what the budget buys, 2 for the rest of it, 1 beyond it."""
+    affordable: list[str] = []
+    left = budget
+    for option in sorted(options, key=lambda option: -option.ratio):
+        if option.cost <= left and option.ratio > 1:
+            left -= option.cost
+            affordable.append(option.name)
+    top = set(affordable[: (len(affordable) + 1) // 2])
+    return {option.name: 3 if option.name in top else 2 if option.name in affordable else 1 for option in options}

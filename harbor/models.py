@@ -1,0 +1,255 @@
+"""The one doorway to models: a name becomes a LangChain chat model, a prompt becomes a validated reply.
+
+Every call, good or bad, becomes one `ModelCalled` event for the ledger, and one raw record for `calls.jsonl`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Literal, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable
+from langchain_core.utils.json import parse_json_markdown
+from pydantic import BaseModel, ValidationError
+
+from harbor.config import ModelSettings
+from harbor.errors import ConfigError, ModelError, UnreadableReply, unknown
+from harbor.events import ModelCalled, Note
+from harbor.seeding import derive
+from harbor.simulated import SimulatedChat
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+PROVIDERS = {
+    "openai": ("langchain_openai", "ChatOpenAI"),
+    "anthropic": ("langchain_anthropic", "ChatAnthropic"),
+    "ollama": ("langchain_ollama", "ChatOllama"),
+}
+"""Where each provider's chat model lives; the extra of the same name installs it."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A filled prompt: what never changes first, so that providers' prefix caches hit.
+
+    `name` and the hash of the unfilled text identify it in the log.
+    """
+
+    name: str
+    system: str
+    human: str
+    version: str
+
+
+@dataclass(frozen=True)
+class RawCall:
+    """A model call word for word; private, never shown to a bidder."""
+
+    bidder: str
+    purpose: str
+    model: str
+    attempt: int
+    prompt: list[str]
+    reply: str
+    error: str
+
+
+@dataclass
+class Mouthpiece:
+    """A model as one bidder uses it; `ask` is the doorway.
+
+    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds since the log was opened.
+    """
+
+    bidder: str
+    name: str
+    chat: BaseChatModel
+    settings: ModelSettings
+    note: Note
+    keep: Callable[[RawCall], None]
+    clock: Callable[[], float]
+    _bound: dict[type[BaseModel], Runnable[Any, AIMessage]] = field(default_factory=dict, repr=False)
+
+    async def ask(
+        self,
+        prompt: Prompt,
+        reply_type: type[Reply],
+        check: Callable[[Reply], str] = lambda _: "",
+        repairs: int | None = None,
+    ) -> Reply:
+        """Ask for a structured reply, and again with the complaint if it can't be used.
+
+        Args:
+            prompt: what to ask.
+            reply_type: the shape of the reply.
+            check: says what is wrong with a well-formed reply; empty if nothing is.
+            repairs: how often to ask again; the model's setting by default.
+
+        Raises:
+            ModelError: the model failed.
+            UnreadableReply: it gave no usable reply within the repairs.
+        """
+        messages: list[BaseMessage] = [SystemMessage(prompt.system), HumanMessage(prompt.human)]
+        last = 1 + (self.settings.repairs if repairs is None else repairs)
+        complaint = ""
+        for attempt in range(1, last + 1):
+            call = _Call(self, prompt, messages, attempt, self.clock())
+            message = await call.run(self._runnable(reply_type))
+            reply, complaint = _read(message, reply_type)
+            if reply is not None:
+                complaint = check(reply)
+            call.log("unreadable" if complaint else "ok", message, complaint)
+            if reply is not None and not complaint:
+                return reply
+            messages = [*messages, AIMessage(_words(message)), HumanMessage(_REPAIR.format(complaint=complaint))]
+        raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
+
+    def _runnable(self, reply_type: type[BaseModel]) -> Runnable[Any, AIMessage]:
+        """Bind the reply's shape as a tool once; a model that knows no tools answers in JSON text."""
+        if reply_type not in self._bound:
+            try:
+                self._bound[reply_type] = self.chat.bind_tools([reply_type], tool_choice="any")
+            except NotImplementedError:
+                self._bound[reply_type] = self.chat
+        return self._bound[reply_type]
+
+
+_REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape asked for."
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One attempt, from its start to its line in the ledger."""
+
+    model: Mouthpiece
+    prompt: Prompt
+    messages: list[BaseMessage]
+    attempt: int
+    began: float
+
+    async def run(self, runnable: Runnable[Any, AIMessage]) -> AIMessage:
+        try:
+            return await runnable.ainvoke(self.messages)
+        except BaseException as error:  # a cancelled call is paid for too, so it is logged
+            self.log("failed", AIMessage(""), redact(f"{type(error).__name__}: {error}"))
+            if isinstance(error, Exception):
+                raise ModelError(redact(f"{self.model.name} failed: {type(error).__name__}: {error}")) from error
+            raise
+
+    def log(self, outcome: Literal["ok", "unreadable", "failed"], message: AIMessage, complaint: str) -> None:
+        model, usage = self.model, message.usage_metadata
+        read, written = (usage["input_tokens"], usage["output_tokens"]) if usage else (0, 0)
+        model.note(
+            ModelCalled(
+                bidder=model.bidder,
+                purpose=self.prompt.name,
+                model=model.name,
+                prompt=self.prompt.version,
+                attempt=self.attempt,
+                outcome=outcome,
+                input_tokens=read,
+                output_tokens=written,
+                cost_dollars=_cost(model.settings, read, written),
+                cached=bool(usage) and usage.get("total_cost") == 0,  # LangChain's mark of a cache hit
+                began=round(self.began, 6),
+                seconds=round(model.clock() - self.began, 6),
+            )
+        )
+        words = [str(message.content) for message in self.messages]
+        model.keep(
+            RawCall(model.bidder, self.prompt.name, model.name, self.attempt, words, _words(message), complaint)
+        )
+
+
+def _cost(settings: ModelSettings, read: int, written: int) -> float | None:
+    if settings.input_price is None or settings.output_price is None:
+        return None
+    return (read * settings.input_price + written * settings.output_price) / 1_000_000
+
+
+def _words(message: AIMessage) -> str:
+    return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else str(message.text)
+
+
+def _read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
+    """Read a reply from a tool call or from JSON text; the complaint is empty if it could be read."""
+    try:
+        values = message.tool_calls[0]["args"] if message.tool_calls else _parse(str(message.text))
+        return reply_type.model_validate(values), ""
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        return None, f"{place}: {problem['msg']}" if place else problem["msg"]
+    except ValueError:
+        return None, "it is not a JSON object"
+
+
+def _parse(text: str) -> Any:
+    return parse_json_markdown(text, parser=json.loads)  # the default parser would mend a reply that was cut short
+
+
+def redact(text: str) -> str:
+    """Blank out API keys, those of the environment and whatever looks like one.
+
+    >>> redact("Incorrect API key provided: sk-abcdefgh12345678")
+    'Incorrect API key provided: [redacted]'
+    """
+    for name, value in os.environ.items():
+        if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:  # noqa: PLR2004
+            text = text.replace(value, "[redacted]")
+    return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)
+
+
+def settings_of(name: str, models: dict[str, ModelSettings]) -> ModelSettings:
+    """Find the settings of a model named in `models`, or as "simulated" or "provider:name".
+
+    Raises:
+        ConfigError: no such model; the message names the nearest.
+    """
+    settings = models.get(name) or ModelSettings(use=name)
+    provider, _, model = settings.use.partition(":")
+    if settings.use != "simulated" and (provider not in PROVIDERS or not model):
+        raise ConfigError(unknown("model", settings.use, [*models, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)]))
+    return settings
+
+
+def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
+    """Make the chat model of a name.
+
+    Raises:
+        ConfigError: its package is not installed, or it can't be made (a missing key, say).
+    """
+    if settings.use == "simulated":
+        return SimulatedChat(settings=settings.simulated, seed=derive(seed, "model", name))
+    provider, _, model = settings.use.partition(":")
+    module, kind = PROVIDERS[provider]
+    try:
+        chat = getattr(importlib.import_module(module), kind)
+        made = chat(model=model, temperature=settings.temperature, **_retries(provider, settings))
+    except ImportError as error:
+        raise ConfigError(
+            f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
+        ) from error
+    except Exception as error:
+        complaint = redact(str(error)).splitlines()[0]
+        raise ConfigError(f"model {settings.use!r} can't be made: {complaint}; is its API key set?") from error
+    return made  # type: ignore[no-any-return]
+
+
+def _retries(provider: str, settings: ModelSettings) -> dict[str, int]:
+    """Give the retries of a hosted model; a local one has no such setting."""
+    return {} if provider == "ollama" else {"max_retries": settings.retries}
+
+
+def version_of(text: str) -> str:
+    """Hash the unfilled text of a prompt to 12 hex digits."""
+    return sha256(text.encode()).hexdigest()[:12]

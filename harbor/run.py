@@ -1,0 +1,225 @@
+"""The composition root: settings become a sale, seats and a log; the sale is held; a result comes out."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import warnings
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autogen_agentchat.base import ChatAgent
+from langchain_core.language_models import BaseChatModel
+
+from harbor import __version__
+from harbor.auction import Sale
+from harbor.bidders import MinimumRaise, Player, Truthful
+from harbor.chat import AuctionRoom, BidderAgent, Seat
+from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings
+from harbor.errors import ConfigError, unknown
+from harbor.evaluation.metrics.results import Standing
+from harbor.evaluation.metrics.summary import Summary, summarise
+from harbor.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, Event, ItemLabelled, LogOpened, Lot
+from harbor.folder import RunFolder, run_name
+from harbor.graphs.bidder import GraphBidder
+from harbor.log import Entry, Log
+from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
+from harbor.money import to_cents
+from harbor.personas.catalog import houses, persona
+from harbor.rules import english
+from harbor.seeding import stream
+
+RULES: dict[str, Callable[[Bidder], Player]] = {
+    "minimum-raise": lambda bidder: MinimumRaise(bidder.max_bids),
+    "truthful": lambda bidder: Truthful(),  # noqa: ARG005
+}
+Listener = Callable[[Entry], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished auction: its log, and where that is on disk (None: in memory only)."""
+
+    log: tuple[Entry, ...]
+    folder: Path | None
+
+    @property
+    def standings(self) -> list[Standing]:
+        """The bidders, ranked by profit."""
+        return self.metrics().standings
+
+    def metrics(self) -> Summary:
+        """Measure the log."""
+        return summarise(self.log)
+
+
+class Auction(AuctionConfig):
+    """An auction that can be held: `run()`, `await arun()`, or `async for entry in stream()`.
+
+    All three take the same arguments: `out`, a new folder for the run (None: keep it in memory); `models`, chat models
+    of yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; `listen`, called with every entry
+    of the log as it is written.
+    """
+
+    def run(
+        self,
+        out: Path | str | None = None,
+        models: Mapping[str, BaseChatModel] | None = None,
+        agents: Mapping[str, ChatAgent] | None = None,
+        listen: Listener | None = None,
+    ) -> Result:
+        """Hold the auction.
+
+        Raises:
+            ConfigError: a setting that is refused; nothing has been written.
+            RunFolderError: the folder exists or can't be made.
+        """
+        return asyncio.run(self.arun(out, models, agents, listen))
+
+    async def arun(
+        self,
+        out: Path | str | None = None,
+        models: Mapping[str, BaseChatModel] | None = None,
+        agents: Mapping[str, ChatAgent] | None = None,
+        listen: Listener | None = None,
+    ) -> Result:
+        """Hold the auction inside a running event loop."""
+        return await _Run(self, models or {}, agents or {}).hold(Path(out) if out is not None else None, listen)
+
+    async def stream(
+        self,
+        out: Path | str | None = None,
+        models: Mapping[str, BaseChatModel] | None = None,
+        agents: Mapping[str, ChatAgent] | None = None,
+    ) -> AsyncIterator[Entry]:
+        """Hold the auction and give every entry of the log as it is written."""
+        entries: asyncio.Queue[Entry | None] = asyncio.Queue()
+        held = asyncio.ensure_future(self.arun(out, models, agents, entries.put_nowait))
+        held.add_done_callback(lambda _: entries.put_nowait(None))
+        try:
+            while (entry := await entries.get()) is not None:
+                yield entry
+            await held
+        finally:
+            held.cancel()
+
+
+class _Run:
+    """Everything one run is made of; nothing is written until all of it is known to be good."""
+
+    def __init__(
+        self, config: AuctionConfig, models: Mapping[str, BaseChatModel], agents: Mapping[str, ChatAgent]
+    ) -> None:
+        self.items = resolve_items(config)
+        self.config = config.model_copy(update={"items": self.items})
+        self.agents = {bidder.name: _agent(bidder, agents) for bidder in config.bidders if bidder.agent}
+        self.models: dict[str, tuple[BaseChatModel, ModelSettings]] = {}
+        for bidder in config.bidders:
+            if bidder.persona is not None:
+                persona(bidder.persona)
+            if not bidder.agent and not bidder.rule and bidder.model not in self.models:
+                self.models[bidder.model] = _model(bidder.model, config, models)
+        for item in self.items:
+            if item.true_value < item.start:
+                warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
+
+    async def hold(self, out: Path | None, listen: Listener | None) -> Result:
+        id = secrets.token_hex(3)  # noqa: A001
+        folder = RunFolder(out, self.config) if out is not None else None
+        log = Log(folder.events if folder else None)
+        try:
+            if listen is not None:
+                log.listen(listen)
+            log.append(
+                LogOpened(SCHEMA_VERSION, __version__, out.name if out else run_name(self.config.name, id), self.config.seed)
+            )
+            sale = self._sale(log)
+            for event in self._introductions():
+                sale.record(event)
+            await self._room(sale, folder.keep if folder else _forget).hold()
+        finally:
+            log.close()
+            if folder is not None:
+                folder.close()
+        return Result(tuple(log.entries), out)
+
+    def _sale(self, log: Log) -> Sale[english.State]:
+        rules = self.config.rules
+        items = tuple(english.Item(Lot(item.name, item.start, item.listing), item.true_value) for item in self.items)
+        budgets = {bidder.name: bidder.budget for bidder in self.config.bidders}
+        mechanism = english.English(
+            items, budgets, rules.increment_share, rules.lowerings, rules.lowering_share, rules.reveal
+        )
+        return Sale(mechanism, tuple(budgets), log, stream(self.config.seed, "ties"))
+
+    def _introductions(self) -> list[Event]:
+        """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
+        events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
+        for bidder in self.config.bidders:
+            player = bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
+            events.append(BidderLabelled(bidder.name, bidder.persona or "", player))
+        for bidder in self.config.bidders:
+            estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
+            texts = (persona(bidder.persona).text,) if bidder.persona else ()
+            events.append(BidderSeated(bidder.name, bidder.budget, estimates, texts, bidder.objective))
+        return events
+
+    def _player_name(self, bidder: Bidder) -> str:
+        use = self.models[bidder.model][1].use
+        return use if use == bidder.model else f"{use} ({bidder.model})"
+
+    def _room(self, sale: Sale[Any], keep: Callable[[RawCall], None]) -> AuctionRoom:
+        thinkers = [bidder.name for bidder in self.config.bidders if not bidder.agent and not bidder.rule]
+        seats = [self._seat(number, bidder, sale, keep) for number, bidder in enumerate(self.config.bidders, start=1)]
+        return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks)
+
+    def _seat(self, number: int, bidder: Bidder, sale: Sale[Any], keep: Callable[[RawCall], None]) -> Seat:
+        notes: list[Event] = []
+        agent = self.agents.get(bidder.name)
+        if agent is None:
+            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
+            agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
+        return Seat(f"seat_{number}", bidder.name, agent, bidder.timeout_seconds, notes)
+
+    def _mind(
+        self, bidder: Bidder, sale: Sale[Any], notes: list[Event], keep: Callable[[RawCall], None]
+    ) -> GraphBidder:
+        chat, settings = self.models[bidder.model]
+        model = Mouthpiece(bidder.name, bidder.model, chat, settings, notes.append, keep, sale.log.now)
+        return GraphBidder(model, bidder, notes.append)
+
+
+def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
+    """Give the items for sale, sampling houses where the settings ask for a sample.
+
+    Raises:
+        ConfigError: the catalog has fewer houses than demanded.
+    """
+    if not isinstance(config.items, Houses):
+        return config.items
+    matched = None
+    if config.items.matched is not None:
+        matched = {bidder.persona: config.items.matched for bidder in config.bidders if bidder.persona}
+    return houses(config.items.count, config.seed, matched)
+
+
+def _model(
+    name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]
+) -> tuple[BaseChatModel, ModelSettings]:
+    if name in given:
+        return given[name], ModelSettings(use=name)
+    settings = settings_of(name, config.models)
+    return open_chat(name, settings, config.seed), settings
+
+
+def _agent(bidder: Bidder, agents: Mapping[str, ChatAgent]) -> ChatAgent:
+    try:
+        return agents[bidder.name]
+    except KeyError:
+        raise ConfigError(f"{unknown('agent', bidder.name, agents)}; give it to run(agents=...)") from None
+
+
+def _forget(call: RawCall) -> None:
+    """Raw calls of a run in memory are not kept."""
