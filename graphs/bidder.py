@@ -37,32 +37,38 @@ def bidder_graph(mind: Mind) -> Graph:
 
     add("bid", bid)
     add("believe", believe)
-    graph.add_edge("bid", END)
-    opening = END
+    opening, beside, after_belief = [END], [], []
     if switches.planning != "none":
         add("plan", plan)
-        graph.add_edge("plan", END)
-        opening = "plan"
-    graph.add_conditional_edges(START, partial(_occasion, opening=opening), ["bid", "believe", opening])
+        opening = ["plan"]
     if switches.planning == "adaptive":
         add("replan", replan)
-        graph.add_edge("replan", END)
-        graph.add_conditional_edges("believe", _anything_left, ["replan", END])
-    else:
-        graph.add_edge("believe", END)
+        # Correction makes the belief that is handed on the truth, whatever is said: then replanning need not wait for it.
+        (beside if switches.correct_beliefs else after_belief).append("replan")
+
+    async def occasion(state: Thinking) -> list[str]:  # async, as a sync one would cost a thread hop
+        """Choose where to enter: a bid is wanted, an item has closed, or the sale is about to begin."""
+        ask = state["ask"]
+        if isinstance(ask, Ask):
+            return ["bid"]
+        return ["believe", *_if_worthwhile(state, beside)] if ask.closed else opening
+
+    graph.add_conditional_edges(START, occasion, ["bid", "believe", *opening, *beside])
+    if after_belief:
+
+        async def onward(state: Thinking) -> list[str]:
+            return _if_worthwhile(state, after_belief) or [END]
+
+        graph.add_conditional_edges("believe", onward, [*after_belief, END])
+    for last in {"bid", "believe", "plan", "replan"} & set(graph.nodes) - ({"believe"} if after_belief else set()):
+        graph.add_edge(last, END)
     return graph.compile()
 
 
-def _occasion(state: Thinking, opening: str) -> str:
-    """Choose where to enter: a bid is wanted, an item has closed, or the sale is about to begin."""
-    ask = state["ask"]
-    if isinstance(ask, Ask):
-        return "bid"
-    return "believe" if ask.closed else opening
-
-
-def _anything_left(state: Thinking) -> str:
-    return "replan" if state["notebook"].coming else END
+def _if_worthwhile(state: Thinking, nodes: list[str]) -> list[str]:
+    """Go on to these nodes if anything is left that this bidder could buy; a plan for nothing is not worth a call."""
+    notebook = state["notebook"]
+    return nodes if any(lot.start <= notebook.budget for lot in notebook.coming) else []
 
 
 class GraphBidder:

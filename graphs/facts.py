@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from harbor.config import Switches
 from harbor.events import Belief, Lot
 from harbor.memory.notebook import Notebook
 from harbor.money import to_cents
@@ -28,6 +29,11 @@ def items(notebook: Notebook, lots: tuple[Lot, ...], listings: bool) -> list[Row
 def mean_estimate(notebook: Notebook) -> Decimal:
     """Give the mean of all own estimates in dollars."""
     return to_cents(sum(notebook.estimates.values(), Decimal(0)) / len(notebook.estimates))
+
+
+def held(notebook: Notebook, switches: Switches) -> Belief:
+    """Give the belief in force: the truth where beliefs are corrected, else what was said last."""
+    return notebook.truth() if switches.correct_beliefs else notebook.belief or notebook.truth()
 
 
 def belief(held: Belief) -> Row:

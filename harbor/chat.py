@@ -158,7 +158,9 @@ class Auctioneer(BaseGroupChatManager):
         self._script = conduct(sale, thinkers, reasks)
         self._asked: tuple[str, ...] = ()
         self._answers: dict[str, str] = {}
-        self._announced = 0
+        self._announcements: list[TextMessage] = []
+        self._read = 0
+        self._told = dict.fromkeys(self._seats, 0)
         self._turn: list[BaseAgentEvent | BaseChatMessage] = []
         self.failure: Exception | None = None
 
@@ -190,7 +192,7 @@ class Auctioneer(BaseGroupChatManager):
         await self._announce()
         self._asked = tuple(ask.bidder for ask in turn)
         for ask in turn:
-            await self._tell(self._participant_name_to_topic_type[self._seats[ask.bidder].name], ask_message(ask))
+            await self._call_on(ask)
         return [self._seats[bidder].name for bidder in self._asked]
 
     async def update_message_thread(self, messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> None:
@@ -207,18 +209,28 @@ class Auctioneer(BaseGroupChatManager):
         return await super()._apply_termination_condition(turn, increment_turn_count)
 
     async def _announce(self) -> None:
-        """Speak the public events since the last time, in one message to the whole room."""
+        """Put what happened since the last time in words, for the team's stream and for whoever is asked next."""
         entries = self._sale.log.entries
-        news = [entry.event for entry in entries[self._announced :] if entry.event.audience == EVERYONE]
-        self._announced = len(entries)
+        news = [entry.event for entry in entries[self._read :] if entry.event.audience == EVERYONE]
+        self._read = len(entries)
         if words := " ".join(filter(None, map(announce, news))):
             message = TextMessage(content=words, source=AUCTIONEER)
-            await self._tell(self._group_topic_type, message)
+            self._announcements.append(message)
             await self._output_message_queue.put(message)
-            await self.update_message_thread([message])
+            await super().update_message_thread([message])
 
-    async def _tell(self, topic: str, message: TextMessage) -> None:
-        await self.publish_message(GroupChatStart(messages=[message]), topic_id=DefaultTopicId(type=topic))
+    async def _call_on(self, ask: Ask | Pause) -> None:
+        """Tell one seat all that was announced since it was last asked, and then what is asked of it.
+
+        To tell it when it is asked, and not before, keeps the cost of a turn flat in the number of seats, and spares
+        those who have withdrawn a buffer that grows.
+        """
+        news = self._announcements[self._told[ask.bidder] :]
+        self._told[ask.bidder] = len(self._announcements)
+        topic = self._participant_name_to_topic_type[self._seats[ask.bidder].name]
+        await self.publish_message(
+            GroupChatStart(messages=[*news, ask_message(ask)]), topic_id=DefaultTopicId(type=topic)
+        )
 
 
 class AuctionRoom(BaseGroupChat):
@@ -274,6 +286,12 @@ class AuctionRoom(BaseGroupChat):
     def _create_participant_factory(
         self, parent_topic_type: str, output_topic_type: str, agent: ChatAgent | Team, message_factory: MessageFactory
     ) -> Callable[[], ChatAgentContainer]:
-        """Seal the seats: an answer goes to the auctioneer's own topic, not to the room."""
         to_the_auctioneer = self._group_chat_manager_topic_type
-        return super()._create_participant_factory(to_the_auctioneer, output_topic_type, agent, message_factory)
+        return lambda: _SealedContainer(to_the_auctioneer, output_topic_type, agent, message_factory)
+
+
+class _SealedContainer(ChatAgentContainer):
+    """Delivers an answer to the auctioneer's own topic alone: neither to the room nor to the stream of the team."""
+
+    async def _log_message(self, message: BaseAgentEvent | BaseChatMessage) -> None:
+        """Keep quiet."""

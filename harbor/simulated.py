@@ -11,6 +11,7 @@ import asyncio
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
@@ -66,8 +67,10 @@ class SimulatedChat(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        threading.Event().wait(self.settings.latency_seconds)
-        return self._answer(messages, kwargs.get("tools") or [])
+        due = time.monotonic() + self.settings.latency_seconds
+        answer = self._answer(messages, kwargs.get("tools") or [])
+        threading.Event().wait(max(0.0, due - time.monotonic()))
+        return answer
 
     async def _agenerate(
         self,
@@ -76,9 +79,11 @@ class SimulatedChat(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        due = time.monotonic() + self.settings.latency_seconds
+        answer = self._answer(messages, kwargs.get("tools") or [])
         if self.settings.latency_seconds:
-            await asyncio.sleep(self.settings.latency_seconds)
-        return self._answer(messages, kwargs.get("tools") or [])
+            await asyncio.sleep(due - time.monotonic())
+        return answer
 
     def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
         text = "\n".join(str(message.text) for message in messages)

@@ -13,7 +13,7 @@ from harbor.graphs.state import Mind, Thinking, Update
 async def replan(state: Thinking, mind: Mind) -> Update:
     """Ask for a new plan over the remaining items, from the belief now held."""
     notebook = state["notebook"]
-    held = notebook.belief or notebook.truth()
+    held = facts.held(notebook, mind.switches)
     return await make_plan(
         "replan",
         state,

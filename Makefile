@@ -1,0 +1,39 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check format lint types bench clean
+
+demo: .venv/installed  ## hold the demonstration auction
+	$(BIN)/harbor auction demo
+
+test: .venv/installed-dev  ## run the tests
+	$(BIN)/pytest -n auto
+
+check: .venv/installed-dev  ## everything CI runs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(MAKE) types
+	$(BIN)/pytest -q tests/test_architecture.py
+	$(BIN)/pytest -n auto
+
+types: .venv/installed-dev  ## type-check an installed copy: mypy can't follow the folders from the root
+	rm -rf build/typed && $(BIN)/pip install -q --no-deps --target build/typed .
+	cd build/typed && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p harbor
+
+format: .venv/installed-dev
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+bench: .venv/installed-dev  ## measure; prints a table
+	$(BIN)/pytest bench -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
+
+clean:
+	rm -rf .venv build dist *.egg-info
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -e .
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/pip install -q -e .[dev]
+	touch $@
