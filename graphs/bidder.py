@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
-from harbor.config import Switches
-from harbor.events import Answer, Ask, Event, Note, Pause
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid
 from harbor.graphs.nodes.plan import plan
 from harbor.graphs.nodes.replan import replan
 from harbor.graphs.state import Mind, Thinking, Update
 from harbor.memory.notebook import Notebook
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from harbor.config import Switches
+from harbor.events import Answer, Ask, Event, Note, Pause
 from harbor.models import Mouthpiece
 
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
@@ -33,17 +32,22 @@ def bidder_graph(mind: Mind) -> Graph:
     graph = StateGraph(Thinking)
 
     def add(name: str, node: Callable[[Thinking, Mind], Awaitable[Update]]) -> None:
-        graph.add_node(name, partial(node, mind=mind))  # type: ignore[call-overload]
+        async def run(state: Thinking) -> Update:
+            return await node(state, mind)
+
+        graph.add_node(name, run)
 
     add("bid", bid)
     add("believe", believe)
-    opening, beside, after_belief = [END], [], []
+    opening: list[str] = [END]
+    beside: list[str] = []
+    after_belief: list[str] = []
     if switches.planning != "none":
         add("plan", plan)
         opening = ["plan"]
     if switches.planning == "adaptive":
         add("replan", replan)
-        # Correction makes the belief that is handed on the truth, whatever is said: then replanning need not wait for it.
+        # With correction the belief that is handed on is the truth, whatever is said: replanning need not wait for it.
         (beside if switches.correct_beliefs else after_belief).append("replan")
 
     async def occasion(state: Thinking) -> list[str]:  # async, as a sync one would cost a thread hop

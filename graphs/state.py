@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
-from harbor.config import Switches
-from harbor.events import Answer, Ask, Event, Note, Pause
 from harbor.graphs.prompting import Facts, fill
 from harbor.memory.notebook import Notebook
+
+from harbor.config import Switches
+from harbor.events import Answer, Ask, Event, Note, Pause
 from harbor.models import Mouthpiece, Prompt
 
 

@@ -45,7 +45,7 @@ _HOMES = {
     "houses": "personas.catalog",
     "personas": "personas.catalog",
 }
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOMES)]
 
 # In a checkout the sub-packages stand beside this folder, not in it: find them there even when not installed.
 _ROOT = Path(__file__).resolve().parent.parent

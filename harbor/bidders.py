@@ -8,7 +8,6 @@ from typing import Protocol
 
 from harbor.events import Answer, Ask, Bid, BidderSeated, BidPlaced, Event, ItemOpened, Pause, PriceLowered, Withdraw
 
-
 _NEW_CALL = (ItemOpened, PriceLowered)
 
 

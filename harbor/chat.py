@@ -151,7 +151,9 @@ def _look_away(late: asyncio.Future[Any]) -> None:
 class Auctioneer(BaseGroupChatManager):
     """The manager of the chat: carries the script's asks to the seats, and their answers to the script."""
 
-    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], thinkers: Sequence[str], reasks: int, **named: Any) -> None:
+    def __init__(
+        self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], thinkers: Sequence[str], reasks: int, **named: Any
+    ) -> None:
         super().__init__(*chat, **named)
         self._sale = sale
         self._seats = {seat.bidder: seat for seat in seats}

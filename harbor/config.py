@@ -90,7 +90,7 @@ class Simulated(Settings):
     """How the built-in model plays and errs.
 
     `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while under `limit_share` of
-    its estimate). Rates are shares of replies: unreadable ones, bids too low, bids above budget, beliefs with a wrong sum.
+    its estimate). Rates are shares of replies: unreadable, a bid too low, a bid above budget, a belief with a wrong sum.
     """
 
     policy: Literal["judge", "minimum"] = "judge"
@@ -120,8 +120,8 @@ class ModelSettings(Settings):
 class Switches(Settings):
     """What a bidder's mind has: a node that is switched off is not in its graph.
 
-    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs` says whether a
-    belief is put right before it is handed on.
+    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs` says whether
+    a belief is put right before it is handed on.
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
@@ -142,11 +142,13 @@ class Bidder(Switches):
     agent: bool = False
     objective: str = Field("profit", min_length=1, max_length=1_000)
     budget: Dollars = Decimal(1_000_000)
-    overestimate: Annotated[Decimal, Field(gt=-1, le=10, allow_inf_nan=False), BeforeValidator(_decimal)] = Decimal("0.1")
+    overestimate: Annotated[Decimal, Field(gt=-1, le=10, allow_inf_nan=False), BeforeValidator(_decimal)] = Decimal(
+        "0.1"
+    )
     timeout_seconds: float = Field(120.0, gt=0, allow_inf_nan=False)
 
     def __init__(self, name: str, **settings: Any) -> None:
-        super().__init__(name=name, **settings)
+        super().__init__(name=name, **settings)  # type: ignore[call-arg] - mypy looks at the base class alone
 
     @model_validator(mode="after")
     def _one_player(self) -> Bidder:
@@ -199,8 +201,8 @@ def check(settings: type[M], values: dict[str, Any], source: str) -> M:
         raise ConfigError(f"{source}: {_explain(settings, error)}") from error
 
 
-def read_toml(path: Path) -> AuctionConfig:
-    """Read an auction from a TOML file.
+def read_toml(path: Path, settings: type[M]) -> M:
+    """Read settings, such as an auction, from a TOML file.
 
     Raises:
         ConfigError: no such file, not TOML, or a setting that is refused.
@@ -215,7 +217,7 @@ def read_toml(path: Path) -> AuctionConfig:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"config {str(path)!r} is not TOML ({error}); mend that line") from error
-    return check(AuctionConfig, values, f"config {str(path)!r}")
+    return check(settings, values, f"config {str(path)!r}")
 
 
 def _explain(settings: type[BaseModel], error: ValidationError) -> str:
@@ -225,7 +227,9 @@ def _explain(settings: type[BaseModel], error: ValidationError) -> str:
     place = [part for part in problem["loc"] if part not in ("Houses",) and not str(part).startswith("tuple[")]
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
     if problem["type"] == "extra_forbidden":
-        return unknown("key", where.rsplit(".", 1)[-1], _known_keys(settings, place)) + (f" (at {where})" if "." in where else "")
+        return unknown("key", where.rsplit(".", 1)[-1], _known_keys(settings, place)) + (
+            f" (at {where})" if "." in where else ""
+        )
     if problem["type"] == "missing":
         return f"{where} is missing; give it"
     message = problem["msg"].removeprefix("Value error, ")

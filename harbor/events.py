@@ -335,7 +335,7 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled(AnalystEvent):
-    """One model call: who asked for what, its tokens, cost in dollars (None if unknown), start and length in seconds."""
+    """One model call: who asked for what, tokens, cost in dollars (None if unknown), start and length in seconds."""
 
     bidder: str
     purpose: str

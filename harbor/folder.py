@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import secrets
 import subprocess
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -20,10 +21,10 @@ EVENTS = "events.jsonl"
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
 
 
-def run_name(name: str, id: str) -> str:  # noqa: A002 - the word of the log
-    """Name a run after its start in UTC, its auction and its id, in characters any file system takes."""
+def run_name(name: str) -> str:
+    """Name a run after its start in UTC, its auction and a random id, in characters any file system takes."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()).strip("-")
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plain or 'auction'}-{id}"
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plain or 'auction'}-{secrets.token_hex(3)}"
 
 
 class RunFolder:
@@ -41,7 +42,9 @@ class RunFolder:
         except FileExistsError as error:
             raise RunFolderError(f"output folder {str(path)!r} exists; name a new one or remove it") from error
         except OSError as error:
-            raise RunFolderError(f"output folder {str(path)!r} can't be made ({error.strerror}); name another") from error
+            raise RunFolderError(
+                f"output folder {str(path)!r} can't be made ({error.strerror}); name another"
+            ) from error
         text = config.model_dump_json(indent=2)
         (path / "config.json").write_text(text + "\n", encoding="utf-8")
         (path / "manifest.json").write_text(json.dumps(_manifest(text), indent=2) + "\n", encoding="utf-8")

@@ -39,9 +39,10 @@ class Option:
 
 @cache
 def _vectorizer() -> Any:
-    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 - half a second, only with listings
+    from sklearn.feature_extraction.text import HashingVectorizer
 
-    return HashingVectorizer(stop_words="english", alternate_sign=False, n_features=2**16, token_pattern=r"[a-z]{3,}")
+    words = r"[a-z]{3,}"
+    return HashingVectorizer(stop_words="english", alternate_sign=False, n_features=2**16, token_pattern=words)
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,6 @@ import importlib
 import json
 import os
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -159,15 +158,13 @@ class _Call:
                 input_tokens=read,
                 output_tokens=written,
                 cost_dollars=_cost(model.settings, read, written),
-                cached=bool(usage) and usage.get("total_cost") == 0,  # LangChain's mark of a cache hit
+                cached=usage is not None and usage.get("total_cost") == 0,  # LangChain's mark of a cache hit
                 began=round(self.began, 6),
                 seconds=round(model.clock() - self.began, 6),
             )
         )
         words = [str(message.content) for message in self.messages]
-        model.keep(
-            RawCall(model.bidder, self.prompt.name, model.name, self.attempt, words, _words(message), complaint)
-        )
+        model.keep(RawCall(model.bidder, self.prompt.name, model.name, self.attempt, words, _words(message), complaint))
 
 
 def _cost(settings: ModelSettings, read: int, written: int) -> float | None:
@@ -204,7 +201,7 @@ def redact(text: str) -> str:
     'Incorrect API key provided: [redacted]'
     """
     for name, value in os.environ.items():
-        if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:  # noqa: PLR2004
+        if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:
             text = text.replace(value, "[redacted]")
     return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)
 
@@ -218,7 +215,9 @@ def settings_of(name: str, models: dict[str, ModelSettings]) -> ModelSettings:
     settings = models.get(name) or ModelSettings(use=name)
     provider, _, model = settings.use.partition(":")
     if settings.use != "simulated" and (provider not in PROVIDERS or not model):
-        raise ConfigError(unknown("model", settings.use, [*models, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)]))
+        raise ConfigError(
+            unknown("model", settings.use, {*models, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)})
+        )
     return settings
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -58,9 +57,9 @@ class Result:
 class Auction(AuctionConfig):
     """An auction that can be held: `run()`, `await arun()`, or `async for entry in stream()`.
 
-    All three take the same arguments: `out`, a new folder for the run (None: keep it in memory); `models`, chat models
-    of yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; `listen`, called with every entry
-    of the log as it is written.
+    They take the same arguments: `out`, a new folder for the run (None: keep it in memory); `models`, chat models of
+    yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; and but for `stream`, `listen`,
+    called with every entry of the log as it is written.
     """
 
     def run(
@@ -126,15 +125,13 @@ class _Run:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
     async def hold(self, out: Path | None, listen: Listener | None) -> Result:
-        id = secrets.token_hex(3)  # noqa: A001
         folder = RunFolder(out, self.config) if out is not None else None
         log = Log(folder.events if folder else None)
         try:
             if listen is not None:
                 log.listen(listen)
-            log.append(
-                LogOpened(SCHEMA_VERSION, __version__, out.name if out else run_name(self.config.name, id), self.config.seed)
-            )
+            name = out.name if out is not None else run_name(self.config.name)
+            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed))
             sale = self._sale(log)
             for event in self._introductions():
                 sale.record(event)
@@ -205,9 +202,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     return houses(config.items.count, config.seed, matched)
 
 
-def _model(
-    name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]
-) -> tuple[BaseChatModel, ModelSettings]:
+def _model(name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]) -> tuple[BaseChatModel, ModelSettings]:
     if name in given:
         return given[name], ModelSettings(use=name)
     settings = settings_of(name, config.models)

@@ -139,10 +139,10 @@ def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa:
     if wanted := _wanted(facts):
         priorities |= {name: 3 if name == wanted else min(priority, 2) for name, priority in priorities.items()}
     shadow = judgement.shadow_price(options, budget)
-    tops = [name for name, priority in priorities.items() if priority == 3]  # noqa: PLR2004
+    tops = [name for name, priority in priorities.items() if priority == 3]
     cost = sum(option.cost for option in options)
     return {
-        "reasons": f"${budget:,.0f} against about ${cost:,.0f} for everything: a dollar kept is worth ${shadow:.2f} later.",
+        "reasons": f"I have ${budget:,.0f} and all costs about ${cost:,.0f}: a dollar kept buys ${shadow:.2f} later.",
         "plan": f"Go first for {', '.join(tops) or 'nothing in particular'}; elsewhere only while it stays cheap.",
         "priorities": [{"item": name, "priority": priority} for name, priority in priorities.items()],
     }

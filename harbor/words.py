@@ -18,7 +18,7 @@ _AMOUNT = re.compile(
 _NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?", re.ASCII)
 _SCALE = {"": 1, "k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
 _OUT = re.compile(
-    r"\b(?:withdraw(?:s|ing|n)?|(?:i'?m|i am|count me|we'?re) out|i (?:pass|quit|fold|drop out)|no bid|out)\b|^\s*pass\b",
+    r"\b(?:withdraw(?:s|ing|n)?|i (?:pass|quit|fold)|no bid|out)\b|^\s*pass\b",
     re.IGNORECASE,
 )
 _HEDGE = re.compile(

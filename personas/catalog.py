@@ -82,7 +82,7 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
     """
     rng = stream(seed, "houses")
     every = [house.item for house in catalog_houses().values()]
-    if matched is None:
+    if matched is None or not 0 <= count <= len(every):
         return tuple(_draw(rng, every, count, "the catalog"))
     drawn: list[Item] = []
     for id, wanted in matched.items():  # noqa: A001

@@ -14,8 +14,7 @@ from harbor.log import Entry, of_type
 class Calls:
     """Model calls of an auction.
 
-    `chain` is the longest run of calls each of which had to wait for the one before: the number of calls that wall clock
-    can't go below.
+    `chain` is the longest run of calls each of which had to wait for the one before: wall clock can't go below it.
     """
 
     count: int

@@ -8,6 +8,7 @@ from typing import Any
 
 from harbor.evaluation.metrics.calls import Calls, calls
 from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
+
 from harbor.events import BidderLabelled, LogOpened
 from harbor.log import Entry, of_type
 from harbor.money import as_number
@@ -31,9 +32,12 @@ class Summary:
             "run": self.run,
             "seed": self.seed,
             "standings": [
-                {**asdict(row), "spent": as_number(row.spent), "profit": as_number(row.profit)} for row in self.standings
+                {**asdict(row), "spent": as_number(row.spent), "profit": as_number(row.profit)}
+                for row in self.standings
             ],
-            "items": [{**asdict(row), "price": None if row.price is None else as_number(row.price)} for row in self.items],
+            "items": [
+                {**asdict(row), "price": None if row.price is None else as_number(row.price)} for row in self.items
+            ],
             "calls": {
                 "count": self.calls.count,
                 "input_tokens": self.calls.input_tokens,

@@ -1,0 +1,5 @@
+"""`python -m harbor` is the command line."""
+
+from harbor.cli import main
+
+main()

@@ -1,0 +1,147 @@
+"""What a person sees: a live board in a terminal, plain lines elsewhere, and tables at the end.
+
+Names come from files and people, so nothing is printed as markup and no control character reaches the terminal.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from harbor.auctioneer import announce
+from harbor.events import (
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    Event,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Paused,
+    PriceLowered,
+    RoundClosed,
+    SaleOpened,
+)
+from harbor.log import Entry
+from harbor.money import dollars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harbor.evaluation.metrics.summary import Summary
+
+FRAME_SECONDS = 0.06
+"""The least time between two frames of the board."""
+
+
+def printable(text: str) -> str:
+    """Replace control and invisible characters, line ends included."""
+    return "".join("\ufffd" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
+
+
+def cell(text: str) -> Text:
+    """Put foreign text in a table, as text and not as markup."""
+    return Text(printable(text), overflow="fold")
+
+
+class Board:
+    """The item under the hammer and the bidders, as a fold over the log."""
+
+    def __init__(self) -> None:
+        self._items = 0
+        self._closed = 0
+        self._headline = ""
+        self._status = ""
+        self._budgets: dict[str, Decimal] = {}
+        self._won: Counter[str] = Counter()
+        self._doing: dict[str, str] = {}
+
+    def note(self, event: Event) -> None:
+        """Take one event in."""
+        match event:
+            case BidderSeated(bidder=bidder, budget=budget):
+                self._budgets[bidder] = budget
+            case SaleOpened(lots=lots):
+                self._items = len(lots)
+            case ItemOpened(item=item, start=start) | PriceLowered(item=item, start=start):
+                self._headline = f"Item {self._closed + 1} of {self._items}: {item}, from {dollars(start)}"
+                self._status, self._doing = "no bid yet", {}
+            case BidPlaced(bidder=bidder, amount=amount):
+                self._doing[bidder] = f"bids {dollars(amount)}"
+            case BidderWithdrew(bidder=bidder, reason=reason):
+                self._doing[bidder] = "out" if reason == "declined" else f"out ({reason})"
+            case RoundClosed(leader=leader, price=price, round=round):
+                self._status = f"round {round}: {leader} leads with {dollars(price)}"
+            case ItemSold(winner=winner, price=price):
+                self._closed += 1
+                self._budgets[winner] -= price
+                self._won[winner] += 1
+                self._status = f"sold to {winner} for {dollars(price)}"
+            case ItemUnsold():
+                self._closed += 1
+                self._status = "not sold"
+            case Paused():
+                self._doing = dict.fromkeys(self._budgets, "thinks")
+
+    def render(self) -> Group:
+        """Draw the board."""
+        table = Table("bidder", "budget left", "items", "now", expand=False)
+        for bidder, budget in self._budgets.items():
+            table.add_row(cell(bidder), dollars(budget), str(self._won[bidder]), cell(self._doing.get(bidder, "")))
+        return Group(Text(printable(self._headline), style="bold"), Text(printable(self._status)), table)
+
+
+@contextmanager
+def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
+    """Show an auction while it runs: a board in a terminal, a line an event elsewhere."""
+    if not console.is_terminal:
+        yield lambda entry: _print_line(console, entry)
+        return
+    board = Board()
+    with Live(board.render(), console=console, auto_refresh=False) as live:
+        drawn = time.monotonic()
+
+        def show(entry: Entry) -> None:
+            nonlocal drawn
+            board.note(entry.event)
+            if time.monotonic() - drawn >= FRAME_SECONDS:
+                live.update(board.render(), refresh=True)
+                drawn = time.monotonic()
+
+        yield show
+        live.update(board.render(), refresh=True)
+
+
+def _print_line(console: Console, entry: Entry) -> None:
+    if line := announce(entry.event):
+        console.print(Text(printable(line)), soft_wrap=True)
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    """Print the items and the standings of a run."""
+    items = Table("item", "winner", "price", "rounds", title="Items")
+    for item in summary.items:
+        price = "" if item.price is None else dollars(item.price)
+        items.add_row(cell(item.name), cell(item.winner or "not sold"), price, str(item.rounds))
+    standings = Table("bidder", "persona", "won", "spent", "profit", "profit ratio", title="Standings")
+    for row in summary.standings:
+        ratio = "" if row.profit_ratio is None else f"{row.profit_ratio:.3f}"
+        persona = cell(row.persona or "none")
+        standings.add_row(cell(row.bidder), persona, str(row.items_won), dollars(row.spent), dollars(row.profit), ratio)
+    console.print(items, standings)
+    calls = summary.calls
+    console.print(
+        f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
+        f"{summary.seconds:.1f} s" + (" (simulated bidders)" if summary.simulated else ""),
+        highlight=False,
+    )
