@@ -18,8 +18,7 @@ from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageF
 from autogen_agentchat.teams import BaseGroupChat
 from autogen_agentchat.teams._group_chat._base_group_chat_manager import BaseGroupChatManager
 from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentContainer
-from autogen_agentchat.teams._group_chat._events import GroupChatStart
-from autogen_core import CancellationToken, DefaultTopicId
+from autogen_core import CancellationToken
 from pydantic import TypeAdapter
 
 from harbor.auction import Sale
@@ -92,6 +91,7 @@ class Seat(BaseChatAgent):
         self._agent = agent
         self._timeout = timeout_seconds
         self._notes = notes
+        self._heard: list[BaseChatMessage] = []
         self._failure: SeatFailed | None = None
 
     @property
@@ -101,7 +101,8 @@ class Seat(BaseChatAgent):
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         """Pass the auctioneer's words on and the answer back, or note the failure."""
-        thinking = asyncio.ensure_future(self._agent.on_messages(messages, cancellation_token))
+        heard, self._heard = [*messages, *self._heard], []
+        thinking = asyncio.ensure_future(self._agent.on_messages(heard, cancellation_token))
         cancellation_token.link_future(thinking)
         try:
             # Not `wait_for`: it would wait on for an agent that swallows its cancellation.
@@ -126,6 +127,10 @@ class Seat(BaseChatAgent):
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Reset whoever sits here."""
         await self._agent.on_reset(cancellation_token)
+
+    def hear(self, words: Sequence[BaseChatMessage]) -> None:
+        """Listen to the auctioneer."""
+        self._heard.extend(words)
 
     def take(self, words: str) -> Said:
         """Hand over what was concluded since the last time, and the failure if there was one."""
@@ -194,7 +199,7 @@ class Auctioneer(BaseGroupChatManager):
         await self._announce()
         self._asked = tuple(ask.bidder for ask in turn)
         for ask in turn:
-            await self._call_on(ask)
+            self._call_on(ask)
         return [self._seats[bidder].name for bidder in self._asked]
 
     async def update_message_thread(self, messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> None:
@@ -221,18 +226,15 @@ class Auctioneer(BaseGroupChatManager):
             await self._output_message_queue.put(message)
             await super().update_message_thread([message])
 
-    async def _call_on(self, ask: Ask | Pause) -> None:
+    def _call_on(self, ask: Ask | Pause) -> None:
         """Tell one seat all that was announced since it was last asked, and then what is asked of it.
 
-        To tell it when it is asked, and not before, keeps the cost of a turn flat in the number of seats, and spares
+        It goes straight to the seat: a broadcast through AutoGen would cost every turn a delivery to every seat, and
         those who have withdrawn a buffer that grows.
         """
         news = self._announcements[self._told[ask.bidder] :]
         self._told[ask.bidder] = len(self._announcements)
-        topic = self._participant_name_to_topic_type[self._seats[ask.bidder].name]
-        await self.publish_message(
-            GroupChatStart(messages=[*news, ask_message(ask)]), topic_id=DefaultTopicId(type=topic)
-        )
+        self._seats[ask.bidder].hear([*news, ask_message(ask)])
 
 
 class AuctionRoom(BaseGroupChat):

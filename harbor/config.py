@@ -90,7 +90,7 @@ class Simulated(Settings):
     """How the built-in model plays and errs.
 
     `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while under `limit_share` of
-    its estimate). Rates are shares of replies: unreadable, a bid too low, a bid above budget, a belief with a wrong sum.
+    its estimate). Rates are shares of replies: unreadable, bid too low, bid above budget, belief with a wrong sum.
     """
 
     policy: Literal["judge", "minimum"] = "judge"
@@ -120,8 +120,8 @@ class ModelSettings(Settings):
 class Switches(Settings):
     """What a bidder's mind has: a node that is switched off is not in its graph.
 
-    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs` says whether
-    a belief is put right before it is handed on.
+    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: a belief
+    is put right before it is handed on.
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from harbor.auctioneer import announce
 from harbor.events import (
+    BiddersAsked,
     BidderSeated,
     BidderWithdrew,
     BidPlaced,
@@ -90,8 +91,10 @@ class Board:
             case ItemUnsold():
                 self._closed += 1
                 self._status = "not sold"
+            case BiddersAsked(bidders=bidders):
+                self._doing |= dict.fromkeys(bidders, "thinks")
             case Paused():
-                self._doing = dict.fromkeys(self._budgets, "thinks")
+                self._status += "; the bidders think"
 
     def render(self) -> Group:
         """Draw the board."""
