@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypedDict
 
 from harbor.graphs.prompting import Facts, fill
 from harbor.memory.notebook import Notebook
+from langchain_core.language_models import BaseChatModel
 
-from harbor.config import Switches
+from harbor.config import Bidder, ModelSettings, Switches
 from harbor.events import Answer, Ask, Event, Note, Pause
 from harbor.models import Mouthpiece, Prompt
 
@@ -41,6 +42,11 @@ class Mind:
     model: Mouthpiece
     switches: Switches
     note: Note
+
+    @classmethod
+    def of(cls, bidder: Bidder, chat: BaseChatModel, note: Note = lambda _: None) -> Mind:
+        """Make the mind of a bidder outside an auction, from any chat model; `note` takes what it concludes."""
+        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings(), note), bidder, note)
 
     def conclude(self, *conclusions: Event) -> Update:
         """Hand over what a node concluded, and give it to the nodes after it."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harbor.config import Simulated as Simulated
     from harbor.errors import HarborError as HarborError
     from harbor.graphs.bidder import bidder_graph as bidder_graph
+    from harbor.graphs.state import Mind as Mind
     from harbor.personas.catalog import houses as houses
     from harbor.personas.catalog import personas as personas
     from harbor.run import Auction as Auction
@@ -36,6 +37,7 @@ _HOMES = {
     "HarborError": "errors",
     "Houses": "config",
     "Item": "config",
+    "Mind": "graphs.state",
     "ModelSettings": "config",
     "Result": "run",
     "Rules": "config",

@@ -19,8 +19,8 @@ TASTE = 0.3
 FULL_FIT = 0.25
 """The share of common vocabulary (cosine) from which a listing counts as a perfect fit."""
 
-EAGERNESS = {1: 0.9, 2: 1.0, 3: 1.05}
-"""What a priority does to a limit."""
+EAGERNESS = {1: 0.85, 2: 0.95, 3: 1.0}
+"""How much of what an item is worth a priority lets a bidder pay."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ def fit(tastes: Sequence[str], listing: str) -> float:
 
 
 def worth(estimate: float, suits: float) -> float:
-    """Say what an item is worth to a bidder in dollars, from its estimate and fit."""
-    return estimate * PRUDENCE * (1 + TASTE * (suits - 0.5))
+    """Say what an item is worth to a bidder in dollars, from its estimate and fit; never more than the estimate."""
+    return estimate * min(1.0, PRUDENCE * (1 + TASTE * (suits - 0.5)))
 
 
 def weigh(name: str, start: float, value: float) -> Option:

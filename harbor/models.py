@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -66,7 +67,7 @@ class RawCall:
 class Mouthpiece:
     """A model as one bidder uses it; `ask` is the doorway.
 
-    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds since the log was opened.
+    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened).
     """
 
     bidder: str
@@ -74,8 +75,8 @@ class Mouthpiece:
     chat: BaseChatModel
     settings: ModelSettings
     note: Note
-    keep: Callable[[RawCall], None]
-    clock: Callable[[], float]
+    keep: Callable[[RawCall], None] = lambda _: None
+    clock: Callable[[], float] = time.monotonic
     _bound: dict[type[BaseModel], Runnable[Any, AIMessage]] = field(default_factory=dict, repr=False)
 
     async def ask(

@@ -135,7 +135,7 @@ class _Run:
             sale = self._sale(log)
             for event in self._introductions():
                 sale.record(event)
-            await self._room(sale, folder.keep if folder else _forget).hold()
+            await self._room(sale, folder.keep if folder else lambda _: None).hold()
         finally:
             log.close()
             if folder is not None:
@@ -214,7 +214,3 @@ def _agent(bidder: Bidder, agents: Mapping[str, ChatAgent]) -> ChatAgent:
         return agents[bidder.name]
     except KeyError:
         raise ConfigError(f"{unknown('agent', bidder.name, agents)}; give it to run(agents=...)") from None
-
-
-def _forget(call: RawCall) -> None:
-    """Raw calls of a run in memory are not kept."""

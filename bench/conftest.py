@@ -1,0 +1,28 @@
+"""Collects the figures that the benchmarks measure and prints them as one table at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+Figure = Callable[[str, str, str], None]
+_ROWS: list[tuple[str, str, str]] = []
+
+
+@pytest.fixture
+def figure() -> Figure:
+    """Record a figure: its name, what it should reach, what was measured."""
+    return lambda name, aim, measured: _ROWS.append((name, aim, measured))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    table = Table("figure", "aim", "measured", title="Harbor's figures")
+    for row in _ROWS:
+        table.add_row(*row)
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(table)
+    terminalreporter.write(capture.get())

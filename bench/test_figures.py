@@ -1,0 +1,147 @@
+"""The figures Harbor is held to, measured; `make bench` prints them. Nothing here fails for being slow.
+
+The yardstick of the standard sale is a predecessor's run of the same sale under the same policy: every bidder raises by
+the minimum while that is under 0.9 of its estimate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib.resources import files
+from random import Random
+
+import psutil
+import pytest
+
+from harbor.auction import Sale
+from harbor.bidders import MinimumRaise
+from harbor.config import Bidder, ModelSettings, Simulated, read_toml
+from harbor.events import Lot
+from harbor.log import Log
+from harbor.rules.english import English, Item
+from harbor.run import Auction
+
+LATENCY_SECONDS = 0.1
+YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}
+COSTS: dict[int, float] = {}
+STANDARD = read_toml(files("harbor.presets") / "standard.toml", Auction)
+
+
+def standard(seed: int = 0, bidders: int = 3, latency: float = 0.0) -> Auction:
+    """The standard sale under the yardstick's policy."""
+    model = ModelSettings(simulated=Simulated(policy="minimum", latency_seconds=latency))
+    seats = [Bidder(f"Bidder {number}", budget=20_000) for number in range(1, bidders + 1)]
+    return Auction(seed=seed, items=STANDARD.items, bidders=seats, models={"simulated": model})
+
+
+def bare_auction(seed: int) -> Log:
+    """Rules alone: no room, the log in memory, three rule bidders of K = 4."""
+    names = [bidder.name for bidder in STANDARD.bidders]
+    items = tuple(Item(Lot(item.name, item.start), item.true_value) for item in STANDARD.items)
+    sale = Sale(English(items, dict.fromkeys(names, STANDARD.bidders[0].budget)), names, Log(), Random(seed))
+    rule = MinimumRaise(4)
+    sale.settle({})
+    while asks := sale.asks():
+        sale.settle({ask.bidder: rule.decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+    return sale.log
+
+
+def test_bare_rules(benchmark, figure):
+    seeds = iter(range(10**9))
+    benchmark.pedantic(lambda: bare_auction(next(seeds)), rounds=1500, warmup_rounds=50)
+    rate = 1 / benchmark.stats.stats.median
+    figure("bare rules, auctions a second (one core)", "1000", f"{rate:,.0f} (yardstick 41 to 55: {rate / 55:.0f}x)")
+
+
+@pytest.mark.parametrize("bidders", [3, 20])
+def test_whole_stack_without_latency(benchmark, figure, bidders, tmp_path):
+    standard(bidders=bidders).run()
+    runs = iter(range(10**9))
+    held = []
+
+    def hold():
+        run = next(runs)
+        held.append(standard(seed=run, bidders=bidders).run(out=tmp_path / str(run)))
+
+    benchmark.pedantic(hold, rounds=8 if bidders == 3 else 3)
+    calls = [result.metrics().calls.count for result in held]
+    cost = 1000 * sum(benchmark.stats.stats.data) / sum(calls)
+    COSTS[bidders] = cost
+    figure(f"whole stack, {bidders} bidders, ms a decision", "4" if bidders == 3 else "", f"{cost:.2f}")
+    if bidders == 20 and 3 in COSTS:
+        figure("cost of a turn, 20 bidders to 3", "1.5x", f"{cost / COSTS[3]:.2f}x")
+
+
+def test_standard_sale_against_the_yardstick(benchmark, figure):
+    standard().run()
+    results = []
+    benchmark.pedantic(lambda: results.append(standard(latency=LATENCY_SECONDS).run()), rounds=3)
+    calls, wall = results[0].metrics().calls, benchmark.stats.stats.median
+    measured = dict(zip(YARDSTICK, (calls.count, calls.chain, calls.input_tokens, wall), strict=True))
+    aims = dict(zip(YARDSTICK, ("230", "103", "200,000", ""), strict=True))
+    for name, value in measured.items():
+        ratio = f"(yardstick {YARDSTICK[name]:,}: {value / YARDSTICK[name]:.2f}x)"
+        figure(f"standard sale (seed 0), {name}", aims[name], f"{round(value, 1):,} {ratio}")
+    ideal = LATENCY_SECONDS * calls.chain
+    figure("standard sale, wall clock to latency x chain", "1.05x", f"{wall / ideal:.3f}x")
+
+
+def test_standard_sale_over_seeds(benchmark, figure):
+    made = []
+    benchmark.pedantic(lambda: made.extend(standard(seed).run().metrics().calls for seed in range(20)), rounds=1)
+    for name in ("chain", "count"):
+        values = [getattr(calls, name) for calls in made]
+        spread = f"mean {statistics.mean(values):.1f}, from {min(values)} to {max(values)}"
+        figure(f"standard sale over seeds 0 to 19, {'calls' if name == 'count' else name}", "", spread)
+
+
+def test_ten_auctions_at_once(benchmark, figure):
+    standard().run()
+    spent = []
+
+    async def hold_ten():
+        started = time.process_time()
+        results = await asyncio.gather(*(standard(seed, latency=LATENCY_SECONDS).arun() for seed in range(10)))
+        spent.append((time.process_time() - started, [result.metrics().calls for result in results]))
+
+    benchmark.pedantic(lambda: asyncio.run(hold_ten()), rounds=2)
+    processor, calls = spent[-1]
+    ideal = LATENCY_SECONDS * max(made.chain for made in calls)
+    count = sum(made.count for made in calls)
+    figure("ten auctions at once, share of the ideal throughput", "0.85", f"{ideal / benchmark.stats.stats.min:.3f}")
+    figure("ten auctions at once, processor ms a call", "3", f"{1000 * processor / count:.2f}")
+
+
+@pytest.mark.parametrize(
+    ("name", "aim", "command"),
+    [
+        ("harbor --help, s", "0.3", ["-m", "harbor", "--help"]),
+        ("import harbor, s", "0.15", ["-c", "import harbor"]),
+    ],
+)
+def test_start(benchmark, figure, name, aim, command):
+    benchmark.pedantic(
+        lambda: subprocess.run([sys.executable, *command], check=True, capture_output=True), rounds=9, warmup_rounds=1
+    )
+    figure(name, aim, f"{benchmark.stats.stats.median:.3f}")
+
+
+def test_memory_of_the_demo(benchmark, figure, tmp_path):
+    peaks = []
+
+    def demo():
+        command = [sys.executable, "-m", "harbor", "auction", "demo", "--json", "--out", str(tmp_path / "run")]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
+            process = psutil.Process(running.pid)
+            while running.poll() is None:
+                with suppress(psutil.Error, subprocess.TimeoutExpired):
+                    peaks.append(process.memory_info().rss / 2**20)
+                    running.wait(timeout=0.01)
+
+    benchmark.pedantic(demo, rounds=1)
+    figure("peak memory of the demo, MB", "400", f"{max(peaks):.0f}")

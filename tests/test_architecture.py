@@ -1,0 +1,140 @@
+"""The house rules that a machine can check, from the syntax trees alone."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.personas"} | {
+    "memory": "harbor.memory",
+    "evaluation": "harbor.evaluation",
+}
+FLOORS = {
+    0: """harbor harbor.errors harbor.money harbor.seeding harbor.events harbor.log harbor.config harbor.words
+          harbor.auction harbor.auctioneer harbor.bidders harbor.rules harbor.rules.mechanism harbor.rules.english
+          harbor.presets harbor.personas harbor.personas.catalog harbor.personas.data harbor.memory
+          harbor.memory.notebook harbor.evaluation harbor.graphs""",
+    1: """harbor.judgement harbor.simulated harbor.models harbor.folder harbor.evaluation.metrics
+          harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary""",
+    2: """harbor.chat harbor.graphs.bidder harbor.graphs.state harbor.graphs.replies harbor.graphs.facts
+          harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
+          harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan""",
+    3: "harbor.run",
+    5: "harbor.display harbor.cli harbor.__main__",
+}
+FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
+FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
+PURE = {module for module, floor in FLOOR.items() if floor == 0} | {
+    module for module in FLOOR if module.startswith(("harbor.rules", "harbor.evaluation.metrics"))
+}
+LONG_MODULES = {"harbor.events": "the union of everything that can happen, in one place"}
+LONGEST_FUNCTION, LONGEST_MODULE, USUAL_MODULE = 60, 400, 270
+
+
+def sources() -> dict[str, ast.Module]:
+    trees = {}
+    for folder, package in FOLDERS.items():
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            name = ".".join((package, *(part for part in parts if part != "__init__")))
+            trees[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return trees
+
+
+TREES = sources()
+
+
+def imports(tree: ast.Module, *, running_only: bool = True) -> set[str]:
+    """Every module a tree imports, inside functions too; what only a type checker sees does not count."""
+    seen_by_checker = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if running_only and id(node) in seen_by_checker:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            module = node.module or ""
+            found |= {f"{module}.{alias.name}" if f"{module}.{alias.name}" in TREES else module for alias in node.names}
+    return found
+
+
+def test_every_module_has_a_floor_and_every_floor_a_module():
+    assert set(TREES) == set(FLOOR)
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_imports_go_downward_only(module):
+    upward = {imported for imported in imports(TREES[module]) if imported in FLOOR and FLOOR[imported] > FLOOR[module]}
+    assert not upward
+
+
+def test_graphs_and_chat_are_strangers():
+    graphs = {module for module in TREES if module.startswith("harbor.graphs")}
+    assert not imports(TREES["harbor.chat"]) & graphs
+    assert not any("harbor.chat" in imports(TREES[module]) for module in graphs)
+
+
+def test_only_chat_imports_autogen_at_work():
+    users = {
+        module
+        for module, tree in TREES.items()
+        if any(name.split(".")[0].startswith("autogen") for name in imports(tree))
+    }
+    assert users == {"harbor.chat", "harbor.run"}  # `run` names the type of an agent that it is given
+
+
+@pytest.mark.parametrize("module", sorted(PURE))
+def test_floor_0_and_metrics_know_no_framework(module):
+    assert not {name.split(".")[0] for name in imports(TREES[module])} & FRAMEWORKS
+
+
+@pytest.mark.parametrize("module", sorted(module for module in TREES if module.startswith("harbor.rules")))
+def test_rules_know_no_clock_no_files_and_no_global_random(module):
+    names = {name.split(".")[0] for name in imports(TREES[module])}
+    assert not names & {"time", "datetime", "pathlib", "os", "io", "asyncio", "logging", "secrets"}
+    assert not any(
+        isinstance(node, ast.Attribute) and ast.unparse(node.value) == "random" for node in ast.walk(TREES[module])
+    )
+    assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in ast.walk(TREES[module]))
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_nothing_imports_a_root_folder_by_its_bare_name(module):
+    assert not {name.split(".")[0] for name in imports(TREES[module], running_only=False)} & (set(FOLDERS) - {"harbor"})
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_functions_and_modules_stay_short(module):
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno - node.lineno < LONGEST_FUNCTION, node.name
+    length = max((node.end_lineno or 0 for node in ast.walk(TREES[module]) if hasattr(node, "end_lineno")), default=0)
+    assert length <= (LONGEST_MODULE if module in LONG_MODULES else USUAL_MODULE)
+
+
+@pytest.mark.parametrize("module", sorted(TREES))
+def test_packages_hold_a_docstring_and_every_module_has_one(module):
+    tree = TREES[module]
+    assert ast.get_docstring(tree)
+    package = any((ROOT / folder / "__init__.py").is_file() and FOLDERS[folder] == module for folder in FOLDERS)
+    if package and module != "harbor":
+        assert len(tree.body) == 1
+
+
+def test_no_dict_of_anything_in_public_signatures():
+    """Only the prompts' and replies' own JSON is open; it is named (`Facts`, `Values`, `Row`, `Update`)."""
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+                hints = [ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation]
+                assert "dict[str, Any]" not in hints or module == "harbor.config", f"{module}.{node.name}"

@@ -1,0 +1,340 @@
+"""The auctioneer's script, driven by hand: whom it asks, what it does with the answers, and what it says aloud."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor.auction import Sale
+from harbor.auctioneer import Said, announce, call, conduct
+from harbor.events import (
+    EVERYONE,
+    Ask,
+    BidderLabelled,
+    BidderSeated,
+    BidderWithdrew,
+    BiddersAsked,
+    BidFailed,
+    BidPlaced,
+    Decided,
+    ItemLabelled,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    Pause,
+    Paused,
+    Planned,
+    PriceLowered,
+    PrivateEvent,
+    SaleClosed,
+    SaleOpened,
+    SeatFailed,
+    ValueRevealed,
+)
+from harbor.log import Log, of_type
+from harbor.rules.english import English, Item
+from harbor.rules.mechanism import fold
+
+OUT = Said("I withdraw.")
+
+
+def sale_of(*starts, budgets=None, **options):
+    budgets = budgets or {"Ann": 1000, "Ben": 1000, "Cho": 1000}
+    items = tuple(
+        Item(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start)) for number, start in enumerate(starts, start=1)
+    )
+    purses = {name: Decimal(budget) for name, budget in budgets.items()}
+    return Sale(English(items, purses, **options), tuple(purses), Log(), Random(7))
+
+
+def hold(sale, answer, thinkers=(), reasks=3):
+    """Conduct a sale to its end; `answer` gives what a bidder says to an ask or a pause. Give the turns."""
+    script, turns, said = conduct(sale, thinkers, reasks), [], None
+    while True:
+        try:
+            turn = script.send(said)
+        except StopIteration:
+            return turns
+        turns.append(tuple(turn))
+        said = {ask.bidder: answer(ask) for ask in turn}
+
+
+def events_of(sale):
+    return [entry.event for entry in sale.log.entries]
+
+
+def picked(sale, kind):
+    return of_type(sale.log.entries, kind)
+
+
+def minimum_once(ask):
+    """Bid the minimum in the first round, withdraw later."""
+    return Said(f"I bid ${ask.minimum}") if isinstance(ask, Ask) and ask.round == 1 else OUT
+
+
+def only(bidder, words):
+    """Everyone withdraws but one, who says this to every ask."""
+    return lambda ask: Said(words) if ask.bidder == bidder and isinstance(ask, Ask) else OUT
+
+
+# ---------------------------------------------------------------- asking
+
+
+def test_all_who_must_act_are_asked_at_the_same_moment():
+    sale = sale_of(100)
+    turns = hold(sale, minimum_once)
+    assert [ask.bidder for ask in turns[0]] == ["Ann", "Ben", "Cho"]
+    assert len(turns[1]) == 2
+
+
+def test_every_turn_of_asks_is_written_down_before_its_answers():
+    sale = sale_of(100)
+    hold(sale, minimum_once)
+    first = picked(sale, BiddersAsked)[0]
+    assert first == BiddersAsked("Item 1", 1, 1, Decimal(100), ("Ann", "Ben", "Cho"))
+    assert events_of(sale).index(first) < events_of(sale).index(picked(sale, BidPlaced)[0])
+
+
+def test_the_sale_closes_with_its_last_event():
+    sale = sale_of(100, 50)
+    hold(sale, minimum_once)
+    assert events_of(sale)[-1] == SaleClosed()
+    assert len(picked(sale, SaleClosed)) == 1
+
+
+def test_an_amount_that_is_heard_is_the_amount_that_is_bid():
+    sale = sale_of(100)
+    hold(sale, only("Ben", "I bid $120.50!"))
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ben", Decimal("120.50"))]
+
+
+# ---------------------------------------------------------------- failed bids
+
+
+@pytest.mark.parametrize("reasks", [0, 1, 3])
+@pytest.mark.parametrize(
+    "words",
+    ["I bid $1", "I bid $5,000", "I bid $100 or $200", "", "bla", "I bid -$100", "$100.001", "9" * 23 + "k", "9" * 23],
+)
+def test_a_failed_bid_is_asked_again_a_bounded_number_of_times_and_then_withdraws(words, reasks):
+    sale = sale_of(100)
+    turns = hold(sale, only("Ben", words), reasks=reasks)
+    assert len(turns) == 1 + reasks
+    assert [ask.attempt for turn in turns for ask in turn if ask.bidder == "Ben"] == [*range(1, reasks + 2)]
+    assert [(failed.bidder, failed.attempt) for failed in picked(sale, BidFailed)] == [
+        ("Ben", attempt) for attempt in range(1, reasks + 2)
+    ]
+    assert BidderWithdrew("Item 1", 1, "Ben", "failed bids") in events_of(sale)
+    assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
+
+
+def test_only_who_failed_is_asked_again_and_is_told_why():
+    sale = sale_of(100)
+    turns = hold(sale, lambda ask: Said("I bid $99") if ask.bidder == "Ben" else minimum_once(ask), reasks=1)
+    assert [ask.bidder for ask in turns[1]] == ["Ben"]
+    (again,) = turns[1]
+    assert (again.round, again.attempt, again.minimum) == (1, 2, Decimal(100))
+    assert "$99" in again.refusal
+    assert "$100" in again.refusal
+    assert again.refusal in call(again)
+
+
+def test_a_bid_that_is_put_right_counts_like_any_other():
+    sale = sale_of(100)
+    hold(sale, lambda ask: Said("I bid $150" if ask.attempt == 2 else "$1") if ask.bidder == "Cho" else OUT)
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Cho", Decimal(150))]
+    assert len(picked(sale, BidFailed)) == 1
+
+
+def test_the_answers_of_the_others_wait_while_one_is_asked_again():
+    sale = sale_of(100)
+    hold(sale, lambda ask: Said("$1" if ask.attempt == 1 else "$300") if ask.bidder == "Ben" else minimum_once(ask))
+    kinds = [type(event) for event in events_of(sale) if isinstance(event, BidFailed | BidPlaced)]
+    assert kinds == [BidFailed, BidPlaced, BidPlaced, BidPlaced]
+    assert picked(sale, ItemSold)[0].winner == "Ben"
+
+
+def test_a_failed_bid_is_seen_by_its_bidder_alone():
+    sale = sale_of(100)
+    hold(sale, only("Ben", "I bid $5,000"))
+    assert all(isinstance(failed, PrivateEvent) for failed in picked(sale, BidFailed))
+    assert any(isinstance(event, BidFailed) for event in sale.seen_by("Ben"))
+    assert not any(isinstance(event, BidFailed) for event in sale.seen_by("Ann"))
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=8), st.integers(0, 3))
+def test_whatever_is_said_the_sale_comes_to_its_end(phrases, reasks):
+    sale, number = sale_of(100, 50), iter(range(10**6))
+    turns = hold(sale, lambda ask: Said(phrases[next(number) % len(phrases)]), thinkers=("Ann",), reasks=reasks)
+    assert events_of(sale)[-1] == SaleClosed()
+    assert len(turns) <= 300
+    assert fold(sale.rules, events_of(sale)) == sale.state
+
+
+# ---------------------------------------------------------------- seats that fail
+
+
+@pytest.mark.parametrize("kind", ["error", "timeout"])
+def test_a_seat_that_fails_withdraws_and_the_sale_goes_on(kind):
+    failure = SeatFailed("Ann", kind, "broken")
+    sale = sale_of(100, 50)
+    hold(sale, lambda ask: Said("I bid $500", failure=failure) if ask.bidder == "Ann" else minimum_once(ask))
+    assert picked(sale, SeatFailed) == [failure] * 2
+    assert [event for event in picked(sale, BidderWithdrew) if event.bidder == "Ann"] == [
+        BidderWithdrew(item, 1, "Ann", "fault") for item in ("Item 1", "Item 2")
+    ]
+    assert {sold.winner for sold in picked(sale, ItemSold)} <= {"Ben", "Cho"}
+    assert len(picked(sale, ItemSold)) == 2
+
+
+def test_a_seat_that_fails_is_not_asked_again_and_has_made_no_failed_bid():
+    sale = sale_of(100)
+    turns = hold(sale, lambda ask: Said(failure=SeatFailed(ask.bidder, "error", "broken")))
+    assert len(turns) == 1
+    assert picked(sale, BidFailed) == []
+    assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
+
+
+def test_what_broke_in_a_seat_is_the_analysts():
+    sale = sale_of(100)
+    hold(sale, lambda ask: Said(failure=SeatFailed(ask.bidder, "error", "broken")))
+    assert not any(isinstance(event, SeatFailed) for name in sale.bidders for event in sale.seen_by(name))
+
+
+def test_a_seat_that_fails_at_a_pause_still_bids():
+    sale = sale_of(100)
+
+    def answer(ask):
+        failure = SeatFailed("Ann", "timeout", "slow") if isinstance(ask, Pause) else None
+        return Said("I bid $100" if ask.bidder == "Ann" and not failure else "I withdraw.", failure=failure)
+
+    hold(sale, answer, thinkers=("Ann",))
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ann", Decimal(100))]
+    assert len(picked(sale, SeatFailed)) == 2
+
+
+# ---------------------------------------------------------------- pauses and notes
+
+
+def test_there_is_a_pause_before_the_first_ask_and_after_each_hammer():
+    sale = sale_of(100, 50, 25)
+    turns = hold(sale, minimum_once, thinkers=("Ann", "Cho"))
+    pauses = [turn for turn in turns if isinstance(turn[0], Pause)]
+    assert turns[0] is pauses[0]
+    assert [turn[0].closed for turn in pauses] == [(), ("Item 1",), ("Item 2",), ("Item 3",)]
+    assert all([pause.bidder for pause in turn] == ["Ann", "Cho"] for turn in pauses)
+    assert [paused.closed for paused in picked(sale, Paused)] == [turn[0].closed for turn in pauses]
+
+
+def test_the_last_thought_is_written_before_the_sale_closes():
+    sale = sale_of(100)
+    thought = Planned("Ann", "over", {})
+    hold(sale, lambda ask: Said(notes=(thought,)) if isinstance(ask, Pause) and ask.closed else OUT, thinkers=("Ann",))
+    assert events_of(sale)[-2:] == [thought, SaleClosed()]
+
+
+def test_items_that_close_together_are_thought_about_together():
+    sale = sale_of(100, 900, 950, 50, budgets={"Ann": 120, "Ben": 120})
+    turns = hold(sale, minimum_once, thinkers=("Ann",))
+    assert [turn[0].closed for turn in turns if isinstance(turn[0], Pause)] == [
+        (),
+        ("Item 1", "Item 2", "Item 3"),
+        ("Item 4",),
+    ]
+
+
+def test_items_that_nobody_can_pay_at_the_doors_are_thought_about_before_the_first_ask():
+    sale = sale_of(900, 50, budgets={"Ann": 120, "Ben": 120})
+    turns = hold(sale, minimum_once, thinkers=("Ann",))
+    assert [ask.closed for (ask,) in turns[:2]] == [(), ("Item 1",)]
+    assert isinstance(turns[2][0], Ask)
+
+
+def test_without_thinkers_there_is_no_pause():
+    sale = sale_of(100, 50)
+    turns = hold(sale, minimum_once)
+    assert all(isinstance(ask, Ask) for turn in turns for ask in turn)
+    assert picked(sale, Paused) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.permutations(["Ann", "Ben", "Cho"]))
+def test_notes_are_written_in_seat_order_whatever_the_order_of_the_answers(arrival):
+    sale = sale_of(100)
+    script = conduct(sale, ("Ann", "Ben", "Cho"), 3)
+    next(script)
+    script.send({name: Said(notes=(Planned(name, "plan", {}),)) for name in arrival})
+    script.send({name: Said("I bid $100", (Decided(name, "Item 1", 1, 1, "so", Decimal(100)),)) for name in arrival})
+    assert [plan.bidder for plan in picked(sale, Planned)] == ["Ann", "Ben", "Cho"]
+    assert [decision.bidder for decision in picked(sale, Decided)] == ["Ann", "Ben", "Cho"]
+    assert [bid.bidder for bid in picked(sale, BidPlaced)] == ["Ann", "Ben", "Cho"]
+
+
+def test_a_note_stands_before_the_failed_bid_that_it_explains():
+    sale = sale_of(100)
+    note = Decided("Ben", "Item 1", 1, 1, "cheap", Decimal(1))
+    hold(sale, lambda ask: Said("$1", (note,)) if ask.bidder == "Ben" and ask.attempt == 1 else OUT)
+    events = events_of(sale)
+    assert events.index(note) + 1 == events.index(picked(sale, BidFailed)[0])
+
+
+# ---------------------------------------------------------------- aloud
+
+BUDGETS = {"Ann": "987.61", "Ben": "876.52", "Cho": "111.43"}
+
+
+def test_no_announcement_and_no_public_event_holds_a_budget():
+    sale = sale_of(100, 50, 50, budgets=BUDGETS, lowerings=1)
+    for name, budget in BUDGETS.items():
+        sale.record(BidderSeated(name, Decimal(budget), {}, (), "profit"))
+    hold(sale, lambda ask: Said("I bid $99,999") if isinstance(ask, Ask) and ask.attempt == 1 else minimum_once(ask))
+    public = [event for event in events_of(sale) if event.audience == EVERYONE]
+    spoken = " ".join(map(announce, events_of(sale)))
+    assert "Item 1 is sold to" in spoken
+    for budget in BUDGETS.values():
+        assert budget not in spoken
+        assert not any(budget in repr(event) for event in public)
+
+
+def test_a_withdrawal_for_want_of_money_sounds_like_any_other():
+    reasons = ("declined", "cannot afford", "failed bids", "fault")
+    assert len({announce(BidderWithdrew("Item 1", 1, "Ann", reason)) for reason in reasons}) == 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        BidderSeated("Ann", Decimal(5), {}, (), "profit"),
+        Planned("Ann", "plan", {}),
+        Decided("Ann", "Item 1", 1, 1, "so", None),
+        BidFailed("Ann", "Item 1", 1, 1, "above your budget"),
+        ItemLabelled("Item 1", Decimal(200), "downsizing"),
+        BidderLabelled("Ann", "downsizing", "simulated"),
+        SeatFailed("Ann", "error", "broken"),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_nothing_private_is_said_aloud(event):
+    assert announce(event) == ""
+
+
+def test_what_happens_in_public_is_said_aloud():
+    assert (
+        announce(SaleOpened(("Ann",), (Lot("Vase", Decimal(1250)),), "price"))
+        == "Welcome. 1 items for Ann: Vase from $1,250"
+    )
+    assert announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1))) == "No bid on Vase: it comes again at $12.50."
+    assert announce(BidPlaced("Vase", 1, "Ann", Decimal(1250))) == "Ann bids $1,250 on Vase."
+    assert announce(ItemSold("Vase", "Ann", Decimal(1250))) == "Vase is sold to Ann for $1,250."
+    assert announce(ValueRevealed("Vase", Decimal(2500))) == "Vase was worth $2,500."
+
+
+def test_a_call_tells_a_bidder_the_least_bid_and_its_own_money():
+    words = call(Ask("Ann", "Vase", 2, Decimal(110), Decimal("987.61")))
+    assert all(part in words for part in ("Ann", "Vase", "$110", "$987.61"))
+    assert "failed" not in words

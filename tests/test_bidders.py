@@ -1,0 +1,145 @@
+"""Bidders that follow a script: what they answer depends on the ask and on what they have seen, and on nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor.auction import Sale
+from harbor.bidders import MinimumRaise, Truthful
+from harbor.events import (
+    Ask,
+    Bid,
+    BidderSeated,
+    BidPlaced,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    Pause,
+    PriceLowered,
+    Withdraw,
+)
+from harbor.log import Log, of_type
+from harbor.rules.english import English, Item
+from harbor.rules.mechanism import refusal
+
+
+def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann"):
+    return Ask(bidder, item, 1, Decimal(minimum), Decimal(maximum))
+
+
+def opened(item="Vase"):
+    return ItemOpened(item, Decimal(100), Decimal(10))
+
+
+def placed(bidder="Ann", item="Vase", times=1):
+    return [BidPlaced(item, 1, bidder, Decimal(100))] * times
+
+
+def seated(**estimates):
+    worth = {item: Decimal(amount) for item, amount in estimates.items()}
+    return BidderSeated("Ann", Decimal(1000), worth, (), "profit")
+
+
+def hold(players, *starts, budget=1000, values=None):
+    """Hold a sale in which each player decides by itself; give its log."""
+    values = values or [2 * start for start in starts]
+    items = tuple(
+        Item(Lot(f"Item {number}", Decimal(start)), Decimal(value))
+        for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
+    )
+    sale = Sale(English(items, dict.fromkeys(players, Decimal(budget))), tuple(players), Log(), Random(7))
+    for name in players:
+        estimates = {item.lot.name: item.true_value * Decimal("1.1") for item in items}
+        sale.record(BidderSeated(name, Decimal(budget), estimates, (), "profit"))
+    sale.settle({})
+    while asks := sale.asks():
+        sale.settle({ask.bidder: players[ask.bidder].decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+    return sale.log.entries
+
+
+# ---------------------------------------------------------------- the rule bidder
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 8), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+def test_a_rule_bidder_raises_by_the_minimum_until_it_has_made_its_bids_on_the_item(most, before, made, rivals):
+    seen = [
+        opened("Urn"),
+        *placed(item="Urn", times=before),
+        opened(),
+        *placed(times=made),
+        *placed("Ben", times=rivals),
+    ]
+    answer = MinimumRaise(most).decide(ask(), seen)
+    assert answer == (Bid(Decimal(100)) if made < most else Withdraw())
+
+
+def test_a_rule_bidder_counts_anew_after_a_lowered_price():
+    seen = [opened(), *placed(times=4), PriceLowered("Vase", Decimal(50), Decimal(5))]
+    assert MinimumRaise(4).decide(ask(50), seen) == Bid(Decimal(50))
+
+
+def test_a_rule_bidder_does_not_count_the_bids_of_a_name_that_begins_like_its_own():
+    seen = [opened(), *placed("Bidder 10", times=9)]
+    assert MinimumRaise(1).decide(ask(bidder="Bidder 1"), seen) == Bid(Decimal(100))
+
+
+@pytest.mark.parametrize("most", [1, 4, 5])
+def test_rule_bidders_alone_make_no_more_than_their_bids_on_any_item(most):
+    log = hold({name: MinimumRaise(most) for name in ("Ann", "Ben", "Cho")}, 100, 50, 10)
+    for item in ("Item 1", "Item 2", "Item 3"):
+        bids = [bid.bidder for bid in of_type(log, BidPlaced) if bid.item == item]
+        assert 0 < max(bids.count(name) for name in ("Ann", "Ben", "Cho")) <= most
+    assert len(of_type(log, ItemSold)) == 3
+
+
+# ---------------------------------------------------------------- the truthful bidder
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_a_truthful_bidder_raises_by_the_minimum_up_to_its_estimate(minimum, estimate):
+    answer = Truthful().decide(ask(minimum, 10**7), [seated(Vase=estimate, Urn=1), opened()])
+    assert answer == (Bid(Decimal(minimum)) if minimum <= estimate else Withdraw())
+
+
+def test_a_truthful_bidder_never_pays_more_than_its_estimate():
+    log = hold({"Ann": Truthful(), "Ben": Truthful()}, 100, 300, values=[150, 200])
+    assert [sold.item for sold in of_type(log, ItemSold)] == ["Item 1"]
+    assert of_type(log, ItemSold)[0].price <= 165
+    assert of_type(log, ItemUnsold) == [ItemUnsold("Item 2")]
+
+
+# ---------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize("player", [MinimumRaise(4), Truthful()], ids=repr)
+def test_a_scripted_bidder_has_nothing_to_think_at_a_pause(player):
+    assert asyncio.run(player.act(Pause("Ann", ("Vase",)), [])) is None
+
+
+@pytest.mark.parametrize("player", [MinimumRaise(4), Truthful()], ids=repr)
+def test_acting_is_deciding(player):
+    seen = [seated(Vase=150), opened()]
+    assert asyncio.run(player.act(ask(), seen)) == player.decide(ask(), seen) == Bid(Decimal(100))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 500), st.integers(500, 2000), st.integers(0, 6), st.sampled_from([MinimumRaise(4), Truthful()]))
+def test_a_scripted_bidder_only_makes_legal_bids(minimum, maximum, made, player):
+    asked = ask(minimum, maximum)
+    answer = player.decide(asked, [seated(Vase=700), opened(), *placed(times=made)])
+    assert not isinstance(answer, Bid) or refusal(asked, answer) == ""
+
+
+@pytest.mark.parametrize("player", [MinimumRaise(4), Truthful()], ids=repr)
+def test_equal_scripted_bidders_hold_equal_sales(player):
+    runs = [hold({"Ann": player, "Ben": player}, 100, 50) for _ in range(2)]
+    assert [entry.event for entry in runs[0]] == [entry.event for entry in runs[1]]

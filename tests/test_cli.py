@@ -1,0 +1,226 @@
+"""The command line as a person or a script meets it: real processes, real terminals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+SMALL = """
+name = "small"
+seed = 5
+items = {count = 2}
+[[bidders]]
+name = "Ann"
+persona = "downsizing"
+[[bidders]]
+name = "Ben"
+"""
+
+
+def harbor(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*HARBOR, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def mistake(*words: object, cwd: Path) -> str:
+    """Make a mistake; give its one line, without the name of the program."""
+    before = sorted(cwd.rglob("*"))
+    done = harbor(*words, cwd=cwd)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("harbor: error: ")
+    assert sorted(cwd.rglob("*")) == before, "nothing half-written"
+    return lines[0]
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "small.toml").write_text(SMALL)
+    done = harbor("auction", "small.toml", "--out", "run", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "printed.json").write_text(done.stdout)
+    return folder
+
+
+def test_json_is_one_object_of_the_agreed_shape(small_run):
+    printed = json.loads((small_run / "printed.json").read_text())
+    assert list(printed) == ["run", "seed", "standings", "items", "calls", "seconds"]
+    assert list(printed["standings"][0]) == ["bidder", "persona", "items_won", "spent", "profit", "profit_ratio"]
+    assert list(printed["items"][0]) == ["name", "winner", "price", "rounds"]
+    assert list(printed["calls"]) == ["count", "input_tokens", "output_tokens"]
+    assert {row["bidder"]: row["persona"] for row in printed["standings"]} == {"Ann": "downsizing", "Ben": None}
+
+
+def test_replay_rebuilds_the_same_object_from_the_log_alone(small_run, tmp_path):
+    (tmp_path / "events.jsonl").write_bytes((small_run / "run" / "events.jsonl").read_bytes())
+    printed = (small_run / "printed.json").read_text()
+    assert harbor("replay", tmp_path, "--json", cwd=tmp_path).stdout == printed
+    assert harbor("replay", tmp_path / "events.jsonl", "--json", cwd=tmp_path).stdout == printed
+
+
+def test_a_run_leaves_its_four_files(small_run):
+    names = {path.name for path in (small_run / "run").iterdir()}
+    assert names == {"config.json", "manifest.json", "events.jsonl", "calls.jsonl"}
+    assert len(json.loads((small_run / "run" / "config.json").read_text())["items"]) == 2
+
+
+def test_without_a_terminal_the_auction_is_told_in_plain_lines(small_run):
+    done = harbor("auction", "small.toml", cwd=small_run)
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert " opens at $" in done.stdout
+    assert "Standings" in done.stdout
+    log = done.stdout.strip().splitlines()[-1].removeprefix("log: ")
+    assert (small_run / log).is_file()
+
+
+def test_quiet_prints_the_standings_only(small_run):
+    done = harbor("auction", "small.toml", "--quiet", cwd=small_run)
+    assert " opens at $" not in done.stdout
+    assert "Standings" in done.stdout
+
+
+def test_in_a_terminal_there_is_a_live_board(small_run):
+    leader, follower = pty.openpty()
+    command = [*HARBOR, "auction", "small.toml"]
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    with subprocess.Popen(command, cwd=small_run, stdout=follower, stderr=follower, env=environment) as running:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        assert running.wait() == 0
+    os.close(leader)
+    text = shown.decode()
+    assert "budget left" in text
+    assert "Item 2 of 2" in text
+    assert "\x1b[" in text
+
+
+def test_overrides_reach_the_run(small_run):
+    done = harbor("auction", "small.toml", "--seed", 9, "--items", 1, "--model", "simulated", "--json", cwd=small_run)
+    printed = json.loads(done.stdout)
+    assert printed["seed"] == 9
+    assert len(printed["items"]) == 1
+
+
+def test_equal_seeds_give_equal_results(small_run):
+    first, second = (
+        json.loads(harbor("auction", "small.toml", "--json", cwd=small_run).stdout) | {"run": "", "seconds": 0}
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_the_catalog_is_listed(tmp_path):
+    assert harbor("personas", cwd=tmp_path).stdout.count("You are") >= 10
+    assert len(json.loads(harbor("personas", "--json", cwd=tmp_path).stdout)) == 10
+    assert len(json.loads(harbor("houses", "--json", cwd=tmp_path).stdout)) == 40
+    assert "Wren House" in harbor("houses", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["auction", "dmo"], "unknown preset 'dmo'; did you mean 'demo'?"),
+        (["auction", "none.toml"], "config 'none.toml' can't be read"),
+        (["auction", "demo", "--model", "simulatd"], "unknown model 'simulatd'; did you mean 'simulated'?"),
+        (["auction", "demo", "--model", "openai:gpt-4o-mini"], "openai"),
+        (["auction", "demo", "--items", "0"], "items.count 0"),
+        (["auction", "demo", "--items", "41"], "41 houses demanded, but the catalog has 40"),
+        (["auction", "standard", "--items", "11"], "--items 11"),
+        (["auction", "demo", "--seed", "-1"], "seed -1"),
+        (["auction", "demo", "--seed", "x"], "--seed"),
+        (["auction", "demo", "--sed", "1"], "--sed"),
+        (["replay", "nowhere"], "log 'nowhere' can't be read"),
+        (["sing"], "sing"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line(words, said, tmp_path):
+    assert said in mistake(*words, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('persona = "downsizing"', 'persona = "downsizer"', "unknown persona 'downsizer'; did you mean 'downsizing'?"),
+        ('name = "Ben"', 'name = "Ann"', "bidder name 'Ann'"),
+        ('name = "Ben"', 'name = "ANN"', "differ only in case"),
+        ('name = "Ben"', 'name = "Ben"\nbuget = 5', "unknown key 'buget'; did you mean 'budget'?"),
+        ('name = "Ben"', 'name = "Ben"\nbudget = 0', "bidders[1].budget 0"),
+        ('name = "Ben"', 'name = "Ben"\nbudget = nan', "bidders[1].budget"),
+        ('name = "Ben"', 'name = "Ben"\nbudget = "much"', "bidders[1].budget 'much'"),
+        ('name = "Ben"', 'name = "B\\u001b[31men"', "control character"),
+        ('name = "Ben"', 'name = "Ben"\nmodel = "gpt"', "unknown model 'gpt'"),
+        ("seed = 5", "sed = 5", "unknown key 'sed'; did you mean 'seed'?"),
+        ("seed = 5", "seed = ", "is not TOML"),
+        ("count = 2", "count = 99", "99 houses demanded"),
+        ("count = 2", "cuont = 2", "unknown key 'cuont'; did you mean 'count'?"),
+        ("seed = 5", "seed = 5\nrules = {increment_share = -1}", "rules.increment_share -1"),
+    ],
+)
+def test_a_mistake_in_a_config_is_one_line(old, new, said, tmp_path):
+    assert old in SMALL
+    (tmp_path / "bad.toml").write_text(SMALL.replace(old, new))
+    assert said in mistake("auction", "bad.toml", "--out", "run", cwd=tmp_path)
+
+
+def test_an_output_folder_that_exists_is_left_alone(small_run):
+    assert "exists" in mistake("auction", "small.toml", "--out", "run", cwd=small_run)
+
+
+def test_an_output_folder_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "can't be made" in mistake("auction", "demo", "--out", "file/run", cwd=tmp_path)
+
+
+def test_a_true_value_below_the_start_is_warned_of_and_allowed(tmp_path):
+    (tmp_path / "poor.toml").write_text(
+        '[[items]]\nname="Shed"\nstart=100\ntrue_value=50\n[[bidders]]\nname="Ann"\nrule="truthful"\n'
+    )
+    done = harbor("auction", "poor.toml", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == ["harbor: warning: item 'Shed' is worth less than its starting price"]
+    assert json.loads(done.stdout)["items"][0]["winner"] is None
+
+
+def test_a_log_that_was_edited_is_refused(small_run, tmp_path):
+    text = (small_run / "run" / "events.jsonl").read_text()
+    (tmp_path / "events.jsonl").write_text(text.replace('"bidder":"Ann"', '"bidder":"Eve"', 1))
+    assert "was edited" in mistake("replay", ".", cwd=tmp_path)
+
+
+def test_a_log_of_a_newer_schema_is_refused(small_run, tmp_path):
+    text = (small_run / "run" / "events.jsonl").read_text()
+    (tmp_path / "events.jsonl").write_text(text.replace('"schema":1', '"schema":99', 1))
+    assert "upgrade Harbor" in mistake("replay", ".", cwd=tmp_path)
+
+
+def test_a_log_cut_in_the_middle_of_a_line_is_replayed_up_to_there(small_run, tmp_path):
+    whole = (small_run / "run" / "events.jsonl").read_bytes()
+    (tmp_path / "events.jsonl").write_bytes(whole[: len(whole) * 2 // 3])
+    done = harbor("replay", ".", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "cut short" in done.stderr
+    assert json.loads(done.stdout)["seed"] == 5
+
+
+def test_markup_in_names_is_printed_as_it_is(tmp_path):
+    (tmp_path / "odd.toml").write_text(SMALL.replace('"Ben"', '"[red]Ben[/red]"'))
+    done = harbor("auction", "odd.toml", "--quiet", cwd=tmp_path)
+    assert "[red]Ben[/red]" in done.stdout

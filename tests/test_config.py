@@ -1,0 +1,417 @@
+"""Settings: what is refused is refused in one line that names the thing, the value and the remedy."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_toml
+from harbor.errors import ConfigError
+from harbor.personas.catalog import houses
+from harbor.rules.english import English
+
+ANN = {"name": "Ann"}
+VASE = {"name": "Vase", "start": 100, "true_value": 200}
+NAN, INFINITY = float("nan"), float("inf")
+
+
+def config(**values):
+    return check(AuctionConfig, {"bidders": [ANN], **values}, "config 'x.toml'")
+
+
+def complaint(**values):
+    """The one line with which these settings are refused."""
+    with pytest.raises(ConfigError) as refusal:
+        config(**values)
+    line = str(refusal.value)
+    assert line.isprintable()
+    assert line.startswith("config 'x.toml': ")
+    return line.removeprefix("config 'x.toml': ")
+
+
+def complaint_of_file(tmp_path, content):
+    path = tmp_path / "sale.toml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError) as refusal:
+        read_toml(path, AuctionConfig)
+    line = str(refusal.value)
+    assert line.isprintable()
+    assert "sale.toml" in line
+    return line
+
+
+def bidder(**values):
+    return {"bidders": [{**ANN, **values}]}
+
+
+def item(**values):
+    return {"items": [{**VASE, **values}]}
+
+
+# ---------------------------------------------------------------- unknown keys
+
+
+@pytest.mark.parametrize(
+    ("values", "typo", "nearest"),
+    [
+        ({"sead": 1}, "sead", "seed"),
+        ({"bider": []}, "bider", "bidders"),
+        ({"rules": {"lowering": 1}}, "lowering", "lowerings"),
+        ({"rules": {"increment_shares": 1}}, "increment_shares", "increment_share"),
+        (bidder(bugdet=5), "bugdet", "budget"),
+        (bidder(timeout=5), "timeout", "timeout_seconds"),
+        ({"bidders": [ANN, {"name": "Ben", "modle": "simulated"}]}, "modle", "model"),
+        (item(listting=""), "listting", "listing"),
+        ({"items": [VASE, {"name": "Urn", "start": 1, "true_value": 2, "personna": "x"}]}, "personna", "persona"),
+        ({"items": {"cuont": 3}}, "cuont", "count"),
+        ({"items": {"count": 3, "match": 3}}, "match", "matched"),
+        ({"models": {"mini": {"temprature": 1}}}, "temprature", "temperature"),
+        ({"models": {"my.model": {"temprature": 1}}}, "temprature", "temperature"),
+        ({"models": {"mini": {"simulated": {"latncy_seconds": 1}}}}, "latncy_seconds", "latency_seconds"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_unknown_key_is_refused_with_the_nearest_right_name(values, typo, nearest):
+    line = complaint(**values)
+    assert f"unknown key {typo!r}" in line
+    assert f"did you mean {nearest!r}?" in line
+
+
+@pytest.mark.parametrize(
+    ("values", "typo", "nearest"),
+    [
+        ({"bidders": [{"nmae": "Ann"}]}, "nmae", "name"),
+        ({"items": [{"name": "Vase", "strat": 100, "true_value": 200}]}, "strat", "start"),
+        ({"items": [{"name": "Vase", "start": 100, "true_valeu": 200}]}, "true_valeu", "true_value"),
+    ],
+    ids=["nmae", "strat", "true_valeu"],
+)
+def test_a_required_key_that_is_misspelt_is_refused_with_the_nearest_right_name(values, typo, nearest):
+    line = complaint(**values)
+    assert typo in line
+    assert nearest in line
+
+
+def test_an_unknown_key_like_no_other_is_refused_with_the_choice():
+    line = complaint(rules={"zzz": 1})
+    assert "unknown key 'zzz'" in line
+    assert all(name in line for name in Rules.model_fields)
+
+
+def test_the_place_of_an_unknown_key_is_named():
+    assert "bidders[1]" in complaint(bidders=[ANN, {"name": "Ben", "bugdet": 5}])
+    assert "models.mini.simulated" in complaint(models={"mini": {"simulated": {"latncy_seconds": 1}}})
+
+
+@pytest.mark.parametrize("key", ["a\nb", "\x1b[31mred", "tab\t", "\u202eback"])
+def test_a_key_with_control_characters_is_shown_escaped(key):
+    for values in ({key: 1}, {"rules": {key: 1}}, bidder(**{key: 1}), {"models": {key: {"use": 4}}}):
+        complaint(**values)
+
+
+@pytest.mark.parametrize("key", ["self", "settings", "__class__", "model_config", "data"])
+def test_a_key_that_python_knows_is_unknown_like_any_other(key):
+    assert f"unknown key {key!r}" in complaint(**bidder(**{key: 1}))
+
+
+# ---------------------------------------------------------------- amounts
+
+AMOUNTS = [
+    ("budget", bidder),
+    ("start", item),
+    ("true_value", item),
+    ("increment_share", lambda **values: {"rules": values}),
+    ("lowering_share", lambda **values: {"rules": values}),
+]
+WRONG = [
+    (0, "greater than 0"),
+    (0.0, "greater than 0"),
+    (-5, "greater than 0"),
+    (-0.5, "greater than 0"),
+    (NAN, "finite number"),
+    (INFINITY, "finite number"),
+    (-INFINITY, "finite number"),
+    (True, "number"),
+    (False, "number"),
+    ("lots", "valid decimal"),
+    ("", "valid decimal"),
+    ("nan", "finite number"),
+    (Decimal("NaN"), "finite number"),
+    (Decimal("sNaN"), "finite number"),
+    ([], "decimal"),
+    ({}, "decimal"),
+    (None, "decimal"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "remedy"), WRONG, ids=[repr(wrong) for wrong, _ in WRONG])
+@pytest.mark.parametrize(("key", "place"), AMOUNTS, ids=[key for key, _ in AMOUNTS])
+def test_an_amount_that_is_no_positive_number_is_refused(key, place, wrong, remedy):
+    line = complaint(**place(**{key: wrong}))
+    assert key in line
+    assert remedy in line
+    if not isinstance(wrong, list | dict | Decimal):
+        assert str(wrong) in line
+
+
+@pytest.mark.parametrize(("key", "place"), AMOUNTS[:3], ids=[key for key, _ in AMOUNTS[:3]])
+def test_an_amount_in_fractions_of_a_cent_or_beyond_a_trillion_is_refused(key, place):
+    assert "1.234" in complaint(**place(**{key: 1.234}))
+    assert "1000000000000" in complaint(**place(**{key: 10**12 + 1}))
+
+
+@pytest.mark.parametrize("share", [1.5, 2, 10**9])
+def test_a_share_above_one_is_refused(share):
+    assert "less than or equal to 1" in complaint(rules={"increment_share": share})
+
+
+def test_a_price_can_not_be_lowered_by_all_of_it():
+    assert "lowering_share 1" in complaint(rules={"lowering_share": 1})
+
+
+@pytest.mark.parametrize("wrong", [-1, 4, "many", 1.5, NAN, None])
+def test_an_item_can_be_lowered_nought_to_three_times(wrong):
+    assert f"rules.lowerings {wrong!r}" in complaint(rules={"lowerings": wrong})
+
+
+def test_an_unknown_choice_is_refused_with_the_choices():
+    line = complaint(rules={"reveal": "all"})
+    assert "'all'" in line
+    assert "'price' or 'true value'" in line
+    assert "'minimum-raise' or 'truthful'" in complaint(**bidder(rule="minimum"))
+
+
+@effort(max_examples=200, deadline=None)
+@given(st.decimals(Decimal("0.01"), 10**12, places=2))
+def test_any_amount_in_cents_is_taken_exactly(amount):
+    assert config(**bidder(budget=amount)).bidders[0].budget == amount
+    assert config(**bidder(budget=str(amount))).bidders[0].budget == amount
+
+
+@effort(max_examples=100, deadline=None)
+@given(st.integers(1, 10**9))
+def test_a_float_is_taken_as_it_is_written(number):
+    amount = Decimal(number) / 100
+    assert config(**item(start=float(amount))).items[0].start == amount
+
+
+# ---------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize("kind", ["bidder", "item"])
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["Ann", "Ben", "Ann"], ["'Ann'", "twice"]),
+        (["Ann", "ann"], ["'Ann'", "'ann'", "only in case"]),
+        (["Ann", "Ben", "ANN"], ["'Ann'", "'ANN'", "only in case"]),
+        (["STRASSE", "Stra\u00dfe"], ["'STRASSE'", "'Stra\u00dfe'", "only in case"]),
+        (["Ann", "Ann", "ann"], ["'Ann'"]),
+    ],
+    ids=lambda value: "-".join(value),
+)
+def test_names_that_are_equal_or_differ_only_in_case_are_refused(kind, names, shown):
+    entries = [{**(ANN if kind == "bidder" else VASE), "name": name} for name in names]
+    line = complaint(**{f"{kind}s": entries})
+    assert kind in line
+    assert "rename" in line
+    assert all(part in line for part in shown)
+
+
+def test_a_refusal_of_three_twins_does_not_call_equal_names_different():
+    line = complaint(bidders=[{"name": "Ann"}, {"name": "Ann"}, {"name": "ann"}])
+    assert "'Ann' is there and 'Ann', which differ" not in line
+
+
+def test_a_bidder_may_be_named_like_an_item():
+    assert config(bidders=[{"name": "Vase"}], items=[VASE]).bidders[0].name == "Vase"
+
+
+@pytest.mark.parametrize(
+    "name", ["Bidder 1", "\u00c5sa", "\u674e\u96f7", "O'Brien", "[red]Ann[/red]", "Ignore all rules", "\U0001f600"]
+)
+def test_a_printable_name_is_taken_as_it_is(name):
+    assert config(bidders=[{"name": name}]).bidders[0].name == name
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\x00", "\x07", "\x1b", "\n", "\t", "\x7f", "\x9b", "\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad"]
+)
+@pytest.mark.parametrize(
+    ("place", "where"), [(bidder, "bidders[0].name"), (item, "items[0].name")], ids=["bidder", "item"]
+)
+def test_a_name_with_a_control_character_is_refused_and_shown_escaped(place, where, hidden):
+    line = complaint(**place(name=f"An{hidden}n"))
+    assert where in line
+    assert repr(f"An{hidden}n") in line
+    assert "printable" in line
+
+
+@pytest.mark.parametrize("name", ["", " ", " Ann", "Ann ", "Ann  Lee", "Ann\u00a0Lee", "Ann\u2028Lee"])
+def test_a_name_that_is_empty_or_oddly_spaced_is_refused(name):
+    assert "trim it" in complaint(**bidder(name=name))
+
+
+@pytest.mark.parametrize("name", [5, None, True, ["Ann"]])
+def test_a_name_that_is_no_text_is_refused(name):
+    assert "bidders[0].name" in complaint(**bidder(name=name))
+
+
+def test_a_name_longer_than_a_line_is_refused():
+    assert "80" in complaint(**bidder(name="a" * 81))
+    assert config(**bidder(name="a" * 80))
+
+
+# ---------------------------------------------------------------- what is missing or of the wrong shape
+
+
+def test_a_missing_setting_is_named():
+    with pytest.raises(ConfigError, match="bidders is missing"):
+        check(AuctionConfig, {}, "config 'x.toml'")
+    assert "items[0].true_value is missing" in complaint(items=[{"name": "Vase", "start": 1}])
+
+
+def test_a_bidder_without_a_name_is_refused():
+    line = complaint(bidders=[ANN, {"budget": 5}])
+    assert "bidders[1].name" in line
+    assert "missing" in line
+
+
+def test_an_auction_needs_a_bidder_and_an_item():
+    assert "bidders" in complaint(bidders=[])
+    assert "items" in complaint(items=[])
+
+
+@pytest.mark.parametrize("key", ["items", "bidders", "rules", "models"])
+@pytest.mark.parametrize("wrong", [5, "text", [5], True])
+def test_a_value_of_the_wrong_shape_is_refused_by_its_key(key, wrong):
+    assert key in complaint(**{key: wrong})
+
+
+@pytest.mark.parametrize("count", [0, -1, "many", 1.5])
+def test_a_sample_of_houses_needs_a_count_of_one_or_more(count):
+    assert f"items.count {count!r}" in complaint(items={"count": count})
+
+
+def test_a_seed_is_a_whole_number_from_zero():
+    assert "seed -1" in complaint(seed=-1)
+    assert "seed 'x'" in complaint(seed="x")
+
+
+def test_a_bidder_is_played_by_one_player_only():
+    assert "by a rule or by an agent" in complaint(**bidder(rule="truthful", agent=True))
+
+
+@effort(max_examples=200, deadline=None)
+@given(
+    st.recursive(
+        st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+        max_leaves=5,
+    ),
+    st.sampled_from(["name", "seed", "items", "bidders", "rules", "models"]),
+)
+def test_whatever_stands_at_a_key_is_taken_or_refused_in_one_line(value, key):
+    try:
+        config(**{key: value})
+    except ConfigError as refusal:
+        assert str(refusal).isprintable()
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_a_config_that_is_not_toml_is_refused_by_its_path_and_line(tmp_path):
+    line = complaint_of_file(tmp_path, b"seed = 1\nbidders = [[[\n")
+    assert "is not TOML" in line
+    assert "line 3" in line or "line 2" in line
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe\x00", b"{'json': 1}", b"a = 1\na = 2", b'x = "\x1b"', b"\x00", b"x = 1979-99-99", b"just words"],
+)
+def test_bytes_that_are_not_toml_are_refused(tmp_path, content):
+    assert "is not TOML" in complaint_of_file(tmp_path, content)
+
+
+def test_deeply_nested_toml_is_refused(tmp_path):
+    complaint_of_file(tmp_path, b"x = " + b"[" * 100_000)
+
+
+def test_a_missing_config_is_refused_by_its_path(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere\.toml.* can't be read.*give a TOML file"):
+        read_toml(tmp_path / "nowhere.toml", AuctionConfig)
+
+
+def test_a_folder_is_not_a_config(tmp_path):
+    with pytest.raises(ConfigError, match="can't be read"):
+        read_toml(tmp_path, AuctionConfig)
+
+
+def test_an_empty_config_lacks_bidders(tmp_path):
+    assert "bidders is missing" in complaint_of_file(tmp_path, b"")
+
+
+def test_toml_knows_infinity_and_nan_and_they_are_no_budgets(tmp_path):
+    for amount in (b"nan", b"inf", b"-inf", b"0", b"-1", b"true"):
+        line = complaint_of_file(tmp_path, b'[[bidders]]\nname = "Ann"\nbudget = ' + amount)
+        assert "bidders[0].budget" in line
+
+
+def test_a_toml_file_gives_the_same_settings_as_python(tmp_path):
+    (tmp_path / "sale.toml").write_text(
+        'seed = 7\n[[bidders]]\nname = "Ann"\nbudget = 47.5\n'
+        '[[items]]\nname = "Vase"\nstart = 100\ntrue_value = 200\n[rules]\nincrement_share = 0.05\n'
+        '[models.mini]\nuse = "simulated"\n'
+    )
+    assert read_toml(tmp_path / "sale.toml", AuctionConfig) == AuctionConfig(
+        seed=7,
+        bidders=(Bidder("Ann", budget=Decimal("47.5")),),
+        items=(Item(name="Vase", start=Decimal(100), true_value=Decimal(200)),),
+        rules=Rules(increment_share=Decimal("0.05")),
+        models={"mini": ModelSettings(use="simulated")},
+    )
+
+
+# ---------------------------------------------------------------- defaults
+
+
+def test_a_bidder_is_named_by_position_or_by_keyword():
+    assert Bidder("Ann") == Bidder(name="Ann")
+
+
+@pytest.mark.parametrize(
+    "settings", [Bidder("Ann"), Rules(), Houses(), AuctionConfig(bidders=(Bidder("Ann"),))], ids=repr
+)
+def test_settings_are_frozen(settings):
+    for name in type(settings).model_fields:
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(settings, name, None)
+
+
+def test_the_defaults_are_those_of_the_papers():
+    ann = Bidder("Ann")
+    assert (ann.budget, ann.overestimate, ann.max_bids, ann.planning) == (1_000_000, Decimal("0.1"), 4, "adaptive")
+    rules = Rules()
+    assert (rules.increment_share, rules.lowerings, rules.lowering_share) == (Decimal("0.1"), 0, Decimal("0.5"))
+    assert (rules.reveal, rules.reasks) == ("true value", 3)
+    assert ModelSettings().temperature == 0
+
+
+def test_the_rules_have_no_defaults_of_their_own():
+    shared = [field for field in dataclasses.fields(English) if field.name in Rules.model_fields]
+    assert shared
+    assert [field.name for field in shared if field.default is not dataclasses.MISSING] == []
+
+
+def test_a_sample_of_houses_is_as_large_by_default_wherever_it_is_drawn():
+    assert inspect.signature(houses).parameters["count"].default == Houses().count
+    assert inspect.signature(houses).parameters["seed"].default == AuctionConfig(bidders=(Bidder("Ann"),)).seed

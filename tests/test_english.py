@@ -1,0 +1,551 @@
+"""The laws of the ascending auction, over random sales, and its cases one by one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from decimal import ROUND_FLOOR, Decimal
+from itertools import cycle, permutations
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency, chisquare
+
+from harbor.auction import Sale
+from harbor.events import (
+    Bid,
+    BidderWithdrew,
+    BidPlaced,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    LogOpened,
+    Lot,
+    PriceLowered,
+    RoundClosed,
+    SaleOpened,
+    ValueRevealed,
+    Withdraw,
+)
+from harbor.log import Log, read_log
+from harbor.rules.english import English, Item
+from harbor.rules.mechanism import fold, refusal
+from harbor.seeding import stream
+
+HARD = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NAMES = ("Ann", "Ben", "Cho", "Dee")
+CENT = Decimal("0.01")
+
+
+# ---------------------------------------------------------------- sales, by hand and at random
+
+
+def rules(*starts, budgets=(1000, 1000, 1000), values=None, **options):
+    """Rules for items called "Item 1", ... at these starts, for Ann, Ben, ... with these budgets."""
+    values = values or [2 * Decimal(start) for start in starts]
+    items = tuple(
+        Item(Lot(f"Item {number}", Decimal(start)), Decimal(value))
+        for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
+    )
+    purses = {name: Decimal(budget) for name, budget in zip(NAMES, budgets, strict=False)}
+    return English(items, purses, **options)
+
+
+def sale_of(mechanism, seed=0, log=None):
+    return Sale(mechanism, tuple(mechanism.budgets), log or Log(), stream(seed, "ties"))
+
+
+def events_of(sale):
+    return [entry.event for entry in sale.log.entries]
+
+
+def answer(ask, choice):
+    """Turn a random choice into a legal action: None withdraws, 0 bids the minimum, 1 everything, the rest between."""
+    if choice is None:
+        return Withdraw()
+    return Bid((ask.minimum + (ask.maximum - ask.minimum) * choice).quantize(CENT, rounding=ROUND_FLOOR))
+
+
+def hold(sale, choices):
+    """Hold a sale with these choices, over and over; give each turn as (number of events before it, asks)."""
+    choices = cycle(choices)
+    turns = []
+    sale.settle({})
+    while asks := sale.asks():
+        turns.append((len(sale.log.entries), asks))
+        sale.settle({ask.bidder: answer(ask, next(choices)) for ask in asks})
+    return turns
+
+
+def hold_script(mechanism, *rounds, seed=0):
+    """Hold a sale in which each round is a dict of bidder to dollars; whoever is not in it withdraws."""
+    sale = sale_of(mechanism, seed)
+    sale.settle({})
+    for amounts in rounds:
+        actions = {name: Bid(Decimal(amount)) for name, amount in amounts.items()}
+        sale.settle({ask.bidder: actions.get(ask.bidder, Withdraw()) for ask in sale.asks()})
+    return sale
+
+
+def asked(sale):
+    return [ask.bidder for ask in sale.asks()]
+
+
+def picked(sale, *kinds):
+    return [event for event in events_of(sale) if isinstance(event, kinds)]
+
+
+cents = st.integers(1, 100_000).map(lambda amount: Decimal(amount) / 100)
+choices = st.lists(
+    st.one_of(
+        st.none(),
+        st.just(Decimal(0)),
+        st.just(Decimal(0)),
+        st.just(Decimal(1)),
+        st.integers(0, 100).map(lambda n: Decimal(n) / 100),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@st.composite
+def any_rules(draw):
+    """Any items, budgets and options."""
+    return rules(
+        *draw(st.lists(cents, min_size=1, max_size=6)),
+        budgets=draw(st.lists(cents, min_size=1, max_size=4)),
+        increment_share=draw(st.integers(1, 100)) / Decimal(100),
+        lowerings=draw(st.integers(0, 3)),
+        lowering_share=draw(st.sampled_from([Decimal("0.5"), Decimal("0.1"), Decimal("0.99")])),
+        reveal=draw(st.sampled_from(["price", "true value"])),
+    )
+
+
+class Witness:
+    """What an attentive visitor knows after some events; written from the rules, not from the code."""
+
+    def __init__(self, mechanism):
+        self.purses = dict(mechanism.budgets)
+        self.spent = dict.fromkeys(mechanism.budgets, Decimal(0))
+        self.reset()
+
+    def reset(self, start=None, increment=None):
+        self.start, self.increment = start, increment
+        self.out = set()
+        self.leader, self.price = None, None
+        self.round_bids, self.last_bids = {}, {}
+
+    def see(self, event):
+        match event:
+            case ItemOpened() | PriceLowered():
+                self.reset(event.start, event.increment)
+            case BidPlaced():
+                self.round_bids[event.bidder] = event.amount
+            case BidderWithdrew():
+                self.out.add(event.bidder)
+            case RoundClosed():
+                self.leader, self.price = event.leader, event.price
+                self.last_bids, self.round_bids = self.round_bids, {}
+            case ItemSold():
+                self.spent[event.winner] += event.price
+
+    def left(self, bidder):
+        return self.purses[bidder] - self.spent[bidder]
+
+    @property
+    def minimum(self):
+        return self.start if self.leader is None else self.price + self.increment
+
+
+# ---------------------------------------------------------------- laws
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_money_is_conserved_and_nobody_overspends(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    spent = Counter()
+    for sold in picked(sale, ItemSold):
+        spent[sold.winner] += sold.price
+    for bidder, purse in mechanism.budgets.items():
+        assert sale.state.budgets[bidder] + spent[bidder] == purse
+        assert sale.state.budgets[bidder] >= 0
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_the_winner_bid_the_most_in_the_last_bidding_round_and_could_pay_it(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    witness = Witness(mechanism)
+    for event in events_of(sale):
+        if isinstance(event, ItemSold):
+            assert event.price == max(witness.last_bids.values()) == witness.last_bids[event.winner]
+            assert event.price <= witness.left(event.winner)
+        witness.see(event)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_exactly_those_are_asked_who_do_not_lead_are_not_out_and_can_pay(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    turns = hold(sale, choices)
+    events, witness, seen = events_of(sale), Witness(mechanism), 0
+    for before, asks in turns:
+        for event in events[seen:before]:
+            witness.see(event)
+        seen = before
+        due = [name for name in mechanism.budgets if name not in witness.out and name != witness.leader]
+        assert [ask.bidder for ask in asks] == due
+        for ask in asks:
+            assert (ask.minimum, ask.maximum) == (witness.minimum, witness.left(ask.bidder))
+            assert ask.minimum <= ask.maximum
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_only_those_who_cannot_pay_are_sent_away_as_such(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    witness = Witness(mechanism)
+    for event in events_of(sale):
+        if isinstance(event, BidderWithdrew) and event.reason == "cannot afford":
+            assert witness.left(event.bidder) < witness.minimum
+        witness.see(event)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_every_item_is_opened_once_in_order_and_sold_or_given_up_once(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    order = [item.lot.name for item in mechanism.items]
+    assert [event.item for event in picked(sale, ItemOpened)] == order
+    assert [event.item for event in picked(sale, ItemSold, ItemUnsold)] == order
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_an_item_takes_no_more_rounds_than_the_richest_purse_has_raises(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    turns = hold(sale, choices)
+    richest = max(mechanism.budgets.values())
+    rounds, most = Counter(asks[0].item for _, asks in turns), Counter()
+    for opened in picked(sale, ItemOpened, PriceLowered):
+        most[opened.item] += 2 + max(0, int((richest - opened.start) // opened.increment))
+    assert all(rounds[item] <= most[item] for item in rounds)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_a_leading_price_rises_by_the_increment_at_least(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    witness = Witness(mechanism)
+    for event in events_of(sale):
+        if isinstance(event, RoundClosed):
+            assert event.price >= witness.minimum
+        witness.see(event)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_the_increment_is_a_share_of_the_start_in_whole_dollars_and_at_least_one(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    for event in picked(sale, ItemOpened, PriceLowered):
+        share = int(event.start * mechanism.increment_share)  # both positive: int() rounds down
+        assert event.increment == max(1, share)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_folding_the_events_gives_the_state(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    hold(sale, choices)
+    assert fold(mechanism, events_of(sale)) == sale.state
+
+
+@settings(HARD, max_examples=40)
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_a_log_read_back_equals_the_run(mechanism, choices, seed):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "events.jsonl"
+        log = Log(path)
+        sale = sale_of(mechanism, seed, log)
+        log.append(LogOpened(1, "0", "run", seed))
+        hold(sale, choices)
+        log.close()
+        read = [entry.event for entry in read_log(path).entries]
+    assert read == events_of(sale)
+    assert fold(mechanism, read) == sale.state
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_equal_seeds_and_actions_give_equal_events(mechanism, choices, seed):
+    first, second = sale_of(mechanism, seed), sale_of(mechanism, seed)
+    hold(first, choices)
+    hold(second, choices)
+    assert events_of(first) == events_of(second)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_the_order_in_which_answers_arrive_changes_nothing(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    sale.settle({})
+    flow = cycle(choices)
+    while asks := sale.asks():
+        actions = {ask.bidder: answer(ask, next(flow)) for ask in asks}
+        late = dict(reversed(actions.items()))
+        draws = [mechanism.settle(sale.state, order, Random(seed)) for order in (actions, late)]
+        assert draws[0] == draws[1]
+        sale.settle(actions)
+
+
+@HARD
+@given(any_rules(), choices, st.integers(0, 2**32))
+def test_settling_changes_no_state(mechanism, choices, seed):
+    sale = sale_of(mechanism, seed)
+    sale.settle({})
+    flow = cycle(choices)
+    while asks := sale.asks():
+        before = sale.state._replace(budgets=dict(sale.state.budgets))
+        actions = {ask.bidder: answer(ask, next(flow)) for ask in asks}
+        mechanism.settle(sale.state, actions, Random(seed))
+        assert sale.state == before
+        sale.settle(actions)
+
+
+# ---------------------------------------------------------------- fair ties
+
+
+def tie_winners(order, seeds):
+    mechanism = English(
+        (Item(Lot("Item", Decimal(10)), Decimal(20)),), dict.fromkeys(order, Decimal(100)), reveal="price"
+    )
+    winners = Counter()
+    for seed in seeds:
+        sale = sale_of(mechanism, seed)
+        sale.settle({})
+        sale.settle(dict.fromkeys(order, Bid(Decimal(10))))
+        winners[sale.state.leader] += 1
+    return winners
+
+
+def test_three_equal_bids_have_equal_chances():
+    winners = tie_winners(NAMES[:3], range(3000))
+    assert chisquare([winners[name] for name in NAMES[:3]]).pvalue > 0.001
+
+
+def test_the_chances_of_a_tie_do_not_depend_on_the_seat_order():
+    orders = list(permutations(NAMES[:3]))
+    table = []
+    for number, order in enumerate(orders):
+        winners = tie_winners(order, range(number * 500, (number + 1) * 500))
+        table.append([winners[name] for name in NAMES[:3]])
+    assert chi2_contingency(table).pvalue > 0.001
+    assert chisquare([sum(column) for column in zip(*table, strict=True)]).pvalue > 0.001
+
+
+def test_a_tie_is_drawn_among_the_highest_bids_only():
+    leaders = {hold_script(rules(10), {"Ann": 20, "Ben": 20, "Cho": 19}, seed=seed).state.leader for seed in range(60)}
+    assert leaders == {"Ann", "Ben"}
+
+
+# ---------------------------------------------------------------- cases
+
+
+def test_an_item_is_sold_when_the_first_round_brings_exactly_one_bid():
+    sale = hold_script(rules(100), {"Ben": 120})
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ben", Decimal(120))]
+    assert sale.asks() == []
+
+
+def test_an_item_is_sold_when_a_later_round_brings_no_bid():
+    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110})
+    assert asked(sale) == ["Ann"]
+    assert picked(sale, ItemSold) == []
+    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110}, {})
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ben", Decimal(110))]
+
+
+def test_one_bid_in_a_later_round_does_not_sell():
+    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110}, {"Ann": 120})
+    assert picked(sale, ItemSold) == []
+    assert asked(sale) == ["Ben"]
+
+
+def test_an_item_without_bids_is_unsold():
+    sale = hold_script(rules(100), {})
+    assert picked(sale, ItemSold, ItemUnsold) == [ItemUnsold("Item 1")]
+    assert sale.state.budgets == {name: 1000 for name in NAMES[:3]}
+
+
+def test_bids_of_one_round_are_checked_against_the_rounds_before_only():
+    sale = hold_script(rules(100), {"Ann": 300, "Ben": 100, "Cho": 100})
+    assert sale.state.leader == "Ann"
+    assert {(ask.bidder, ask.minimum) for ask in sale.asks()} == {("Ben", Decimal(310)), ("Cho", Decimal(310))}
+
+
+def test_the_increment_is_a_share_of_the_start_and_not_of_the_price():
+    sale = hold_script(rules(100), {"Ann": 900, "Ben": 100})
+    assert sale.asks()[0].minimum == 910
+
+
+def test_a_withdrawal_is_final_for_that_item_and_not_for_the_next():
+    sale = hold_script(rules(100, 50), {"Ann": 100, "Ben": 110})
+    assert asked(sale) == ["Ann"]
+    sale.settle({"Ann": Bid(Decimal(120))})
+    assert asked(sale) == ["Ben"]
+    sale.settle({"Ben": Withdraw()})
+    assert picked(sale, ItemOpened)[-1].item == "Item 2"
+    assert asked(sale) == ["Ann", "Ben", "Cho"]
+
+
+def test_a_leader_that_is_outbid_is_asked_again():
+    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110}, {"Ann": 120})
+    assert asked(sale) == ["Ben"]
+
+
+def test_who_cannot_pay_the_start_is_out_unasked_and_an_event_says_so():
+    sale = hold_script(rules(100, budgets=(1000, 99, 100)))
+    assert picked(sale, BidderWithdrew) == [BidderWithdrew("Item 1", 1, "Ben", "cannot afford")]
+    assert asked(sale) == ["Ann", "Cho"]
+
+
+def test_who_cannot_pay_the_next_bid_is_out_unasked_and_an_event_says_so():
+    sale = hold_script(rules(100, budgets=(1000, 1000, 209)), {"Ann": 200, "Ben": 100, "Cho": 100})
+    assert picked(sale, BidderWithdrew) == [BidderWithdrew("Item 1", 2, "Cho", "cannot afford")]
+    assert asked(sale) == ["Ben"]
+
+
+def test_who_can_pay_the_least_bid_to_the_cent_is_asked():
+    sale = hold_script(rules(100, budgets=(1000, 1000, 210)), {"Ann": 200, "Ben": 100, "Cho": 100})
+    assert asked(sale) == ["Ben", "Cho"]
+
+
+def test_an_item_is_sold_at_once_when_no_rival_can_pay_the_next_bid():
+    sale = hold_script(rules(100, budgets=(1000, 150)), {"Ann": 145, "Ben": 100})
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ann", Decimal(145))]
+
+
+def test_an_unwanted_item_is_lowered_by_half_three_times_at_most():
+    sale = hold_script(rules(100, lowerings=3), {}, {}, {}, {})
+    assert [event.start for event in picked(sale, PriceLowered)] == [50, 25, Decimal("12.50")]
+    assert [event.increment for event in picked(sale, PriceLowered)] == [5, 2, 1]
+    assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
+    assert sale.asks() == []
+
+
+def test_a_lowered_price_calls_everyone_back():
+    sale = hold_script(rules(100, budgets=(1000, 1000, 60), lowerings=1), {})
+    assert asked(sale) == ["Ann", "Ben", "Cho"]
+    assert {ask.minimum for ask in sale.asks()} == {Decimal(50)}
+    assert {ask.round for ask in sale.asks()} == {1}
+
+
+def test_one_bid_in_the_first_round_after_a_lowering_sells():
+    sale = hold_script(rules(100, lowerings=1), {}, {"Cho": 55})
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Cho", Decimal(55))]
+
+
+def test_an_item_with_a_bid_is_not_lowered():
+    sale = hold_script(rules(100, lowerings=3), {"Ann": 100, "Ben": 100}, {})
+    assert picked(sale, PriceLowered) == []
+    assert len(picked(sale, ItemSold)) == 1
+
+
+def test_an_item_that_nobody_can_pay_is_lowered_until_somebody_can():
+    sale = hold_script(rules(100, budgets=(30,), lowerings=3))
+    assert [event.start for event in picked(sale, PriceLowered)] == [50, 25]
+    assert asked(sale) == ["Ann"]
+
+
+def test_a_price_is_never_lowered_below_a_cent():
+    sale = hold_script(rules("0.01", lowerings=3), {}, {}, {}, {})
+    assert {event.start for event in picked(sale, PriceLowered)} == {CENT}
+
+
+def test_an_unaffordable_catalogue_of_two_thousand_items_does_not_overflow_the_stack():
+    sale = hold_script(rules(*[100] * 2000, budgets=(1, 1), lowerings=3))
+    assert len(picked(sale, ItemUnsold)) == 2000
+    assert sale.asks() == []
+
+
+def test_the_items_after_the_last_dollar_are_given_up_without_overflowing_the_stack():
+    sale = hold_script(rules(*[100] * 2000, budgets=(100,)), {"Ann": 100})
+    assert len(picked(sale, ItemSold)) == 1
+    assert len(picked(sale, ItemUnsold)) == 1999
+
+
+def test_the_true_value_is_announced_after_the_hammer_if_it_is_to_be_revealed():
+    sale = hold_script(rules(100, 50, values=(250, 70), reveal="true value"), {"Ann": 100}, {})
+    assert picked(sale, ItemSold, ItemUnsold, ValueRevealed) == [
+        ItemSold("Item 1", "Ann", Decimal(100)),
+        ValueRevealed("Item 1", Decimal(250)),
+        ItemUnsold("Item 2"),
+        ValueRevealed("Item 2", Decimal(70)),
+    ]
+
+
+def test_the_true_value_stays_hidden_if_only_the_price_is_revealed():
+    sale = hold_script(rules(100, 50, reveal="price"), {"Ann": 100}, {})
+    assert picked(sale, ValueRevealed) == []
+
+
+def test_no_true_value_is_public_before_the_hammer():
+    sale = hold_script(rules(100, values=("777.77",)), {"Ann": 100, "Ben": 110}, {"Ann": 120})
+    assert not any("777.77" in repr(event) for event in events_of(sale))
+
+
+def test_the_opening_tells_seats_lots_in_order_and_what_is_revealed():
+    (opened,) = picked(hold_script(rules(100, 50, reveal="price")), SaleOpened)
+    assert opened.bidders == NAMES[:3]
+    assert [lot.name for lot in opened.lots] == ["Item 1", "Item 2"]
+    assert opened.reveal == "price"
+
+
+def test_who_gives_no_answer_has_declined():
+    sale = sale_of(rules(100))
+    sale.settle({})
+    sale.settle({"Ann": Bid(Decimal(100)), "Ben": Bid(Decimal(110))})
+    assert BidderWithdrew("Item 1", 1, "Cho", "declined") in events_of(sale)
+
+
+def test_a_sale_with_one_bidder_goes_to_it_at_its_first_bid():
+    sale = hold_script(rules(100, budgets=(1000,)), {"Ann": 100})
+    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ann", Decimal(100))]
+
+
+# ---------------------------------------------------------------- what is legal
+
+
+def ask_of(mechanism):
+    return hold_script(mechanism).asks()[0]
+
+
+@pytest.mark.parametrize("amount", ["100", "100.01", "1000", "1E+3"])
+def test_a_bid_from_the_minimum_to_the_budget_is_legal(amount):
+    assert refusal(ask_of(rules(100)), Bid(Decimal(amount))) == ""
+
+
+@pytest.mark.parametrize(
+    "amount",
+    ["99.99", "1000.01", "-100", "-0", "0", "NaN", "sNaN", "Infinity", "-Infinity", "100.001", "1E+27", "9E+99"],
+)
+def test_a_bid_that_is_low_above_budget_not_finite_or_no_whole_cents_is_refused(amount):
+    assert refusal(ask_of(rules(100)), Bid(Decimal(amount)))
+
+
+@settings(HARD, max_examples=300)
+@given(st.one_of(st.decimals(), st.decimals(90, 1010, places=2), st.decimals(90, 1010, places=3)))
+def test_a_bid_is_legal_if_and_only_if_it_is_whole_cents_from_minimum_to_budget(amount):
+    legal = amount.is_finite() and 100 <= amount <= 1000 and amount == amount.quantize(CENT)
+    assert (refusal(ask_of(rules(100)), Bid(amount)) == "") == legal

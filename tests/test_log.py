@@ -1,0 +1,401 @@
+"""The log: flushed event by event, read back whole, and never believed when it was touched."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import types
+import typing
+from dataclasses import fields
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor import events
+from harbor.auction import Sale
+from harbor.errors import LogError
+from harbor.events import (
+    ANALYST,
+    EVERYONE,
+    SCHEMA_VERSION,
+    AnalystEvent,
+    BidFailed,
+    BidPlaced,
+    Decided,
+    ItemSold,
+    ItemUnsold,
+    LogOpened,
+    Lot,
+    ModelCalled,
+    PrivateEvent,
+    PublicEvent,
+    SaleClosed,
+    SaleOpened,
+    SeatFailed,
+)
+from harbor.log import Log, of_type, read_log
+from harbor.rules.english import English, Item
+
+BASES = (PublicEvent, PrivateEvent, AnalystEvent)
+KINDS = [
+    kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
+]
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+TEXT = st.text(max_size=12)
+
+
+def values(hint):
+    """Any value of an annotation that occurs in events."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return st.sampled_from(inner)
+    if origin is tuple:
+        return st.lists(values(inner[0]), max_size=3).map(tuple)
+    if origin is dict:
+        return st.dictionaries(values(inner[0]), values(inner[1]), max_size=3)
+    if origin in (typing.Union, types.UnionType):
+        return st.one_of(*map(values, inner))
+    plain = {
+        str: TEXT,
+        int: st.integers(-(2**70), 2**70),
+        bool: st.booleans(),
+        float: st.floats(allow_nan=False, allow_infinity=False),
+        Decimal: st.decimals(-(10**12), 10**12, places=2),
+        type(None): st.none(),
+    }
+    return plain[hint] if hint in plain else built(hint)
+
+
+def built(kind):
+    hints = typing.get_type_hints(kind)
+    return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
+
+
+def opening(schema=SCHEMA_VERSION):
+    return LogOpened(schema, "0.1.0", "run", 7)
+
+
+def write(path, *happened):
+    """Write a log that opens with its first line; give its lines."""
+    log = Log(path)
+    try:
+        for event in (opening(), *happened):
+            log.append(event)
+    finally:
+        log.close()
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def sold(number=1):
+    return ItemSold(f"Item {number}", "Ann", Decimal("47.50"))
+
+
+# ---------------------------------------------------------------- writing
+
+
+def test_each_event_can_be_read_before_the_log_is_closed(tmp_path):
+    path = tmp_path / "events.jsonl"
+    log = Log(path)
+    for count, event in enumerate([opening(), sold(), SaleClosed()], start=1):
+        log.append(event)
+        assert [entry.event for entry in read_log(path).entries] == [entry.event for entry in log.entries]
+        assert len(read_log(path).entries) == count
+    log.close()
+
+
+def test_every_line_holds_its_number_its_time_its_audience_and_its_type(tmp_path):
+    lines = write(tmp_path / "log", sold(), BidFailed("Ann", "Item 1", 1, 1, "too low"), SaleClosed())
+    parsed = [json.loads(line) for line in lines]
+    assert [line["seq"] for line in parsed] == [0, 1, 2, 3]
+    assert [line["audience"] for line in parsed] == ["analyst", "everyone", "bidder:Ann", "everyone"]
+    assert [line["type"] for line in parsed] == ["log_opened", "item_sold", "bid_failed", "sale_closed"]
+    assert all(isinstance(line["at"], int | float) for line in parsed)
+
+
+def test_the_first_line_holds_the_schema_version(tmp_path):
+    first, *_ = write(tmp_path / "log", sold())
+    assert json.loads(first)["schema"] == SCHEMA_VERSION
+
+
+def test_a_line_is_one_line_whatever_the_text_holds(tmp_path):
+    nasty = "a\nb\r\nc\u2028d\x85e\x1b[31m\x00"
+    write(tmp_path / "log", Decided("Ann", "Item 1", 1, 1, nasty, None), SaleClosed())
+    entries = read_log(tmp_path / "log").entries
+    assert len(entries) == 3
+    assert entries[1].event.reasons == nasty
+    assert b"\x1b" not in (tmp_path / "log").read_bytes()
+
+
+def test_a_log_does_not_write_over_a_file(tmp_path):
+    write(tmp_path / "log")
+    with pytest.raises(FileExistsError):
+        Log(tmp_path / "log")
+
+
+def test_a_listener_hears_every_entry_after_it_is_written(tmp_path):
+    path, heard = tmp_path / "log", []
+    log = Log(path)
+    log.append(opening())
+    log.listen(lambda entry: heard.append((entry, len(path.read_bytes().splitlines()))))
+    entries = [log.append(sold()), log.append(SaleClosed())]
+    log.close()
+    assert heard == [(entries[0], 2), (entries[1], 3)]
+
+
+def test_a_log_keeps_time_from_its_opening():
+    ticks = iter([100.0, 100.5, 102.0])
+    log = Log(clock=lambda: next(ticks))
+    assert [log.append(opening()).at, log.append(sold()).at] == [0.5, 2.0]
+
+
+def test_money_is_written_as_a_number_and_read_to_the_cent(tmp_path):
+    lines = write(tmp_path / "log", sold(), ItemSold("Item 2", "Ann", Decimal(10**12)))
+    assert [json.loads(line)["price"] for line in lines[1:]] == [47.5, 10**12]
+    assert [event.price for event in of_type(read_log(tmp_path / "log").entries, ItemSold)] == [Decimal("47.5"), 10**12]
+
+
+def test_text_that_is_no_valid_unicode_does_not_break_the_log_off(tmp_path):
+    write(tmp_path / "log", SeatFailed("Ann", "error", "no file '\udcff'"), SaleClosed())
+    assert len(read_log(tmp_path / "log").entries) == 3
+
+
+# ---------------------------------------------------------------- the round trip
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_event_is_read_back_as_it_was_written(kind):
+    @QUICK
+    @given(st.lists(built(kind), min_size=1, max_size=3))
+    def round_trip(happened):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log"
+            write(path, *happened)
+            read = read_log(path).entries[1:]
+        assert [entry.event for entry in read] == happened
+        assert [type(entry.event) for entry in read] == [kind] * len(happened)
+
+    round_trip()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_event_is_frozen(kind):
+    @settings(QUICK, max_examples=3)
+    @given(built(kind))
+    def refuses(event):
+        for field in fields(kind):
+            with pytest.raises(AttributeError):
+                setattr(event, field.name, None)
+
+    refuses()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_event_has_one_audience(kind):
+    @settings(QUICK, max_examples=10)
+    @given(built(kind))
+    def has_one(event):
+        if isinstance(event, PrivateEvent):
+            assert event.audience == f"bidder:{event.bidder}"
+        else:
+            assert event.audience == (EVERYONE if isinstance(event, PublicEvent) else ANALYST)
+
+    has_one()
+
+
+def test_there_are_events_of_every_audience():
+    assert {base for base in BASES for kind in KINDS if issubclass(kind, base)} == set(BASES)
+
+
+# ---------------------------------------------------------------- logs that can't be trusted
+
+
+def test_a_whole_log_is_read_without_a_warning(tmp_path):
+    write(tmp_path / "log", sold(), SaleClosed())
+    reading = read_log(tmp_path / "log")
+    assert (len(reading.entries), reading.warning) == (3, "")
+
+
+def test_a_log_cut_anywhere_gives_every_whole_line_and_a_warning(tmp_path):
+    lines = write(tmp_path / "log", sold(1), sold(2), SaleClosed())
+    whole, cut = b"".join(lines), tmp_path / "cut"
+    for length in range(len(lines[0]), len(whole)):
+        cut.write_bytes(whole[:length])
+        reading = read_log(cut)
+        assert len(reading.entries) == whole[:length].count(b"\n")
+        assert reading.warning
+        assert "\n" not in reading.warning
+
+
+def test_the_warning_of_a_line_cut_short_names_the_line(tmp_path):
+    lines = write(tmp_path / "log", sold(1), sold(2), SaleClosed())
+    (tmp_path / "cut").write_bytes(b"".join(lines)[:-5])
+    reading = read_log(tmp_path / "cut")
+    assert "line 4" in reading.warning
+    assert [entry.event for entry in reading.entries[1:]] == [sold(1), sold(2)]
+
+
+def test_a_log_that_ends_before_the_sale_closed_is_warned_about(tmp_path):
+    write(tmp_path / "log", sold())
+    assert "before the sale closed" in read_log(tmp_path / "log").warning
+
+
+def test_a_log_of_a_newer_schema_is_refused_by_both_versions(tmp_path):
+    log = Log(tmp_path / "log")
+    log.append(opening(schema=SCHEMA_VERSION + 41))
+    log.close()
+    with pytest.raises(LogError, match=f"schema {SCHEMA_VERSION + 41}.* {SCHEMA_VERSION} .*upgrade"):
+        read_log(tmp_path / "log")
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_an_edited_line_is_refused_by_its_number(tmp_path, number):
+    lines = write(tmp_path / "log", sold(1), sold(2), sold(3), SaleClosed())
+    lines[number - 1] = lines[number - 1].replace(b"47.5", b"47.6")
+    (tmp_path / "log").write_bytes(b"".join(lines))
+    with pytest.raises(LogError, match=f"line {number} .*edited"):
+        read_log(tmp_path / "log")
+
+
+def test_any_changed_byte_is_noticed(tmp_path):
+    write(tmp_path / "log", sold(1), SaleClosed())
+    whole, forged = (tmp_path / "log").read_bytes(), tmp_path / "forged"
+    rng = Random(7)
+    for place in range(len(whole) - 1):
+        byte = rng.choice([byte for byte in b'09az"{}, ' if byte != whole[place]])
+        forged.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+        with pytest.raises(LogError):
+            read_log(forged)
+
+
+def test_a_line_taken_out_or_put_in_or_moved_is_noticed(tmp_path):
+    one, two, three, four = write(tmp_path / "log", sold(1), sold(2), SaleClosed())
+    for forged in ([one, three, four], [one, two, two, three, four], [one, three, two, four], [two, three, four]):
+        (tmp_path / "log").write_bytes(b"".join(forged))
+        with pytest.raises(LogError):
+            read_log(tmp_path / "log")
+
+
+def test_a_missing_log_is_refused_by_its_path(tmp_path):
+    with pytest.raises(LogError, match=r"nowhere\.jsonl.* can't be read"):
+        read_log(tmp_path / "nowhere.jsonl")
+
+
+def test_a_folder_is_not_a_log(tmp_path):
+    with pytest.raises(LogError, match="can't be read"):
+        read_log(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"",
+        b"\n",
+        b"garbage",
+        b"garbage\n",
+        b"{}\n",
+        b"[]\n",
+        b"5\n",
+        b"null\n",
+        b"\x00\xff\xfe\n",
+        b'{"type": "log_opened"}\n',
+    ]
+    + [b'{"type": "item_sold", "schema": 1}\n', b'{"type": "log_opened", "schema": "new"}\n', b"[" * 100_000 + b"\n"]
+    + [
+        b'{"type": "log_opened", "schema": 1e999}\n',
+        b'{"type": "log_opened", "schema": null}\n',
+        b'{"type": [], "schema": 1}\n',
+    ],
+    ids=lambda line: repr(line[:40]),
+)
+def test_a_file_that_is_no_log_is_refused_in_one_line(tmp_path, first):
+    (tmp_path / "log").write_bytes(first)
+    with pytest.raises(LogError) as refusal:
+        read_log(tmp_path / "log")
+    assert "\n" not in str(refusal.value)
+    assert repr(str(tmp_path / "log")) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"\n", b"{}\n", b"[]\n", b"5\n", b"null\n", b'"text"\n', b"true\n", b"\xff\n", b"[" * 100_000 + b"\n"]
+    + [b'{"digest": 5}\n', b'{"type": "no_such_event", "digest": ""}\n'],
+    ids=lambda line: repr(line[:40]),
+)
+def test_a_later_line_that_is_no_event_is_refused_by_its_number(tmp_path, line):
+    first, *_ = write(tmp_path / "log")
+    (tmp_path / "log").write_bytes(first + line)
+    with pytest.raises(LogError, match="line 2 "):
+        read_log(tmp_path / "log")
+
+
+@QUICK
+@given(
+    st.lists(st.one_of(st.binary(max_size=30), st.from_regex(rb"[\[\]{}\",:0-9a-z]{0,20}", fullmatch=True)), max_size=4)
+)
+def test_any_bytes_after_a_good_line_are_read_or_refused(tail):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log"
+        first, *_ = write(path)
+        path.write_bytes(first + b"\n".join(tail))
+        try:
+            reading = read_log(path)
+        except LogError:
+            return
+    assert reading.warning
+
+
+# ---------------------------------------------------------------- who may see what
+
+
+def a_sale(*names):
+    rules = English((Item(Lot("Item 1", Decimal(10)), Decimal(20)),), dict.fromkeys(names, Decimal(100)))
+    return Sale(rules, names, Log(), Random(0))
+
+
+def test_a_bidder_sees_public_events_and_its_own_private_ones_in_order():
+    sale = a_sale("Bidder 1", "Bidder 10")
+    happened = [
+        opening(),
+        BidFailed("Bidder 1", "Item 1", 1, 1, "mine"),
+        BidPlaced("Item 1", 1, "Bidder 10", Decimal(10)),
+        BidFailed("Bidder 10", "Item 1", 1, 1, "theirs"),
+        SeatFailed("Bidder 1", "timeout", "analyst's"),
+        ItemUnsold("Item 1"),
+    ]
+    for event in happened:
+        sale.record(event)
+    assert sale.seen_by("Bidder 1") == (happened[1], happened[2], happened[5])
+    assert sale.seen_by("Bidder 10") == (happened[2], happened[3], happened[5])
+
+
+@pytest.mark.parametrize("name", ["everyone", "analyst", "bidder:Ben", ""])
+def test_no_name_opens_what_is_not_for_it(name):
+    sale = a_sale(name, "Ben")
+    sale.record(SeatFailed("Ben", "error", "analyst's"))
+    sale.record(BidFailed("Ben", "Item 1", 1, 1, "Ben's"))
+    assert sale.seen_by(name) == ()
+
+
+@QUICK
+@given(st.lists(st.one_of(*(built(kind) for kind in KINDS if kind not in (SaleOpened, ItemSold))), max_size=8))
+def test_what_is_seen_is_public_or_ones_own(happened):
+    names = ("Ann", "Ben")
+    sale = a_sale(*names)
+    happened = [event for event in happened if not isinstance(event, PrivateEvent)]
+    mine = [Decided(name, "Item 1", 1, 1, "thought", None) for name in names]
+    for event in [*happened, *mine]:
+        sale.record(event)
+    public = [event for event in happened if isinstance(event, PublicEvent)]
+    assert sale.seen_by("Ann") == (*public, mine[0])
+    assert sale.seen_by("Ben") == (*public, mine[1])
+
+
+def test_a_model_call_is_the_analysts():
+    sale = a_sale("Ann")
+    sale.record(ModelCalled("Ann", "bid", "simulated", "bid-1", 1, "ok", 10, 5, None, False, 0.0, 0.1))
+    assert sale.seen_by("Ann") == ()
+    assert len(of_type(sale.log.entries, ModelCalled)) == 1

@@ -1,0 +1,209 @@
+"""The metrics: worked numbers on small logs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from harbor.evaluation.metrics.calls import Calls, calls
+from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
+from harbor.evaluation.metrics.summary import summarise
+from harbor.events import (
+    BidderLabelled,
+    BiddersAsked,
+    ItemLabelled,
+    ItemSold,
+    ItemUnsold,
+    LogOpened,
+    Lot,
+    ModelCalled,
+    Paused,
+    SaleClosed,
+    SaleOpened,
+)
+from harbor.log import Entry
+
+LABELS = [
+    LogOpened(1, "0.1.0", "run-7", 7),
+    ItemLabelled("Vase", Decimal(150), ""),
+    ItemLabelled("Urn", Decimal(60), ""),
+    ItemLabelled("Clock", Decimal(800), ""),
+    BidderLabelled("Ann", "downsizing", "simulated"),
+    BidderLabelled("Ben", "", "minimum-raise"),
+    BidderLabelled("Cho", "", "truthful"),
+]
+OPENED = SaleOpened(
+    ("Ann", "Ben", "Cho"), (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300))), "price"
+)
+
+
+def log(*happened):
+    return [Entry(number, number / 10, event) for number, event in enumerate(happened)]
+
+
+def asked(item, round, attempt=1):  # noqa: A002
+    return BiddersAsked(item, round, attempt, Decimal(100), ("Ann", "Ben"))
+
+
+def called(bidder, began, seconds, tokens=(100, 10)):
+    return ModelCalled(bidder, "bid", "simulated", "bid-1", 1, "ok", *tokens, None, False, began, seconds)
+
+
+# The vase, worth 150, goes for 120 in two rounds; the urn, worth 60, for 90.50 in one round with one re-ask; the
+# clock, worth 800, is unsold after one round. Starts are 100, 50 and 300: all items could have earned 560.
+HELD = [
+    OPENED,
+    asked("Vase", 1),
+    asked("Vase", 2),
+    ItemSold("Vase", "Ann", Decimal(120)),
+    asked("Urn", 1),
+    asked("Urn", 1, attempt=2),
+    ItemSold("Urn", "Ben", Decimal("90.5")),
+    asked("Clock", 1),
+    ItemUnsold("Clock"),
+    SaleClosed(),
+]
+
+
+# ---------------------------------------------------------------- results
+
+
+def test_standings_rank_by_profit_with_worked_numbers():
+    assert standings(log(*LABELS, *HELD)) == [
+        Standing("Ann", "downsizing", 1, Decimal(120), Decimal(30), 30 / 560),
+        Standing("Cho", None, 0, Decimal(0), Decimal(0), 0.0),
+        Standing("Ben", None, 1, Decimal("90.5"), Decimal("-30.5"), -30.5 / 560),
+    ]
+
+
+def test_the_profit_ratio_divides_by_the_profit_in_all_items_at_their_starting_prices():
+    (only,) = standings(
+        log(
+            ItemLabelled("Vase", Decimal(300), ""),
+            ItemLabelled("Urn", Decimal(200), ""),
+            BidderLabelled("Ann", "", "truthful"),
+            SaleOpened(("Ann",), (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(100))), "price"),
+            ItemSold("Vase", "Ann", Decimal(150)),
+        )
+    )
+    assert only.profit_ratio == 0.5  # (300 - 150) / ((300 - 100) + (200 - 100))
+
+
+def test_a_lowered_start_does_not_change_the_profit_ratio():
+    from_the_log_alone = log(*LABELS, *HELD)
+    assert sum(Decimal(value) for value in (150 - 100, 60 - 50, 800 - 300)) == 560
+    assert standings(from_the_log_alone)[0].profit_ratio == 30 / 560
+
+
+def test_there_is_no_profit_ratio_where_nothing_could_be_earned():
+    happened = [
+        ItemLabelled("Vase", Decimal(100), ""),
+        BidderLabelled("Ann", "", "truthful"),
+        SaleOpened(("Ann",), (Lot("Vase", Decimal(100)),), "price"),
+    ]
+    assert standings(log(*happened))[0].profit_ratio is None
+    assert standings(log(*LABELS))[0].profit_ratio is None
+
+
+def test_equal_profits_stand_in_seat_order():
+    assert [row.bidder for row in standings(log(*LABELS, OPENED))] == ["Ann", "Ben", "Cho"]
+
+
+def test_a_win_of_bidder_10_is_not_credited_to_bidder_1():
+    names = ("Bidder 10", "Bidder 1")
+    happened = [
+        ItemLabelled("Vase", Decimal(150), ""),
+        *(BidderLabelled(name, "", "truthful") for name in names),
+        SaleOpened(names, (Lot("Vase", Decimal(100)),), "price"),
+        ItemSold("Vase", "Bidder 10", Decimal(120)),
+    ]
+    assert [(row.bidder, row.items_won) for row in standings(log(*happened))] == [("Bidder 10", 1), ("Bidder 1", 0)]
+
+
+def test_items_come_in_order_with_their_rounds_and_a_reask_is_no_round():
+    assert items(log(*LABELS, *HELD)) == [
+        ItemResult("Vase", "Ann", Decimal(120), 2),
+        ItemResult("Urn", "Ben", Decimal("90.5"), 1),
+        ItemResult("Clock", None, None, 1),
+    ]
+
+
+def test_an_item_that_was_not_reached_has_no_winner_and_no_rounds():
+    assert items(log(*LABELS, *HELD[:4]))[1:] == [ItemResult("Urn", None, None, 0), ItemResult("Clock", None, None, 0)]
+
+
+# ---------------------------------------------------------------- calls
+
+
+def test_calls_and_tokens_are_added_up():
+    happened = [Paused(()), called("Ann", 0, 1, (100, 10)), called("Ben", 0, 1, (250, 5))]
+    assert calls(log(*happened)) == Calls(2, 350, 15, 1)
+
+
+def test_a_log_without_calls_has_a_chain_of_nought():
+    assert calls(log(*LABELS, *HELD)) == Calls(0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("turn", "chain"),
+    [
+        ([("Ann", 0, 1), ("Ann", 1, 1), ("Ann", 2, 1)], 3),  # one after another
+        ([("Ann", 0, 1), ("Ann", 0.5, 1)], 1),  # overlapping
+        ([("Ann", 0, 1), ("Ann", 0, 1), ("Ann", 1, 1)], 2),  # two at once, then one
+        ([("Ann", 0, 5), ("Ann", 0, 1), ("Ann", 1, 1), ("Ann", 2, 1)], 3),  # a long one beside three short ones
+        ([("Ann", 0, 1), ("Ben", 1, 1), ("Cho", 2, 1)], 1),  # bidders think side by side
+        ([("Ann", 0, 1), ("Ann", 1, 1), ("Ben", 0, 1), ("Ben", 1, 1), ("Ben", 2, 1)], 3),  # the slowest counts
+        ([("Ann", 2, 1), ("Ann", 0, 1), ("Ann", 1, 1)], 3),  # whatever their order in the log
+        ([("Ann", 3, 0), ("Ann", 3, 0)], 2),  # of no length, one after another
+    ],
+)
+def test_the_chain_of_a_turn_is_the_longest_run_of_calls_that_waited_for_each_other(turn, chain):
+    assert calls(log(Paused(()), *(called(*call) for call in turn))).chain == chain
+
+
+def test_the_chains_of_turns_add_up():
+    happened = [
+        Paused(()),
+        called("Ann", 0, 1),
+        called("Ben", 0, 1),
+        asked("Vase", 1),
+        called("Ann", 1, 1),
+        called("Ann", 2, 1),
+        called("Ben", 1, 1),
+        asked("Vase", 1, attempt=2),
+        called("Ben", 3, 1),
+    ]
+    assert calls(log(*happened)).chain == 1 + 2 + 1
+
+
+# ---------------------------------------------------------------- the summary
+
+
+def test_a_summary_is_drawn_from_the_log_alone():
+    summary = summarise(log(*LABELS, *HELD))
+    assert (summary.run, summary.seed, summary.simulated) == ("run-7", 7, True)
+    assert summary.seconds == 1.6  # the last of 17 entries, a tenth of a second apart
+    assert [row.bidder for row in summary.standings] == ["Ann", "Cho", "Ben"]
+
+
+def test_a_summary_of_scripts_alone_is_not_called_simulated():
+    scripted = [event for event in LABELS if event != BidderLabelled("Ann", "downsizing", "simulated")]
+    assert not summarise(log(*scripted, *HELD)).simulated
+
+
+def test_the_json_of_a_summary_has_the_documented_shape_and_plain_numbers():
+    shown = summarise(log(*LABELS, *HELD, called("Ann", 0, 1))).as_json()
+    assert shown["standings"][2] == {
+        "bidder": "Ben",
+        "persona": None,
+        "items_won": 1,
+        "spent": 90.5,
+        "profit": -30.5,
+        "profit_ratio": -30.5 / 560,
+    }
+    assert shown["items"][0] == {"name": "Vase", "winner": "Ann", "price": 120, "rounds": 2}
+    assert shown["items"][2] == {"name": "Clock", "winner": None, "price": None, "rounds": 1}
+    assert shown["calls"] == {"count": 1, "input_tokens": 100, "output_tokens": 10}
+    assert set(shown) >= {"run", "seed", "standings", "items", "calls", "seconds"}
+    assert type(shown["items"][0]["price"]) is int

@@ -1,0 +1,481 @@
+"""The doorway to models: every call is counted, every reply validated, every complaint sent back."""
+
+import asyncio
+import itertools
+import json
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from harbor.graphs.prompting import fill
+from harbor.graphs.replies import BidReply
+from langchain_core.caches import InMemoryCache
+from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.tool import tool_call
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import BaseModel
+
+from harbor import Auction, Bidder, HarborError, Item, ModelSettings, Simulated, SimulatedChat
+from harbor.errors import ConfigError, ModelError, UnreadableReply
+from harbor.events import ModelCalled
+from harbor.log import of_type
+from harbor.models import Mouthpiece, Prompt, RawCall, open_chat, redact, settings_of
+
+PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
+GOOD = '{"number": 7}'
+
+
+class Guess(BaseModel):
+    number: int
+
+
+class Scripted(BaseChatModel):
+    """A chat model that gives these replies, or raises these errors, one after the other."""
+
+    replies: list[Any]
+    heard: list[list[BaseMessage]] = []  # noqa: RUF012 - pydantic copies it
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        self.heard.append(messages)
+        reply = self.replies[len(self.heard) - 1]
+        if isinstance(reply, BaseException):
+            raise reply
+        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        return self._generate(messages)
+
+
+class Desk:
+    """A mouthpiece with everything that comes out of it; its clock ticks once whenever it is read."""
+
+    def __init__(self, chat: BaseChatModel, **settings: Any) -> None:
+        self.called: list[Any] = []
+        self.raw: list[RawCall] = []
+        ticks = itertools.count()
+        self.model = Mouthpiece(
+            "Ann",
+            "mine",
+            chat,
+            ModelSettings(**settings),
+            self.called.append,
+            self.raw.append,
+            lambda: float(next(ticks)),
+        )
+
+    def ask(self, check: Callable[[Guess], str] = lambda _: "", repairs: int | None = None) -> Guess:
+        return asyncio.run(self.model.ask(PROMPT, Guess, check, repairs))
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [call.outcome for call in self.called]
+
+
+def used(read: int, written: int, text: str = GOOD) -> AIMessage:
+    usage: Any = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+    return AIMessage(text, usage_metadata=usage)
+
+
+def a_bid_prompt() -> Prompt:
+    facts = {"budget": 5_000, "least": 1_000, "items": [{"item": "Lot A", "start": 1_000, "estimate": 2_200}]}
+    return fill("bid", {"you": "Ann", "personas": [], "objective": "profit"}, facts)
+
+
+# ---------------------------------------------------------------- replies and repairs
+
+
+def test_a_good_reply_is_one_call():
+    desk = Desk(Scripted(replies=[GOOD]))
+    assert desk.ask() == Guess(number=7)
+    assert desk.called == [
+        ModelCalled(
+            bidder="Ann",
+            purpose="guess",
+            model="mine",
+            prompt="0123456789ab",
+            attempt=1,
+            outcome="ok",
+            input_tokens=0,
+            output_tokens=0,
+            cost_dollars=None,
+            cached=False,
+            began=0.0,
+            seconds=1.0,
+        )
+    ]
+
+
+@pytest.mark.parametrize("repairs", [0, 1, 3])
+def test_an_unreadable_reply_is_repaired_a_bounded_number_of_times(repairs):
+    desk = Desk(Scripted(replies=["Hm."] * 9))
+    with pytest.raises(UnreadableReply, match=f"mine gave no usable guess reply in {repairs + 1} attempts"):
+        desk.ask(repairs=repairs)
+    assert desk.outcomes == ["unreadable"] * (repairs + 1)
+    assert [call.attempt for call in desk.called] == list(range(1, repairs + 2))
+
+
+def test_repairs_are_a_setting_of_the_model():
+    desk = Desk(Scripted(replies=["Hm."] * 9), repairs=4)
+    with pytest.raises(UnreadableReply):
+        desk.ask()
+    assert len(desk.called) == 5
+
+
+def test_an_unreadable_reply_is_a_harbor_error():
+    assert issubclass(UnreadableReply, ModelError)
+    assert issubclass(ModelError, HarborError)
+
+
+def test_a_repaired_reply_is_used():
+    desk = Desk(Scripted(replies=["Hm.", GOOD]))
+    assert desk.ask() == Guess(number=7)
+    assert desk.outcomes == ["unreadable", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "complaint"),
+    [
+        ("Hm.", "it is not a JSON object"),
+        ('{"number": 7', "it is not a JSON object"),
+        ('{"number": "seven"}', "number: "),
+        ("{}", "number: Field required"),
+        ("[7]", ""),
+        ("", "it is not a JSON object"),
+    ],
+)
+def test_the_complaint_is_sent_back_to_the_model_with_its_own_words(reply, complaint):
+    chat = Scripted(replies=[reply, GOOD])
+    Desk(chat).ask()
+    *_, own_words, told = chat.heard[1]
+    assert own_words.content == reply
+    assert "That reply can't be used" in str(told.content)
+    assert complaint in str(told.content)
+
+
+def test_a_repair_keeps_what_was_asked():
+    chat = Scripted(replies=["Hm.", "Well.", GOOD])
+    Desk(chat).ask()
+    assert [[message.type for message in messages] for messages in chat.heard] == [
+        ["system", "human"],
+        ["system", "human", "ai", "human"],
+        ["system", "human", "ai", "human", "ai", "human"],
+    ]
+    assert [str(message.content) for message in chat.heard[2][:2]] == ["You guess.", "Guess a number."]
+
+
+def test_the_complaint_of_a_check_is_sent_back_to_the_model():
+    chat = Scripted(replies=['{"number": 8}', GOOD])
+    desk = Desk(chat)
+    assert desk.ask(check=lambda guess: "it is not seven" if guess.number != 7 else "") == Guess(number=7)
+    assert "it is not seven" in str(chat.heard[1][-1].content)
+    assert desk.outcomes == ["unreadable", "ok"]
+
+
+def test_a_tool_call_is_read_as_the_reply():
+    message = AIMessage("", tool_calls=[tool_call(name="Guess", args={"number": 7}, id="1")])
+    assert Desk(Scripted(replies=[message])).ask() == Guess(number=7)
+
+
+def test_a_tool_call_that_is_no_reply_is_complained_about():
+    message = AIMessage("", tool_calls=[tool_call(name="Guess", args={"count": 7}, id="1")])
+    chat = Scripted(replies=[message, GOOD])
+    assert Desk(chat).ask() == Guess(number=7)
+    assert [json.loads(str(chat.heard[1][2].content))] == [{"count": 7}]
+
+
+@pytest.mark.parametrize("text", [GOOD, f"```json\n{GOOD}\n```", f"Here it is:\n```\n{GOOD}\n```"])
+def test_a_model_without_tools_answers_in_json_text(text):
+    assert Desk(FakeListChatModel(responses=[text])).ask() == Guess(number=7)
+
+
+def test_a_model_without_tools_is_told_the_shape_of_the_reply():
+    chat = Scripted(replies=[GOOD])
+    Desk(chat).ask()
+    assert "number" in " ".join(str(message.content) for message in chat.heard[0]).replace("Guess a number.", "")
+
+
+def test_a_stock_fake_model_of_langchain_is_a_model():
+    assert Desk(GenericFakeChatModel(messages=iter([AIMessage(GOOD)]))).ask() == Guess(number=7)
+
+
+def test_a_model_with_tools_is_bound_once_for_each_shape(monkeypatch):
+    bound: list[str] = []
+    bind = SimulatedChat.bind_tools
+
+    def counting(self: SimulatedChat, tools: Any, **named: Any) -> Any:
+        bound.append(tools[0].__name__)
+        return bind(self, tools, **named)
+
+    monkeypatch.setattr(SimulatedChat, "bind_tools", counting)
+    desk = Desk(SimulatedChat())
+    for _ in range(3):
+        asyncio.run(desk.model.ask(a_bid_prompt(), BidReply))
+    assert bound == ["BidReply"]
+
+
+# ---------------------------------------------------------------- failures
+
+
+def test_an_error_of_the_provider_is_a_model_error():
+    desk = Desk(Scripted(replies=[RuntimeError("503: overloaded")]))
+    with pytest.raises(ModelError, match="mine failed: RuntimeError: 503: overloaded"):
+        desk.ask()
+    assert desk.outcomes == ["failed"]
+    assert desk.raw[0].error == "RuntimeError: 503: overloaded"
+
+
+def test_an_error_of_the_provider_is_not_repaired():
+    desk = Desk(Scripted(replies=[RuntimeError("503"), GOOD]))
+    with pytest.raises(ModelError):
+        desk.ask()
+    assert len(desk.called) == 1
+
+
+def test_an_error_after_an_unreadable_reply_is_counted_too():
+    desk = Desk(Scripted(replies=["Hm.", RuntimeError("503")]))
+    with pytest.raises(ModelError):
+        desk.ask()
+    assert desk.outcomes == ["unreadable", "failed"]
+
+
+async def test_a_cancelled_call_is_counted_too():
+    begun = asyncio.Event()
+
+    class Slow(Scripted):
+        async def _agenerate(self, *_: Any, **__: Any) -> ChatResult:
+            begun.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    desk = Desk(Slow(replies=[]))
+    asking = asyncio.ensure_future(desk.model.ask(PROMPT, Guess))
+    await begun.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert desk.outcomes == ["failed"]
+
+
+def test_a_key_in_an_error_is_blanked_out(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "a-very-private-value")
+    desk = Desk(Scripted(replies=[RuntimeError("a-very-private-value and sk-proj-abcdefgh12345678 were refused")]))
+    with pytest.raises(ModelError) as caught:
+        desk.ask()
+    assert str(caught.value) == "mine failed: RuntimeError: [redacted] and [redacted] were refused"
+    assert desk.raw[0].error == "RuntimeError: [redacted] and [redacted] were refused"
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "HF_TOKEN", "MY_SECRET", "DB_PASSWORD", "lower_key"])
+def test_the_value_of_a_secret_variable_is_blanked_out(monkeypatch, name):
+    monkeypatch.setenv(name, "private-value-of-mine")
+    assert redact("it is private-value-of-mine, they say") == "it is [redacted], they say"
+
+
+@pytest.mark.parametrize(
+    "key", ["sk-abcdefgh12345678", "sk-proj-a_b-c-12345678", "gsk_abcdefgh1234", "xai-abcdefgh1234"]
+)
+def test_what_looks_like_a_key_is_blanked_out(key):
+    assert redact(f"Incorrect API key provided: {key}.").startswith("Incorrect API key provided: [redacted]")
+
+
+@pytest.mark.parametrize("text", ["a task-oriented answer", "the house at 12 Key Street", "risk-averse bidders"])
+def test_ordinary_words_are_not_blanked_out(text):
+    assert redact(text) == text
+
+
+# ---------------------------------------------------------------- the ledger
+
+
+def test_a_raw_record_is_kept_of_every_call():
+    desk = Desk(Scripted(replies=["Hm.", GOOD]))
+    desk.ask()
+    assert [(call.reply, call.error, call.attempt) for call in desk.raw] == [
+        ("Hm.", "it is not a JSON object", 1),
+        (GOOD, "", 2),
+    ]
+    assert desk.raw[0].prompt == ["You guess.", "Guess a number."]
+
+
+def test_cost_follows_from_tokens_and_prices():
+    desk = Desk(Scripted(replies=[used(1_000_000, 500_000)]), input_price=2, output_price=10)
+    desk.ask()
+    assert desk.called[0].cost_dollars == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize("prices", [{}, {"input_price": 1}, {"output_price": 1}])
+def test_cost_is_unknown_without_both_prices(prices):
+    desk = Desk(Scripted(replies=[used(10, 10)]), **prices)
+    desk.ask()
+    assert desk.called[0].cost_dollars is None
+
+
+def test_cost_is_unknown_where_a_model_does_not_say_its_tokens():
+    desk = Desk(Scripted(replies=[GOOD]), input_price=2, output_price=10)
+    desk.ask()
+    assert desk.called[0].cost_dollars is None
+
+
+def test_a_price_of_nothing_costs_nothing():
+    desk = Desk(Scripted(replies=[used(10, 10)]), input_price=0, output_price=0)
+    desk.ask()
+    assert desk.called[0].cost_dollars == 0
+
+
+def test_the_second_of_two_equal_calls_comes_from_the_cache_and_says_so():
+    desk = Desk(SimulatedChat(cache=InMemoryCache()))
+    replies = [asyncio.run(desk.model.ask(a_bid_prompt(), BidReply)) for _ in range(2)]
+    assert replies[0] == replies[1]
+    assert [call.cached for call in desk.called] == [False, True]
+
+
+def test_a_cached_call_costs_nothing():
+    desk = Desk(SimulatedChat(cache=InMemoryCache()), input_price=2, output_price=10)
+    for _ in range(2):
+        asyncio.run(desk.model.ask(a_bid_prompt(), BidReply))
+    assert desk.called[0].cost_dollars > 0
+    assert desk.called[1].cost_dollars == 0
+
+
+def test_a_call_without_a_cache_is_not_flagged():
+    desk = Desk(SimulatedChat())
+    for _ in range(2):
+        asyncio.run(desk.model.ask(a_bid_prompt(), BidReply))
+    assert [call.cached for call in desk.called] == [False, False]
+
+
+def test_the_built_in_model_counts_four_characters_a_token():
+    prompt = a_bid_prompt()
+    text = "\n".join([prompt.system, prompt.human])
+    message = SimulatedChat().invoke([("system", prompt.system), ("human", prompt.human)])
+    assert message.usage_metadata is not None
+    assert message.usage_metadata["input_tokens"] == -(-len(text) // 4)
+    assert message.usage_metadata["output_tokens"] == -(-len(str(message.text)) // 4)
+    assert message.usage_metadata["total_tokens"] == -(-len(text) // 4) - (-len(str(message.text)) // 4)
+
+
+def test_the_shape_of_the_reply_counts_as_read():
+    prompt = a_bid_prompt()
+    chat = SimulatedChat()
+    plain = chat.invoke([("system", prompt.system), ("human", prompt.human)])
+    bound = chat.bind_tools([BidReply]).invoke([("system", prompt.system), ("human", prompt.human)])
+    assert bound.usage_metadata["input_tokens"] > plain.usage_metadata["input_tokens"]
+
+
+def test_the_ledger_of_an_auction_counts_every_raw_call(tmp_path):
+    faulty = ModelSettings(simulated=Simulated(unreadable_rate=0.3))
+    items = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC"]
+    bidders = [Bidder("Ann", budget=9_000), Bidder("Ben", budget=9_000)]
+    result = Auction(items=items, bidders=bidders, models={"simulated": faulty}).run(out=tmp_path / "run")
+    called = of_type(result.log, ModelCalled)
+    raw = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    assert {call.outcome for call in called} == {"ok", "unreadable"}
+    assert sorted((call.bidder, call.purpose, call.attempt) for call in called) == sorted(
+        (call["bidder"], call["purpose"], call["attempt"]) for call in raw
+    )
+    assert result.metrics().calls.count == len(raw)
+
+
+# ---------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("simulatd", "unknown model 'simulatd'; did you mean 'simulated'?"),
+        ("opnai:gpt-4o", "unknown model 'opnai:gpt-4o'; did you mean 'openai:MODEL'?"),
+        ("openai:", "unknown model 'openai:'; did you mean 'openai:MODEL'?"),
+        ("cheep", "unknown model 'cheep'; did you mean 'cheap'?"),
+        ("zzz", "unknown model 'zzz'; choose one of: anthropic:MODEL, cheap, ollama:MODEL, openai:MODEL, simulated"),
+    ],
+)
+def test_an_unknown_model_is_refused_with_the_nearest_name(name, complaint):
+    with pytest.raises(ConfigError) as caught:
+        settings_of(name, {"cheap": ModelSettings(use="openai:gpt-4o-mini")})
+    assert str(caught.value) == complaint
+
+
+def test_an_unknown_model_behind_a_name_of_yours_is_refused():
+    with pytest.raises(ConfigError, match="unknown model 'opnai:x'; did you mean 'openai:MODEL'"):
+        settings_of("mine", {"mine": ModelSettings(use="opnai:x")})
+
+
+def test_an_unknown_model_writes_nothing(tmp_path):
+    items = [Item(name="Lot A", start=1_000, true_value=2_000)]
+    with pytest.raises(ConfigError, match="simulatd"):
+        Auction(items=items, bidders=[Bidder("Ann", model="simulatd")]).run(out=tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch, provider):
+    monkeypatch.setitem(sys.modules, f"langchain_{provider}", None)
+    with pytest.raises(ConfigError) as caught:
+        open_chat("mine", ModelSettings(use=f"{provider}:some-model"), seed=0)
+    assert str(caught.value) == (
+        f"model '{provider}:some-model' needs langchain_{provider}; run: pip install 'harbor-auctions[{provider}]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("provider", "kind", "extra"),
+    [
+        ("openai", "ChatOpenAI", {"max_retries": 5}),
+        ("anthropic", "ChatAnthropic", {"max_retries": 5}),
+        ("ollama", "ChatOllama", {}),
+    ],
+)
+def test_a_provider_is_given_the_model_and_its_settings(monkeypatch, provider, kind, extra):
+    monkeypatch.setitem(sys.modules, f"langchain_{provider}", SimpleNamespace(**{kind: lambda **given: given}))
+    settings = ModelSettings(use=f"{provider}:name:with:colons", temperature=0.5, retries=5)
+    made: Any = open_chat("mine", settings, seed=0)
+    assert made == {"model": "name:with:colons", "temperature": 0.5, **extra}
+
+
+def test_a_missing_key_is_named_and_no_key_is_shown(monkeypatch):
+    def refuse(**_: Any) -> Any:
+        raise ValueError("no good key: sk-abcdefgh12345678\nsecond line")
+
+    monkeypatch.setitem(sys.modules, "langchain_openai", SimpleNamespace(ChatOpenAI=refuse))
+    with pytest.raises(ConfigError) as caught:
+        open_chat("mine", ModelSettings(use="openai:gpt"), seed=0)
+    assert str(caught.value) == "model 'openai:gpt' can't be made: no good key: [redacted]; is its API key set?"
+
+
+def test_a_provider_that_complains_without_words_is_still_one_clear_line(monkeypatch):
+    def refuse(**_: Any) -> Any:
+        raise ValueError
+
+    monkeypatch.setitem(sys.modules, "langchain_openai", SimpleNamespace(ChatOpenAI=refuse))
+    with pytest.raises(ConfigError, match="model 'openai:gpt' can't be made"):
+        open_chat("mine", ModelSettings(use="openai:gpt"), seed=0)
+
+
+def test_a_chat_model_of_yours_plays_under_its_name():
+    replies = ['{"reasons": "", "action": "bid", "amount": 1500}', '{"budget": 0}']
+    items = [Item(name="Lot A", start=1_000, true_value=2_000)]
+    auction = Auction(items=items, bidders=[Bidder("Ann", model="mine", planning="none")])
+    log = auction.run(models={"mine": Scripted(replies=replies)}).log
+    assert {call.model for call in of_type(log, ModelCalled)} == {"mine"}
+    assert auction.run(models={"mine": Scripted(replies=replies)}).standings[0].spent == 1_500
+
+
+def test_a_chat_model_of_yours_keeps_the_settings_under_its_name():
+    chat = Scripted(
+        replies=[used(1_000_000, 0, '{"reasons": "", "action": "withdraw"}'), used(1_000_000, 0, '{"budget": 0}')]
+    )
+    auction = Auction(
+        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Ann", model="mine", planning="none")],
+        models={"mine": ModelSettings(use="openai:gpt", input_price=3, output_price=3)},
+    )
+    log = auction.run(models={"mine": chat}).log
+    assert [call.cost_dollars for call in of_type(log, ModelCalled)] == [3.0, 3.0]

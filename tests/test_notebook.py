@@ -1,0 +1,235 @@
+"""A bidder's notebook: a fold over what it has seen, which agrees with the rules about everything public."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import reduce
+from itertools import cycle
+from random import Random
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor.auction import Sale
+from harbor.events import (
+    Belief,
+    Believed,
+    Bid,
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    Planned,
+    PriceLowered,
+    RoundClosed,
+    SaleOpened,
+    ValueRevealed,
+    Win,
+    Withdraw,
+)
+from harbor.log import Log
+from harbor.memory.notebook import Hammer, Notebook, Result
+from harbor.rules.english import English, Item
+
+LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
+
+
+def opening(reveal="true value"):
+    return [
+        SaleOpened(("Ann", "Ben"), LOTS, reveal),
+        BidderSeated("Ann", Decimal(1000), {"Vase": Decimal(220)}, ("a collector",), "items"),
+    ]
+
+
+def vase_sold(revealed=True):
+    """Ann and Ben bid for the vase, worth $150; Ann wins it for $120."""
+    happened = [
+        ItemOpened("Vase", Decimal(100), Decimal(10)),
+        BidPlaced("Vase", 1, "Ann", Decimal(100)),
+        BidPlaced("Vase", 1, "Ben", Decimal(110)),
+        RoundClosed("Vase", 1, "Ben", Decimal(110)),
+        BidPlaced("Vase", 2, "Ann", Decimal(120)),
+        RoundClosed("Vase", 2, "Ann", Decimal(120)),
+        BidderWithdrew("Vase", 3, "Ben", "declined"),
+        ItemSold("Vase", "Ann", Decimal(120)),
+    ]
+    return happened + [ValueRevealed("Vase", Decimal(150))] * revealed
+
+
+def urn_sold():
+    """Ben buys the urn for $90.50, worth $60."""
+    return [
+        ItemOpened("Urn", Decimal(50), Decimal(5)),
+        BidPlaced("Urn", 1, "Ben", Decimal("90.5")),
+        RoundClosed("Urn", 1, "Ben", Decimal("90.5")),
+        ItemSold("Urn", "Ben", Decimal("90.5")),
+        ValueRevealed("Urn", Decimal(60)),
+    ]
+
+
+@st.composite
+def held_sales(draw):
+    """Any sale, held to its end, in which every bidder is seated and plans now and then."""
+    starts = draw(st.lists(st.integers(1, 300), min_size=1, max_size=5))
+    budgets = draw(st.lists(st.integers(1, 1000), min_size=1, max_size=4))
+    choices = cycle(draw(st.lists(st.sampled_from([None, 0, 0, Decimal("0.3"), 1]), min_size=1, max_size=9)))
+    items = tuple(
+        Item(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start)) for number, start in enumerate(starts, start=1)
+    )
+    purses = {f"Bidder {number}": Decimal(budget) for number, budget in enumerate(budgets, start=1)}
+    reveal = draw(st.sampled_from(["price", "true value"]))
+    sale = Sale(English(items, purses, lowerings=draw(st.integers(0, 3)), reveal=reveal), [*purses], Log(), Random(7))
+    for name, purse in purses.items():
+        sale.record(BidderSeated(name, purse, {}, (), "profit"))
+    sale.settle({})
+    while asks := sale.asks():
+        actions = {}
+        for ask in asks:
+            share = next(choices)
+            bid = None if share is None else ask.minimum + (ask.maximum - ask.minimum) * share // 1
+            actions[ask.bidder] = Withdraw() if bid is None else Bid(bid)
+        sale.record(Planned(asks[0].bidder, f"round {asks[0].round}", {asks[0].item: 1}))
+        sale.settle(actions)
+    return sale
+
+
+# ---------------------------------------------------------------- laws
+
+
+@LAW
+@given(held_sales(), st.data())
+def test_a_notebook_is_the_same_wherever_the_reading_of_its_events_is_broken_off(sale, data):
+    seen = sale.seen_by("Bidder 1")
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(seen)), max_size=4)))
+    parts = [seen[start:end] for start, end in zip([0, *cuts], [*cuts, len(seen)], strict=True)]
+    assert reduce(Notebook.after, parts, Notebook()) == Notebook().after(seen)
+
+
+@LAW
+@given(held_sales())
+def test_reading_changes_no_notebook(sale):
+    first = Notebook().after(sale.seen_by("Bidder 1"))
+    copy = Notebook().after(sale.seen_by("Bidder 1"))
+    first.after(sale.seen_by("Bidder 1")[-5:])
+    assert first == copy
+
+
+@LAW
+@given(held_sales())
+def test_a_notebook_agrees_with_the_rules_about_its_budget(sale):
+    for name in sale.bidders:
+        assert Notebook().after(sale.seen_by(name)).budget == sale.state.budgets[name]
+
+
+@LAW
+@given(held_sales())
+def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
+    name, state, notebook, seen = "Bidder 1", sale.rules.start(), Notebook(), 0
+    for entry in sale.log.entries:
+        state = sale.rules.apply(state, entry.event)
+        if entry.event.audience in ("everyone", f"bidder:{name}"):
+            notebook, seen = notebook.after([entry.event]), seen + 1
+        if not state.item:
+            assert notebook.hammer is None
+            continue
+        hammer = notebook.hammer
+        assert (hammer.lot.name, hammer.start, hammer.increment) == (state.item, state.start, state.increment)
+        assert (hammer.leader, hammer.price or 0) == (state.leader, state.price)
+        assert set(hammer.withdrawn) == set(sale.bidders) - set(state.active)
+        assert [lot.name for lot in notebook.coming] == [item.lot.name for item in sale.rules.items[state.number :]]
+    assert seen == len(sale.seen_by(name))
+
+
+@LAW
+@given(held_sales())
+def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
+    truths = [Notebook().after(sale.seen_by(name)).truth() for name in sale.bidders]
+    assert all((truth.profits, truth.wins) == (truths[0].profits, truths[0].wins) for truth in truths)
+
+
+# ---------------------------------------------------------------- worked numbers
+
+
+def test_a_bidder_knows_who_it_is_and_what_will_be_sold():
+    notebook = Notebook().after(opening())
+    assert (notebook.name, notebook.purse, notebook.budget, notebook.objective) == ("Ann", 1000, 1000, "items")
+    assert notebook.personas == ("a collector",)
+    assert notebook.estimates == {"Vase": 220}
+    assert notebook.bidders == ("Ann", "Ben")
+    assert notebook.coming == LOTS
+
+
+def test_the_truth_after_two_sales_is_worked_out_to_the_cent():
+    notebook = Notebook().after([*opening(), *vase_sold(), *urn_sold()])
+    assert notebook.truth() == Belief(
+        budget=Decimal(880),
+        profits={"Ann": Decimal(30), "Ben": Decimal("-30.5")},
+        wins={"Ann": (Win("Vase", Decimal(120)),), "Ben": (Win("Urn", Decimal("90.5")),)},
+    )
+    assert notebook.coming == LOTS[2:]
+
+
+def test_who_has_won_nothing_has_no_profit_and_no_wins():
+    truth = Notebook().after([*opening(), *vase_sold()]).truth()
+    assert truth.profits["Ben"] == 0
+    assert "Ben" not in truth.wins
+
+
+def test_a_win_of_bidder_10_is_not_a_win_of_bidder_1():
+    seen = [
+        SaleOpened(("Bidder 1", "Bidder 10"), LOTS, "price"),
+        BidderSeated("Bidder 1", Decimal(500), {}, (), "profit"),
+        ItemOpened("Vase", Decimal(100), Decimal(10)),
+        ItemSold("Vase", "Bidder 10", Decimal(120)),
+    ]
+    assert Notebook().after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
+
+
+def test_profits_are_unknown_where_true_values_are_not_revealed():
+    truth = Notebook().after([*opening("price"), *vase_sold(revealed=False)]).truth()
+    assert truth == Belief(Decimal(880), {}, {"Ann": (Win("Vase", Decimal(120)),)})
+
+
+def test_an_unsold_item_is_a_result_without_a_winner():
+    seen = [
+        *opening(),
+        ItemOpened("Vase", Decimal(100), Decimal(10)),
+        ItemUnsold("Vase"),
+        ValueRevealed("Vase", Decimal(9)),
+    ]
+    notebook = Notebook().after(seen)
+    assert notebook.results == (Result("Vase", None, None, Decimal(9)),)
+    assert notebook.truth() == Belief(Decimal(1000), {"Ann": Decimal(0), "Ben": Decimal(0)}, {})
+
+
+def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
+    notebook = Notebook().after([*opening(), *vase_sold()[:7]])
+    assert notebook.hammer == Hammer(
+        LOTS[0],
+        Decimal(100),
+        Decimal(10),
+        ((1, "Ann", Decimal(100)), (1, "Ben", Decimal(110)), (2, "Ann", Decimal(120))),
+        "Ann",
+        Decimal(120),
+        ("Ben",),
+    )
+
+
+def test_a_lowered_price_starts_the_item_afresh():
+    seen = [
+        ItemOpened("Vase", Decimal(100), Decimal(10)),
+        BidderWithdrew("Vase", 1, "Ben", "declined"),
+        PriceLowered("Vase", Decimal(50), Decimal(5)),
+    ]
+    assert Notebook().after([*opening(), *seen]).hammer == Hammer(LOTS[0], Decimal(50), Decimal(5))
+
+
+def test_the_last_plan_and_the_belief_that_is_held_count():
+    said, held = Belief(Decimal(1), {}, {}), Belief(Decimal(880), {"Ann": Decimal(30)}, {})
+    notes = [Planned("Ann", "first", {"Vase": 1}), Planned("Ann", "second", {"Urn": 3})]
+    notebook = Notebook().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
+    assert (notebook.plan, notebook.priorities, notebook.belief) == ("second", {"Urn": 3}, held)

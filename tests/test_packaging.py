@@ -1,0 +1,101 @@
+"""What is shipped is what is on disk, and it runs from a built wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FOLDERS = ("harbor", "graphs", "personas", "memory", "evaluation")
+
+
+def packages_on_disk() -> dict[str, str]:
+    """Every folder that holds an `__init__.py`, by the name of its package."""
+    found = {}
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("__init__.py"):
+            place = path.parent.relative_to(ROOT).as_posix()
+            name = place.replace("/", ".")
+            found[name if folder == "harbor" else f"harbor.{name}"] = place
+    return found
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Build the wheel from a copy of what git would commit, so that no stale build folder leaks in."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in (*FOLDERS, "pyproject.toml", "README.md", "LICENSE"):
+        subprocess.run(["cp", "-r", str(ROOT / name), str(source)], check=True)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(out), "."]
+    subprocess.run(command, cwd=source, check=True)
+    return next(out.glob("harbor_auctions-*.whl"))
+
+
+def test_the_package_list_is_the_disk():
+    assert sorted(SETTINGS["tool"]["setuptools"]["packages"]) == sorted(packages_on_disk())
+    assert SETTINGS["tool"]["setuptools"]["package-dir"] == packages_on_disk()
+
+
+def test_the_wheel_holds_every_module_and_data_file(wheel):
+    shipped = set(zipfile.ZipFile(wheel).namelist())
+    for package, place in packages_on_disk().items():
+        for path in (ROOT / place).iterdir():
+            if path.suffix in {".py", ".toml", ".md", ".typed"}:
+                assert f"{package.replace('.', '/')}/{path.name}" in shipped
+
+
+def test_an_auction_runs_from_the_wheel(wheel, tmp_path):
+    site = tmp_path / "site"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site), str(wheel)], check=True
+    )
+    script = (
+        "import harbor, pathlib; assert str(pathlib.Path(harbor.__file__)).startswith(__import__('sys').argv[1]);"
+        "from harbor import Auction, Bidder; print(len(Auction(bidders=[Bidder('Ann'), Bidder('Ben')],"
+        " items={'count': 2}).run().standings))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(site)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "2"
+
+
+def test_the_module_runs_from_the_root_of_a_checkout():
+    done = subprocess.run(
+        [sys.executable, "-m", "harbor", "--version"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("harbor ")
+
+
+def test_importing_harbor_loads_no_framework():
+    script = (
+        "import harbor, sys; print(sorted({name.split('.')[0] for name in sys.modules} &"
+        " {'autogen_core', 'langgraph', 'langchain_core', 'pydantic', 'sklearn', 'chromadb', 'rich', 'typer'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT.parent, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_name_of_the_face_can_be_imported():
+    import harbor
+
+    assert all(getattr(harbor, name) is not None for name in harbor.__all__)
+
+
+def test_the_version_is_the_distributions():
+    import harbor
+
+    assert SETTINGS["project"]["version"] == harbor.__version__

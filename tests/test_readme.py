@@ -1,0 +1,73 @@
+"""What the README and the examples say, done."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+SHELL = [line for language, block in BLOCKS if language == "sh" for line in block.splitlines()]
+PYTHON = [block for language, block in BLOCKS if language == "python"]
+
+
+def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """A folder in which the README's `harbor` commands are run, one after another."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+def test_every_harbor_command_runs_in_order(place):
+    commands = [shlex.split(line) for line in SHELL if line.startswith("harbor ")]
+    assert len(commands) >= 6
+    for _, *words in commands:
+        run(sys.executable, "-P", "-m", "harbor", *words, cwd=place)
+
+
+@pytest.mark.parametrize("block", PYTHON)
+def test_python_blocks_run(block, tmp_path):
+    assert "Ann" in run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("line", [line for line in SHELL if line.startswith("make ")])
+def test_make_knows_the_targets(line):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    subprocess.run([*line.split(), "-n"], cwd=ROOT, env=environment, capture_output=True, check=True)
+
+
+def test_the_way_without_make_is_the_way_of_make():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "$(BIN)/harbor auction demo" in makefile
+    assert ".venv/bin/harbor auction demo" in SHELL
+    assert "$(BIN)/pytest -n auto" in makefile
+    assert ".venv/bin/pytest -n auto" in SHELL
+
+
+def test_every_file_that_is_linked_exists():
+    for page in ("README.md", "CONTRIBUTING.md"):
+        links = re.findall(r"\]\(((?!http)[^)]+)\)", (ROOT / page).read_text(encoding="utf-8"))
+        assert all((ROOT / link).exists() for link in links)
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
+def test_examples_run(example, tmp_path):
+    assert run(sys.executable, "-P", str(ROOT / "examples" / example), cwd=tmp_path).stdout
+
+
+def test_every_module_named_in_the_architecture_exists():
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:harbor|graphs|memory|personas|evaluation|tests)/[\w/.]+)`", page):
+        assert any((ROOT / f"{name}{ending}").exists() for ending in ("", ".py")), name

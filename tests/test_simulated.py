@@ -1,0 +1,421 @@
+"""The built-in model: it plays from the facts of a prompt, and errs as often as it is told."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from harbor.graphs.prompting import fill
+from harbor.graphs.replies import BidReply
+from harbor.personas.catalog import catalog_houses, personas
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, Item, ModelSettings, Rules, Simulated, SimulatedChat
+from harbor.events import BidFailed, BidPlaced, ItemSold, ModelCalled
+from harbor.judgement import Option, fit, rank, shadow_price
+from harbor.log import of_type
+from harbor.models import Mouthpiece, Prompt
+from harbor.seeding import stream
+from harbor.simulated import read_facts, reply_to
+
+Row = dict[str, Any]
+
+
+def item(name: str = "Lot A", start: float = 1_000, estimate: float = 2_200, **more: Any) -> Row:
+    return {"item": name, "start": start, "estimate": estimate, **more}
+
+
+def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **facts: Any) -> Prompt:
+    return fill(task, {"you": "Ann", "personas": list(tastes), "objective": objective}, facts)
+
+
+def bid_prompt(least: float = 1_000, budget: float = 10_000, items: Sequence[Row] = (), **more: Any) -> Prompt:
+    items = list(items) or [item()]
+    return prompt("bid", budget=budget, least=least, items=items, mean_estimate=_mean(items), **more)
+
+
+def _mean(items: Sequence[Row]) -> float:
+    return sum(row["estimate"] for row in items) / len(items)
+
+
+def belief_prompt() -> Prompt:
+    held = {"budget": 10_000, "profits": {"Ann": 0, "Ben": 0}, "wins": []}
+    closed = [{"item": "Lot A", "winner": "Ann", "price": 1_500, "true_value": 2_000}]
+    return prompt("believe", held=held, closed=closed)
+
+
+def text_of(asked: Prompt, chat: SimulatedChat | None = None) -> str:
+    return str((chat or SimulatedChat()).invoke([("system", asked.system), ("human", asked.human)]).text)
+
+
+def reply(asked: Prompt, **settings: Any) -> Row:
+    return json.loads(text_of(asked, SimulatedChat(settings=Simulated(**settings))))
+
+
+def many(build: Any = bid_prompt) -> list[Prompt]:
+    """Prompts that differ a little, so that a chance is taken anew in each."""
+    return [build(least=1_000 + number) for number in range(40)]
+
+
+def plan(items: Sequence[Row], budget: float, objective: str = "profit") -> dict[str, int]:
+    asked = prompt("plan", objective, budget=budget, items=list(items), mean_estimate=_mean(items))
+    return {row["item"]: row["priority"] for row in reply(asked)["priorities"]}
+
+
+# ---------------------------------------------------------------- a chat model like any other
+
+
+def test_equal_prompts_get_equal_answers():
+    settings = Simulated(unreadable_rate=0.5, low_bid_rate=0.5)
+    one, other = (SimulatedChat(settings=settings, seed=3) for _ in range(2))
+    assert [text_of(asked, one) for asked in many()] == [text_of(asked, other) for asked in many()]
+
+
+def test_the_order_of_calls_does_not_matter():
+    chat = SimulatedChat(settings=Simulated(unreadable_rate=0.5))
+    forwards = [text_of(asked, chat) for asked in many()]
+    backwards = [text_of(asked, chat) for asked in reversed(many())]
+    assert forwards == backwards[::-1]
+
+
+def test_another_seed_errs_elsewhere():
+    settings = Simulated(unreadable_rate=0.5)
+    one, other = (SimulatedChat(settings=settings, seed=seed) for seed in (3, 4))
+    assert [text_of(asked, one) for asked in many()] != [text_of(asked, other) for asked in many()]
+
+
+def test_it_answers_a_plain_call_with_json_text():
+    assert set(reply(bid_prompt())) == {"reasons", "action", "amount"}
+
+
+def test_it_answers_with_a_tool_call_where_a_tool_is_bound():
+    asked = bid_prompt()
+    message = SimulatedChat().bind_tools([BidReply]).invoke([("system", asked.system), ("human", asked.human)])
+    assert [call["name"] for call in message.tool_calls] == ["BidReply"]
+    assert BidReply.model_validate(message.tool_calls[0]["args"]).action == "bid"
+
+
+async def test_it_answers_the_same_whether_awaited_or_not():
+    asked = bid_prompt()
+    messages = [("system", asked.system), ("human", asked.human)]
+    chat = SimulatedChat()
+    assert (await chat.ainvoke(messages)).text == chat.invoke(messages).text
+
+
+def test_it_answers_after_its_latency_without_an_event_loop():
+    assert json.loads(text_of(bid_prompt(), SimulatedChat(settings=Simulated(latency_seconds=0.01))))["action"] == "bid"
+
+
+@pytest.mark.parametrize("text", ["Hello!", "", "<facts></facts>", '<facts>\n{"budget": 1}\n</facts>'])
+def test_it_refuses_a_prompt_without_facts(text):
+    with pytest.raises(ValueError, match="answers Harbor's prompts only"):
+        SimulatedChat().invoke(text)
+
+
+async def test_it_refuses_a_prompt_without_facts_when_awaited():
+    with pytest.raises(ValueError, match="answers Harbor's prompts only"):
+        await SimulatedChat().ainvoke("Hello!")
+
+
+def test_it_knows_nothing_but_the_facts_of_the_prompt():
+    asked = bid_prompt()
+    facts = read_facts(asked.system + "\n" + asked.human)
+    assert reply(asked) == reply_to(facts, Simulated(), stream(0, "any"))
+
+
+def test_latency_blocks_nobody():
+    ticks = itertools.count()
+    called: list[ModelCalled] = []
+    chat = SimulatedChat(settings=Simulated(latency_seconds=0.2))
+    model = Mouthpiece("Ann", "m", chat, ModelSettings(), called.append, lambda _: None, lambda: float(next(ticks)))
+
+    async def together() -> None:
+        await asyncio.gather(*(model.ask(asked, BidReply) for asked in many()[:5]))
+
+    asyncio.run(together())
+    assert len(called) == 5
+    assert max(call.began for call in called) < min(call.began + call.seconds for call in called)
+
+
+# ---------------------------------------------------------------- errors on demand
+
+
+def test_at_rate_zero_nothing_goes_wrong():
+    replies = [reply(asked) for asked in many()]
+    assert [answer["amount"] for answer in replies] == [1_000 + number for number in range(40)]
+    assert reply(belief_prompt())["budget"] == 8_500
+
+
+@pytest.mark.parametrize("asked", [bid_prompt(), belief_prompt()])
+def test_at_unreadable_rate_one_every_reply_is_unreadable(asked):
+    with pytest.raises(json.JSONDecodeError):
+        reply(asked, unreadable_rate=1)
+
+
+def test_at_unreadable_rate_one_no_tool_is_called():
+    asked = bid_prompt()
+    chat = SimulatedChat(settings=Simulated(unreadable_rate=1)).bind_tools([BidReply])
+    assert chat.invoke([("system", asked.system), ("human", asked.human)]).tool_calls == []
+
+
+@pytest.mark.parametrize("least", [0.05, 1, 47.5, 1_000])
+def test_at_low_bid_rate_one_every_bid_is_too_low(least):
+    assert reply(bid_prompt(least), low_bid_rate=1)["amount"] < least
+
+
+def test_at_over_budget_rate_one_every_bid_is_above_the_budget():
+    assert all(reply(asked, over_budget_rate=1)["amount"] > 10_000 for asked in many())
+
+
+@pytest.mark.parametrize("rate", ["low_bid_rate", "over_budget_rate"])
+def test_a_withdrawal_is_no_failed_bid(rate):
+    answer = reply(bid_prompt(least=5_000), **{rate: 1})
+    assert (answer["action"], answer["amount"]) == ("withdraw", None)
+
+
+def test_at_wrong_sum_rate_one_every_belief_is_wrong():
+    right, wrong = reply(belief_prompt()), reply(belief_prompt(), wrong_sum_rate=1)
+    assert right["budget"] != wrong["budget"]
+    assert right["wins"] == wrong["wins"]
+
+
+@pytest.mark.parametrize(
+    "rate", ["unreadable_rate", "low_bid_rate", "over_budget_rate"], ids=["unreadable", "low", "over"]
+)
+def test_at_rate_one_half_about_half_goes_wrong(rate):
+    right = {json.dumps(reply(asked)) for asked in many()}
+    chat = SimulatedChat(settings=Simulated(**{rate: 0.5}))
+    wrong = [answer for asked in many() if (answer := text_of(asked, chat)) not in right]
+    assert 10 <= len(wrong) <= 30
+
+
+@pytest.mark.parametrize(
+    ("rate", "reason"),
+    [
+        ("unreadable_rate", "neither a bid nor a withdrawal"),
+        ("low_bid_rate", "below the least bid"),
+        ("over_budget_rate", "above your remaining budget"),
+    ],
+)
+def test_an_error_on_demand_is_a_failed_bid_in_the_log(rate, reason):
+    erring = ModelSettings(simulated=Simulated(**{rate: 1}))
+    auction = Auction(
+        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Ann", planning="none")],
+        rules=Rules(reasks=1),
+        models={"simulated": erring},
+    )
+    failed = of_type(auction.run().log, BidFailed)
+    assert len(failed) == 2
+    assert all(reason in failure.reason for failure in failed)
+
+
+# ---------------------------------------------------------------- the minimum policy
+
+
+@pytest.mark.parametrize(("least", "action"), [(1_980, "bid"), (1_981, "withdraw")])
+def test_the_minimum_policy_raises_while_under_its_share_of_the_estimate(least, action):
+    answer = reply(bid_prompt(least), policy="minimum", limit_share=Decimal("0.9"))
+    assert (answer["action"], answer["amount"]) == (action, least if action == "bid" else None)
+
+
+def test_the_minimum_policy_cares_for_nothing_but_the_estimate():
+    asked = bid_prompt(1_900, items=[item(listing="a loft", priority=1), item("Lot B", 10, 9_000)], tastes=["a farm"])
+    assert reply(asked, policy="minimum")["amount"] == 1_900
+
+
+# ---------------------------------------------------------------- objectives
+
+
+CHEAP_AND_DEAR = [item(f"Cheap {n}", 1_000, 1_700) for n in (1, 2, 3)] + [item("Dear", 5_000, 11_000)]
+
+
+def test_for_the_number_of_items_the_cheap_ones_come_first():
+    profit, count = plan(CHEAP_AND_DEAR, 8_000), plan(CHEAP_AND_DEAR, 8_000, "items")
+    assert profit["Dear"] == 3
+    assert count["Dear"] < max(count[f"Cheap {n}"] for n in (1, 2, 3)) == 3
+
+
+def test_for_the_number_of_items_a_dear_one_is_left_to_others():
+    asked = [
+        bid_prompt(5_000, 6_000, [CHEAP_AND_DEAR[3], *CHEAP_AND_DEAR[:3]], objective=objective)
+        for objective in ("profit", "items")
+    ]
+    assert [reply(one)["action"] for one in asked] == ["bid", "withdraw"]
+
+
+def test_a_bidder_for_the_number_of_items_wins_more_of_them():
+    start_and_true = [(1_000, 2_000)] * 4 + [(5_000, 12_000)] * 2
+    items = [Item(name=f"Lot {n}", start=s, true_value=v) for n, (s, v) in enumerate(start_and_true)]
+    bidders = [Bidder("Ann", objective="items", budget=12_000), Bidder("Ben", budget=12_000)]
+    won = {row.bidder: row.items_won for row in Auction(items=items, bidders=bidders).run().standings}
+    assert won["Ann"] > won["Ben"]
+
+
+WANTED = "I want The Blue House, at any price"
+STREET = [
+    item("The Blue House", 1_000, 2_000),
+    item("The Red House", 1_000, 2_000),
+    item("The Green House", 1_000, 2_000),
+]
+
+
+def test_the_wanted_item_alone_has_top_priority():
+    priorities = plan(STREET, 9_000, WANTED)
+    assert [name for name, priority in priorities.items() if priority == 3] == ["The Blue House"]
+
+
+def test_for_the_wanted_item_the_whole_budget_is_bid():
+    assert reply(bid_prompt(9_000, 9_000, STREET, objective=WANTED))["action"] == "bid"
+    assert reply(bid_prompt(9_000, 9_000, STREET))["action"] == "withdraw"
+
+
+def test_before_the_wanted_item_enough_is_kept_for_it():
+    others_first = [*STREET[1:], STREET[0]]
+    assert reply(bid_prompt(1_000, 2_500, others_first))["action"] == "bid"
+    assert reply(bid_prompt(1_000, 2_500, others_first, objective=WANTED))["action"] == "withdraw"
+
+
+def test_the_wanted_item_is_not_one_whose_name_it_begins_with():
+    house_1 = [item("House 1", 1_000, 2_000)]
+    assert reply(bid_prompt(9_000, 9_000, house_1, objective="Get me House 10!"))["action"] == "withdraw"
+
+
+@pytest.mark.parametrize(("name", "objective"), [("Item", "items"), ("Profit", "profit"), ("I", "profit")])
+def test_no_item_is_wanted_by_an_objective_that_only_sounds_like_its_name(name, objective):
+    assert reply(bid_prompt(9_000, 9_000, [item(name)], objective=objective))["action"] == "withdraw"
+
+
+def test_a_wanted_item_is_bought_in_a_real_sale():
+    items = [Item(name=row["item"], start=1_000, true_value=2_000) for row in STREET]
+    bidders = [Bidder("Ann", objective=WANTED, budget=4_000), Bidder("Ben", budget=4_000), Bidder("Cho", budget=4_000)]
+    sold = {sale.item: sale.winner for sale in of_type(Auction(items=items, bidders=bidders).run().log, ItemSold)}
+    assert sold["The Blue House"] == "Ann"
+
+
+# ---------------------------------------------------------------- judgement
+
+
+@pytest.mark.parametrize("persona", sorted(personas()))
+def test_a_persona_likes_its_own_houses_better_than_others(persona):
+    own: list[float] = []
+    others: list[float] = []
+    for house in catalog_houses().values():
+        suits = fit([personas()[persona].text], house.item.listing)
+        (own if house.item.persona == persona else others).append(suits)
+    assert len(own) == 4
+    assert sum(own) / len(own) > sum(others) / len(others)
+
+
+def test_a_fitting_house_is_bid_on_for_longer():
+    loft = next(house.item.listing for house in catalog_houses().values() if house.item.persona == "urban-dwellers")
+    tastes = {name: [personas()[name].text] for name in ("urban-dwellers", "rural-home-seekers")}
+    house = item(start=100, estimate=1_000, listing=loft)
+    highest = {
+        name: max(
+            least for least in range(500, 1_200, 5) if reply(bid_prompt(least, items=[house], tastes=taste))["amount"]
+        )
+        for name, taste in tastes.items()
+    }
+    assert highest["urban-dwellers"] > highest["rural-home-seekers"]
+
+
+def test_a_label_is_no_fact_that_it_could_read():
+    labelled = [house.item.persona for house in catalog_houses().values()]
+    texts = " ".join(house.item.listing for house in catalog_houses().values())
+    assert [label for label in labelled if label and label in texts] == []
+
+
+amounts = st.decimals(min_value=1, max_value=10**6, places=2).map(float)
+rows = st.lists(
+    st.builds(lambda start, estimate: {"start": start, "estimate": estimate}, amounts, amounts), min_size=1, max_size=8
+).map(lambda found: [{"item": f"Lot {number}", **row} for number, row in enumerate(found)])
+
+
+@given(
+    items=rows,
+    budget=amounts,
+    share=st.floats(0.001, 1),
+    priority=st.integers(1, 3),
+    objective=st.sampled_from(["profit", "items", "Lot 0", "Lot 1", "something nice"]),
+    policy=st.sampled_from(["judge", "minimum"]),
+)
+def test_no_bid_is_ever_illegal(items, budget, share, priority, objective, policy):
+    items[0]["priority"] = priority
+    least = max(0.01, round(budget * share, 2))
+    facts = read_facts((asked := bid_prompt(least, budget, items, objective=objective)).system + "\n" + asked.human)
+    answer = reply_to(facts, Simulated(policy=policy), stream(0, "any"))
+    assert answer["action"] in ("bid", "withdraw")
+    assert answer["amount"] is None or least <= answer["amount"] <= budget
+
+
+@given(items=rows, budget=amounts, objective=st.sampled_from(["profit", "items", "Lot 0"]))
+def test_a_plan_always_covers_every_item(items, budget, objective):
+    facts = {"task": "plan", "you": "Ann", "personas": [], "objective": objective, "budget": budget, "items": items}
+    answer = reply_to(facts, Simulated(), stream(0, "any"))
+    assert [row["item"] for row in answer["priorities"]] == [row["item"] for row in items]
+    assert {row["priority"] for row in answer["priorities"]} <= {1, 2, 3}
+
+
+@given(
+    st.lists(st.builds(Option, st.text(), st.floats(1, 1e6), st.floats(1, 1e6)), max_size=8),
+    st.floats(0, 1e6),
+    st.floats(0, 1e6),
+)
+def test_a_dollar_is_never_worth_more_to_who_has_more(options, budget, more):
+    assert 1 <= shadow_price(options, budget + more) <= shadow_price(options, budget)
+
+
+@given(st.lists(st.builds(Option, st.text(), st.floats(1, 1e6), st.floats(1, 1e6)), max_size=8), st.floats(0, 1e6))
+def test_what_has_a_priority_above_one_fits_the_budget(options, budget):
+    named = [Option(str(number), option.worth, option.cost) for number, option in enumerate(options)]
+    ranks = rank(named, budget)
+    assert sum(option.cost for option in named if ranks[option.name] > 1) <= budget * (1 + 1e-9)
+
+
+def test_a_short_budget_makes_it_let_a_poor_bargain_go():
+    items = [item("Poor", 1_000, 1_500), *(item(f"Good {n}", 1_000, 4_000) for n in (1, 2))]
+    assert reply(bid_prompt(1_000, 2_700, items))["action"] == "withdraw"
+    assert reply(bid_prompt(1_000, 99_000, items))["action"] == "bid"
+
+
+def test_it_spends_no_more_than_its_budget_over_a_whole_sale():
+    items = [Item(name=f"Lot {letter}", start=1_000, true_value=3_000) for letter in "ABCDEFGH"]
+    bidders = [Bidder(name, budget=budget) for name, budget in (("Ann", 5_001), ("Ben", 7_777), ("Cho", 12_345))]
+    result = Auction(items=items, bidders=bidders).run()
+    assert all(row.spent <= {"Ann": 5_001, "Ben": 7_777, "Cho": 12_345}[row.bidder] for row in result.standings)
+    assert of_type(result.log, BidFailed) == []
+    assert {bid.bidder for bid in of_type(result.log, BidPlaced)} == {"Ann", "Ben", "Cho"}
+
+
+# ---------------------------------------------------------------- beliefs
+
+
+def test_a_belief_adds_up():
+    assert reply(belief_prompt()) == {
+        "budget": 8_500,
+        "profits": [{"bidder": "Ann", "profit": 500}, {"bidder": "Ben", "profit": 0}],
+        "wins": [{"bidder": "Ann", "item": "Lot A", "price": 1_500}],
+    }
+
+
+def test_a_belief_is_exact_to_the_cent():
+    held = {"budget": 0.3, "profits": {"Ann": 0.1}, "wins": []}
+    closed = [{"item": "Lot A", "winner": "Ann", "price": 0.1, "true_value": 0.3}]
+    answer = reply(prompt("believe", held=held, closed=closed))
+    assert (answer["budget"], answer["profits"][0]["profit"]) == (0.2, 0.3)
+
+
+def test_an_unsold_item_changes_no_belief():
+    held = {"budget": 10, "profits": {"Ann": 1}, "wins": [["Ann", "Lot A", 5]]}
+    closed = [{"item": "Lot B", "winner": None, "price": None, "true_value": 3}]
+    answer = reply(prompt("believe", held=held, closed=closed))
+    assert answer == {
+        "budget": 10,
+        "profits": [{"bidder": "Ann", "profit": 1}],
+        "wins": [{"bidder": "Ann", "item": "Lot A", "price": 5}],
+    }

@@ -1,0 +1,342 @@
+"""Bids in words: what is said is heard, and what could be meant otherwise is neither a bid nor a withdrawal."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor.events import Bid, Unreadable, Withdraw
+from harbor.words import hear, say
+
+QUICK = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+amounts = st.decimals(0, 10**12, places=2)
+
+
+def bid(amount):
+    return Bid(Decimal(amount))
+
+
+def unreadable(said, item=""):
+    return isinstance(hear(said, item), Unreadable)
+
+
+# ---------------------------------------------------------------- laws
+
+
+@QUICK
+@given(st.one_of(amounts, st.integers(0, 10**12).map(Decimal)))
+def test_a_bid_that_is_said_is_heard(amount):
+    assert hear(say(Bid(amount))) == Bid(amount)
+
+
+def test_a_withdrawal_that_is_said_is_heard():
+    assert hear(say(Withdraw())) == Withdraw()
+
+
+def test_an_unreadable_answer_stays_unreadable_when_it_is_said():
+    assert unreadable(say(Unreadable("nonsense")))
+
+
+@QUICK
+@given(amounts, st.text(max_size=20))
+def test_no_item_name_changes_what_is_heard_of_a_plain_bid(amount, item):
+    assert hear(say(Bid(amount)), item) == Bid(amount)
+
+
+@QUICK
+@given(
+    st.one_of(st.text(), st.text("0123456789$,.k m-%'I bidouwthra\n"), st.binary().map(lambda b: b.decode("latin-1")))
+)
+def test_hearing_never_raises(said):
+    assert isinstance(hear(said, said[:5]), Bid | Withdraw | Unreadable)
+
+
+@QUICK
+@given(st.text("0123456789$,.kKmM -+eE_", max_size=40))
+def test_a_heard_amount_is_finite(said):
+    heard = hear(said)
+    assert not isinstance(heard, Bid) or heard.amount.is_finite()
+
+
+@QUICK
+@given(amounts, amounts)
+def test_two_amounts_are_not_a_bid(one, other):
+    assert unreadable(f"I bid ${one:,} and ${other:,}")
+    assert unreadable(f"I bid {one} {other}")
+
+
+@QUICK
+@given(st.integers(1, 10**9), st.integers(1975, 2005))
+def test_a_long_answer_is_never_cut_inside_its_amount(amount, before):
+    heard = hear(" " * before + f"I bid ${amount}")
+    assert heard == bid(amount) or isinstance(heard, Unreadable)
+
+
+@QUICK
+@given(amounts, st.integers(1, 9999))
+def test_an_item_whose_name_holds_a_number_can_be_named_in_a_bid(amount, number):
+    item = f"{number} Tanner Row"
+    assert hear(f"I bid ${amount} on {item}.", item) == Bid(amount)
+    assert hear(f"For {item.upper()} I bid ${amount}", item) == Bid(amount)
+
+
+@QUICK
+@given(st.integers(100, 10**6), st.integers(1, 99))
+def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
+    heard = hear(f"I bid ${amount} on {number}", str(number))
+    assert heard == bid(amount) or isinstance(heard, Unreadable)
+
+
+# ---------------------------------------------------------------- plain bids
+
+
+@pytest.mark.parametrize(
+    ("said", "amount"),
+    [
+        ("$1,250", "1250"),
+        ("1250", "1250"),
+        ("1,250", "1250"),
+        ("$1.25k", "1250"),
+        ("$1.25K", "1250"),
+        ("$170,000", "170000"),
+        ("I bid $1,250!", "1250"),
+        ("I bid $1,250.", "1250"),
+        ("I bid 1250", "1250"),
+        ("I bid 1,250 dollars.", "1250"),
+        ("My bid: $ 1250", "1250"),
+        ("I'll go to $1,250", "1250"),
+        ("Bid $47.50", "47.50"),
+        ("$47.5, please", "47.5"),
+        ("$170 thousand", "170000"),
+        ("170k", "170000"),
+        ("I bid 170k.", "170000"),
+        ("$1.2m", "1200000"),
+        ("I bid $1.2 million", "1200000"),
+        ("**$1,250**", "1250"),
+        ("<b>$1,250</b>", "1250"),
+        ("$0", "0"),
+        ("$1,000,000,000,000", "1000000000000"),
+    ],
+)
+def test_one_plain_amount_is_a_bid(said, amount):
+    assert hear(said) == bid(amount)
+
+
+@pytest.mark.parametrize("said", ["-500", "-$500", "$-500", "I bid -$500", "I bid \u2212500"])
+def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
+    assert hear(said) == bid(-500)
+
+
+# ---------------------------------------------------------------- withdrawals
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm out",
+        "I\u2019m out.",
+        "i am out!",
+        "No, I'm out.",
+        "I withdraw",
+        "I withdraw.",
+        "Ann withdraws",
+        "I pass",
+        "Pass",
+        "Count me out",
+        "I fold.",
+        "I quit",
+        "I drop out",
+        "No bid.",
+        "WITHDRAW",
+    ],
+)
+def test_a_plain_withdrawal_is_heard(said):
+    assert hear(said) == Withdraw()
+
+
+def test_a_withdrawal_may_name_an_item_whose_name_holds_a_number():
+    assert hear("I withdraw from 18 Tanner Row.", "18 Tanner Row") == Withdraw()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I do not withdraw",
+        "I will not withdraw.",
+        "I won't withdraw",
+        "I never withdraw!",
+        "I'm not out",
+        "I am not out yet",
+        "I don't pass",
+        "Should I withdraw?",
+        "Maybe I withdraw",
+        "I withdraw unless nobody bids",
+    ],
+)
+def test_a_negated_or_hedged_withdrawal_is_not_a_withdrawal(said):
+    assert unreadable(said)
+
+
+# ---------------------------------------------------------------- what could be meant otherwise
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "$100-200",
+        "$100 - $200",
+        "$100\u2013$200",
+        "$100 to $200",
+        "between $100 and $200",
+        "from $100 to 200",
+        "100/200",
+        "100..200",
+    ],
+)
+def test_a_range_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize("said", ["$100 or $200", "$100 $200", "$100, 200", "100\n200", "First $100, then $200."])
+def test_two_amounts_in_words_are_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "about $100",
+        "around 100",
+        "roughly $100",
+        "maybe $100",
+        "perhaps $100",
+        "up to $100",
+        "at most $100",
+        "at least $100",
+        "more than $100",
+        "under $100",
+        "over $100",
+        "I might bid $100",
+        "I could bid $100",
+        "I would bid $100",
+        "$100 if nobody else does",
+        "$100?",
+        "~$100",
+    ],
+)
+def test_a_hedge_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I do not bid $100", "I don't bid $100", "I never bid $100", "not $100", "no, not $100", "I can\u2019t bid $100"],
+)
+def test_a_negated_bid_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize("said", ["I'm out at $100", "$100, no, I withdraw", "I pass on $100"])
+def test_a_bid_and_a_withdrawal_at_once_are_neither(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize("said", ["10%", "10 percent", "I bid 10% more", "$100 % 7"])
+def test_a_percentage_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["$1,25", "$1,2500", "$1250,00", "$,250", "$12,34,567", "$1.250.000", "$1.250,00", "$1,250,00", "$.50", "$1,,250"],
+)
+def test_a_malformed_grouping_is_not_an_amount(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\u0661\u0662\u0665\u0660",
+        "\uff11\uff12\uff15\uff10",
+        "12\u0665\u0660",
+        "12\uff15",
+        "\u066512",
+        "1\u00bd",
+        "5\u00b2",
+        "\u216b",
+    ],
+)
+def test_digits_that_are_not_ascii_are_not_an_amount(said):
+    assert unreadable(said)
+    assert unreadable(f"I bid ${said}")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["1e5", "1E5", "0x10", "12abc", "lot12", "1_000", "$1.25kk", "$3 hundred", "$5 grand", "$2 billion", "NaN", "$inf"],
+)
+def test_a_number_in_another_notation_is_not_an_amount(said):
+    assert unreadable(said)
+    assert unreadable(f"I bid {said}")
+
+
+@pytest.mark.parametrize(
+    "said", ["", " ", "\n", "hello", "$", "I bid", "I bid ten dollars", "...", "k", "\x00\x1b[31m"]
+)
+def test_words_without_an_amount_are_neither(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "9" * 100_000,
+        "I bid $" + "9" * 100_000,
+        "I bid $1" + ",000" * 50_000,
+        "9" * 40,
+        "0." + "1" * 40,
+        "9" * 23 + "m",
+        "bla " * 100_000,
+    ],
+    ids=["digits", "bid", "grouped", "forty", "fraction", "millions", "babble"],
+)
+def test_a_huge_answer_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize("said", ["I bid $100." + " bla" * 1000 + " I mean $200.", "I bid $100." + " " * 5000 + "Not!"])
+def test_an_answer_too_long_to_be_read_to_its_end_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+# ---------------------------------------------------------------- items' names
+
+
+@pytest.mark.parametrize("item", ["18 Tanner Row", "Villa 250000", "Lot 5000"])
+def test_the_number_in_an_items_name_is_not_a_bid(item):
+    assert unreadable(f"I like {item}", item)
+    assert unreadable(f"{item}", item)
+    assert unreadable(f"I bid on {item}", item)
+
+
+@pytest.mark.parametrize(
+    "item", ["Out Post", "No Return", "About Turn 7", "House of 1,000 Doors", "50% Share", "I withdraw"]
+)
+def test_an_items_name_neither_hedges_nor_withdraws(item):
+    assert hear(f"I bid $1,250 on {item}", item) == bid(1250)
+
+
+def test_an_items_name_alone_does_not_withdraw():
+    assert unreadable("I love Out Post", "Out Post")
+
+
+def test_another_items_number_makes_two_amounts():
+    assert unreadable("I bid $100 on Lot 10", "Lot 1")
+
+
+def test_an_items_name_is_taken_literally_and_not_as_a_pattern():
+    assert hear("I bid $100 on (a+)+.* 7", "(a+)+.* 7") == bid(100)
