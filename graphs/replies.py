@@ -6,31 +6,34 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
-Reasons = Annotated[str, Field(max_length=4_000)]
-Dollars = Annotated[Decimal, Field(allow_inf_nan=False)]
+from harbor.words import scrub
+
+Name = Annotated[str, AfterValidator(scrub)]
+Text = Annotated[str, Field(max_length=4_000), AfterValidator(scrub)]
+Dollars = Annotated[Decimal, Field(ge=-(10**15), le=10**15)]
 
 
 class Priority(BaseModel):
     """How much an item matters: 1 give up if need be, 2 bid if the budget allows, 3 top."""
 
-    item: str
+    item: Name
     priority: int = Field(ge=1, le=3)
 
 
 class Plan(BaseModel):
     """A plan for the items still to come."""
 
-    reasons: Reasons
-    plan: Reasons
+    reasons: Text
+    plan: Text
     priorities: list[Priority]
 
 
 class BidReply(BaseModel):
     """A bid of an amount, or a withdrawal."""
 
-    reasons: Reasons
+    reasons: Text
     action: Literal["bid", "withdraw"]
     amount: Dollars | None = None
 
@@ -38,15 +41,15 @@ class BidReply(BaseModel):
 class ProfitBelief(BaseModel):
     """One bidder's total profit."""
 
-    bidder: str
+    bidder: Name
     profit: Dollars
 
 
 class WinBelief(BaseModel):
     """One item won, and its price."""
 
-    bidder: str
-    item: str
+    bidder: Name
+    item: Name
     price: Dollars
 
 

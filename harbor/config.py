@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -32,8 +32,8 @@ def _speakable(name: Any) -> Any:
 
 def _decimal(amount: Any) -> Any:
     """Take a float as it is written (0.1 is one tenth), and nothing that is no number."""
-    if isinstance(amount, bool):
-        raise ValueError("is not a number; give dollars, such as 20000")
+    if isinstance(amount, bool | str):
+        raise ValueError("is not a number; write one, such as 20000")
     if isinstance(amount, float):
         if not math.isfinite(amount):
             raise ValueError("is not a finite number")
@@ -112,8 +112,8 @@ class ModelSettings(Settings):
     temperature: float = Field(0.0, ge=0, le=2)
     repairs: int = Field(2, ge=0, le=10)
     retries: int = Field(2, ge=0, le=10)
-    input_price: float | None = Field(None, ge=0)
-    output_price: float | None = Field(None, ge=0)
+    input_price: float | None = Field(None, ge=0, allow_inf_nan=False)
+    output_price: float | None = Field(None, ge=0, allow_inf_nan=False)
     simulated: Simulated = Simulated()
 
 
@@ -147,8 +147,8 @@ class Bidder(Switches):
     )
     timeout_seconds: float = Field(120.0, gt=0, allow_inf_nan=False)
 
-    def __init__(self, name: str, **settings: Any) -> None:
-        super().__init__(name=name, **settings)  # type: ignore[call-arg] - mypy looks at the base class alone
+    def __init__(self, name: str | None = None, /, **settings: Any) -> None:
+        super().__init__(**settings if name is None else {"name": name, **settings})
 
     @model_validator(mode="after")
     def _one_player(self) -> Bidder:
@@ -185,7 +185,8 @@ def check_distinct(kind: str, names: list[str]) -> None:
     for name in names:
         if folded[name.casefold()] > 1:
             twins = [twin for twin in names if twin.casefold() == name.casefold()]
-            difference = "twice" if len(set(twins)) == 1 else f"and {twins[1]!r}, which differ only in case"
+            other = next((twin for twin in twins if twin != twins[0]), None)
+            difference = "twice" if other is None else f"and {other!r}, which differ only in case"
             raise ValueError(f"{kind} name {twins[0]!r} is there {difference}; rename one")
 
 
@@ -215,21 +216,20 @@ def read_toml(path: Path, settings: type[M]) -> M:
         raise ConfigError(f"config {str(path)!r} is not TOML (not UTF-8 text); give a TOML file") from error
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"config {str(path)!r} is not TOML ({error}); mend that line") from error
     return check(settings, values, f"config {str(path)!r}")
 
 
 def _explain(settings: type[BaseModel], error: ValidationError) -> str:
-    """Put the first complaint of a validation in one line."""
+    """Put the first complaint of a validation in one line; an unknown key before the one that it was meant to be."""
     problems = [problem for problem in error.errors() if problem["type"] != "tuple_type"] or error.errors()
-    problem = problems[0]
+    problem = next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
     place = [part for part in problem["loc"] if part not in ("Houses",) and not str(part).startswith("tuple[")]
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{_printable(part)}" for part in place).lstrip(".")
     if problem["type"] == "extra_forbidden":
-        return unknown("key", where.rsplit(".", 1)[-1], _known_keys(settings, place)) + (
-            f" (at {where})" if "." in where else ""
-        )
+        line = unknown("key", str(place[-1]), _known_keys(settings, place))
+        return f"{line} (at {where})" if len(place) > 1 else line
     if problem["type"] == "missing":
         return f"{where} is missing; give it"
     message = problem["msg"].removeprefix("Value error, ")
@@ -238,20 +238,22 @@ def _explain(settings: type[BaseModel], error: ValidationError) -> str:
     return f"{where}{shown}: {message}" if where else message
 
 
-def _known_keys(settings: Any, place: list[Any]) -> list[str]:
-    """Find the names that the settings at a place know."""
-    for part in place[:-1]:
-        if isinstance(part, str) and hasattr(settings, "model_fields") and part in settings.model_fields:
-            settings = settings.model_fields[part].annotation
-        settings = _inner(settings, part)
-    return list(getattr(settings, "model_fields", {}))
+def _printable(part: str) -> str:
+    return part if part.isprintable() else repr(part)
 
 
-def _inner(annotation: Any, part: Any) -> Any:
-    options = getattr(annotation, "__args__", None)
-    if options is None:
-        return annotation
-    models = [option for option in options if hasattr(option, "model_fields")]
-    if isinstance(part, int) or not models:
-        return _inner(options[0], part)
-    return models[-1]
+def _known_keys(annotation: Any, place: list[int | str]) -> list[str]:
+    """Find the names that the settings know at the place of an unknown key."""
+    fields = getattr(annotation, "model_fields", None)
+    if fields is not None:
+        return list(fields) if len(place) == 1 else _known_keys(fields[place[0]].annotation, place[1:])
+    options = get_args(annotation)
+    origin = get_origin(annotation)
+    if origin is dict:
+        return _known_keys(options[1], place[1:])
+    if origin is tuple:
+        return _known_keys(options[0], place[1:]) if isinstance(place[0], int) else []
+    if origin is Annotated:
+        return _known_keys(options[0], place)
+    suited = (option for option in options if isinstance(place[0], int) != hasattr(option, "model_fields"))
+    return next((known for option in suited if (known := _known_keys(option, place))), [])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from harbor.money import Money
+from harbor.money import Claim, Money
 
 SCHEMA_VERSION = 1
 
@@ -256,7 +256,7 @@ class Decided(PrivateEvent):
     round: int
     attempt: int
     reasons: str
-    amount: Money | None
+    amount: Claim | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class Win:
     """An item and what was paid for it."""
 
     item: str
-    price: Money
+    price: Claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +284,8 @@ class Belief:
     `profits` is empty where true values are not revealed.
     """
 
-    budget: Money
-    profits: dict[str, Money]
+    budget: Claim
+    profits: dict[str, Claim]
     wins: dict[str, tuple[Win, ...]]
 
 

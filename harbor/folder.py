@@ -58,7 +58,7 @@ class RunFolder:
 
     def keep(self, call: RawCall) -> None:
         """Append a raw model call and flush it."""
-        self._calls.write(json.dumps(asdict(call), ensure_ascii=False) + "\n")
+        self._calls.write(json.dumps(asdict(call)) + "\n")
         self._calls.flush()
 
     def close(self) -> None:

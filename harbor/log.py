@@ -15,7 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from harbor import events
 from harbor.errors import LogError
@@ -102,7 +103,11 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     name, adapter = _ADAPTERS[type(entry.event)]
     head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
-    fields = adapter.dump_json(entry.event)[1:-1]
+    try:
+        fields = adapter.dump_json(entry.event)[1:-1]
+    except PydanticSerializationError:  # half a character, as in a broken file name
+        plain = json.dumps(adapter.dump_python(entry.event, mode="json"), ensure_ascii=False)
+        fields = plain.encode(errors="replace")[1:-1]
     body = head[:-1].encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
@@ -150,7 +155,7 @@ def read_log(path: Path) -> Reading:
             entry, digest = decode(line, digest)
         except LogError as error:
             raise LogError(f"log {str(path)!r} line {number} {error}; restore the file as it was written") from error
-        except (ValueError, KeyError, TypeError, ValidationError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LogError(f"log {str(path)!r} line {number} is not an event; restore the file") from error
         entries.append(entry)
     if not entries:
@@ -165,7 +170,7 @@ def _check_schema(path: Path, line: bytes) -> None:
         fields = json.loads(line)
         known = fields["type"] == _ADAPTERS[LogOpened][0]
         schema = int(fields["schema"]) if known else 0
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         known, schema = False, 0
     if not known:
         raise LogError(f"log {str(path)!r} line 1 is not the opening of a Harbor log; give the folder of a run")

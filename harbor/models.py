@@ -26,6 +26,7 @@ from harbor.errors import ConfigError, ModelError, UnreadableReply, unknown
 from harbor.events import ModelCalled, Note
 from harbor.seeding import derive
 from harbor.simulated import SimulatedChat
+from harbor.words import scrub
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -175,7 +176,7 @@ def _cost(settings: ModelSettings, read: int, written: int) -> float | None:
 
 
 def _words(message: AIMessage) -> str:
-    return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else str(message.text)
+    return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
 
 
 def _read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
@@ -204,6 +205,7 @@ def redact(text: str) -> str:
     for name, value in os.environ.items():
         if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:
             text = text.replace(value, "[redacted]")
+    text = scrub(text)
     return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)
 
 

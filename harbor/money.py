@@ -24,6 +24,9 @@ _JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
 Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), _JSON]
 """Any amount in dollars, a loss included."""
 
+Claim = Annotated[Decimal, Field(allow_inf_nan=False), _JSON]
+"""An amount in dollars that somebody said; it may be wrong, and finer than a cent."""
+
 Price = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), _JSON]
 """A positive amount in dollars: a budget, a starting price, a true value."""
 

@@ -143,12 +143,9 @@ class _Run:
         return Result(tuple(log.entries), out)
 
     def _sale(self, log: Log) -> Sale[english.State]:
-        rules = self.config.rules
         items = tuple(english.Item(Lot(item.name, item.start, item.listing), item.true_value) for item in self.items)
         budgets = {bidder.name: bidder.budget for bidder in self.config.bidders}
-        mechanism = english.English(
-            items, budgets, rules.increment_share, rules.lowerings, rules.lowering_share, rules.reveal
-        )
+        mechanism = english.English(items, budgets, self.config.rules)
         return Sale(mechanism, tuple(budgets), log, stream(self.config.seed, "ties"))
 
     def _introductions(self) -> list[Event]:

@@ -1,6 +1,7 @@
 """The room: real AutoGen agents of every temper sit in it, and the sale goes on."""
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
 from importlib import import_module
@@ -209,7 +210,7 @@ def test_an_answer_after_the_time_is_up_is_no_bid():
     assert {bid.bidder for bid in of_type(result.log, BidPlaced)} == {"Ben"}
 
 
-def test_an_error_after_the_time_is_up_troubles_nobody():
+def test_an_error_after_the_time_is_up_troubles_nobody(caplog):
     async def late(messages):
         try:
             return await forever(messages)
@@ -217,7 +218,9 @@ def test_an_error_after_the_time_is_up_troubles_nobody():
             raise RuntimeError("too late") from None
 
     result = against_a_rule(agent(timeout_seconds=0.1)).run(agents={"Ann": Speaker(late)})
+    gc.collect()
     assert sold_to_ben(result.log)
+    assert "never retrieved" not in caplog.text
 
 
 def test_an_agent_that_cancels_itself_withdraws_and_the_sale_goes_on():
@@ -450,19 +453,18 @@ def test_an_agent_hears_every_announcement_once():
             "autogen_agentchat.teams._group_chat._base_group_chat_manager",
             "BaseGroupChatManager",
             "select_speaker update_message_thread validate_group_state reset _apply_termination_condition "
-            "_signal_termination publish_message handle_start handle_agent_response",
+            "_signal_termination",
         ),
         (
             "autogen_agentchat.teams._group_chat._chat_agent_container",
             "ChatAgentContainer",
-            "_log_message handle_start handle_request",
+            "_log_message",
         ),
         (
             "autogen_agentchat.teams",
             "BaseGroupChat",
             "_create_group_chat_manager_factory _create_participant_factory run_stream",
         ),
-        ("autogen_agentchat.teams._group_chat._events", "GroupChatStart", "model_fields"),
     ],
 )
 def test_the_private_names_of_autogen_that_the_room_stands_on_exist(module, name, attributes):
@@ -477,7 +479,6 @@ async def test_the_private_fields_of_autogen_that_the_room_stands_on_exist():
     manager = room._auctioneer
     assert manager is not None
     assert manager._name == AUCTIONEER
-    assert set(manager._participant_name_to_topic_type) == {"seat_0"}
     assert isinstance(manager._output_message_queue, asyncio.Queue)
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
 from harbor.auction import Sale
+from harbor.config import Rules
 from harbor.events import (
     Bid,
     BidderWithdrew,
@@ -51,7 +52,7 @@ def rules(*starts, budgets=(1000, 1000, 1000), values=None, **options):
         for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
     )
     purses = {name: Decimal(budget) for name, budget in zip(NAMES, budgets, strict=False)}
-    return English(items, purses, **options)
+    return English(items, purses, Rules(**options))
 
 
 def sale_of(mechanism, seed=0, log=None):
@@ -259,7 +260,7 @@ def test_the_increment_is_a_share_of_the_start_in_whole_dollars_and_at_least_one
     sale = sale_of(mechanism, seed)
     hold(sale, choices)
     for event in picked(sale, ItemOpened, PriceLowered):
-        share = int(event.start * mechanism.increment_share)  # both positive: int() rounds down
+        share = int(event.start * mechanism.options.increment_share)  # both positive: int() rounds down
         assert event.increment == max(1, share)
 
 
@@ -328,7 +329,7 @@ def test_settling_changes_no_state(mechanism, choices, seed):
 
 def tie_winners(order, seeds):
     mechanism = English(
-        (Item(Lot("Item", Decimal(10)), Decimal(20)),), dict.fromkeys(order, Decimal(100)), reveal="price"
+        (Item(Lot("Item", Decimal(10)), Decimal(20)),), dict.fromkeys(order, Decimal(100)), Rules(reveal="price")
     )
     winners = Counter()
     for seed in seeds:
@@ -385,7 +386,7 @@ def test_one_bid_in_a_later_round_does_not_sell():
 def test_an_item_without_bids_is_unsold():
     sale = hold_script(rules(100), {})
     assert picked(sale, ItemSold, ItemUnsold) == [ItemUnsold("Item 1")]
-    assert sale.state.budgets == {name: 1000 for name in NAMES[:3]}
+    assert sale.state.budgets == dict.fromkeys(NAMES[:3], 1000)
 
 
 def test_bids_of_one_round_are_checked_against_the_rounds_before_only():

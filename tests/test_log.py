@@ -302,9 +302,9 @@ def test_a_folder_is_not_a_log(tmp_path):
         b"null\n",
         b"\x00\xff\xfe\n",
         b'{"type": "log_opened"}\n',
-    ]
-    + [b'{"type": "item_sold", "schema": 1}\n', b'{"type": "log_opened", "schema": "new"}\n', b"[" * 100_000 + b"\n"]
-    + [
+        b'{"type": "item_sold", "schema": 1}\n',
+        b'{"type": "log_opened", "schema": "new"}\n',
+        b"[" * 100_000 + b"\n",
         b'{"type": "log_opened", "schema": 1e999}\n',
         b'{"type": "log_opened", "schema": null}\n',
         b'{"type": [], "schema": 1}\n',
@@ -321,8 +321,19 @@ def test_a_file_that_is_no_log_is_refused_in_one_line(tmp_path, first):
 
 @pytest.mark.parametrize(
     "line",
-    [b"\n", b"{}\n", b"[]\n", b"5\n", b"null\n", b'"text"\n', b"true\n", b"\xff\n", b"[" * 100_000 + b"\n"]
-    + [b'{"digest": 5}\n', b'{"type": "no_such_event", "digest": ""}\n'],
+    [
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b"5\n",
+        b"null\n",
+        b'"text"\n',
+        b"true\n",
+        b"\xff\n",
+        b"[" * 100_000 + b"\n",
+        b'{"digest": 5}\n',
+        b'{"type": "no_such_event", "digest": ""}\n',
+    ],
     ids=lambda line: repr(line[:40]),
 )
 def test_a_later_line_that_is_no_event_is_refused_by_its_number(tmp_path, line):

@@ -169,7 +169,7 @@ def test_a_repair_keeps_what_was_asked():
         ["system", "human", "ai", "human"],
         ["system", "human", "ai", "human", "ai", "human"],
     ]
-    assert [str(message.content) for message in chat.heard[2][:2]] == ["You guess.", "Guess a number."]
+    assert chat.heard[2][:2] == chat.heard[0]
 
 
 def test_the_complaint_of_a_check_is_sent_back_to_the_model():
@@ -302,7 +302,8 @@ def test_a_raw_record_is_kept_of_every_call():
         ("Hm.", "it is not a JSON object", 1),
         (GOOD, "", 2),
     ]
-    assert desk.raw[0].prompt == ["You guess.", "Guess a number."]
+    assert "You guess." in desk.raw[0].prompt[0]
+    assert "Guess a number." in desk.raw[0].prompt[1]
 
 
 def test_cost_follows_from_tokens_and_prices():

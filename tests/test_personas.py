@@ -6,13 +6,14 @@ import tomllib
 from collections import Counter
 from decimal import Decimal
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
+from harbor.personas.catalog import catalog_houses, houses, persona, personas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor.errors import ConfigError
-from harbor.personas.catalog import catalog_houses, houses, persona, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {
@@ -102,7 +103,7 @@ def test_labels_are_kept_apart_from_the_texts():
 
 def test_the_catalog_order_does_not_tell_the_label():
     labels = [item.persona for item in EVERY]
-    neighbours = sum(one == other for one, other in zip(labels, labels[1:], strict=False))
+    neighbours = sum(one == other for one, other in pairwise(labels))
     assert neighbours < 10  # in blocks of four there would be thirty
 
 

@@ -141,6 +141,19 @@ def test_latency_blocks_nobody():
     assert max(call.began for call in called) < min(call.began + call.seconds for call in called)
 
 
+async def test_the_loop_turns_while_an_answer_is_awaited():
+    async def turns(latency_seconds: float) -> int:
+        asked, chat = bid_prompt(), SimulatedChat(settings=Simulated(latency_seconds=latency_seconds))
+        answer = asyncio.ensure_future(chat.ainvoke([("system", asked.system), ("human", asked.human)]))
+        for turn in itertools.count():
+            if answer.done():
+                return turn
+            await asyncio.sleep(0)
+        raise AssertionError
+
+    assert await turns(0.2) > 10 * await turns(0)
+
+
 # ---------------------------------------------------------------- errors on demand
 
 

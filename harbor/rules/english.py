@@ -9,8 +9,9 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from random import Random
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from harbor.config import Rules
 from harbor.events import (
     Action,
     Ask,
@@ -68,18 +69,12 @@ class English:
     Args:
         items: what is sold, in order.
         budgets: dollars per bidder; the order is the seat order.
-        increment_share: the least raise as a share of the starting price, rounded down to whole dollars, at least one.
-        lowerings: how often an item without a bid comes again (0 to 3).
-        lowering_share: the share its starting price is lowered by each time.
-        reveal: what is announced after a sale.
+        options: least raise, lowering of unsold items, what is revealed.
     """
 
     items: tuple[Item, ...]
     budgets: Mapping[str, Decimal]
-    increment_share: Decimal = Decimal("0.1")
-    lowerings: int = 0
-    lowering_share: Decimal = Decimal("0.5")
-    reveal: Literal["price", "true value"] = "true value"
+    options: Rules = Rules()
 
     def start(self) -> State:
         """Give the state before the doors open."""
@@ -98,7 +93,7 @@ class English:
         """Close a round: bids and withdrawals, the leader, then the hammer and the next item if it is time."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
-            opened = SaleOpened(tuple(self.budgets), lots, self.reveal)
+            opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
             return [opened, *self._open_next(state)]
         return list(self._close_round(state, actions, rng))
 
@@ -196,15 +191,15 @@ class English:
             state = self.apply(state, lowered)
 
     def _reveal(self, state: State) -> Iterator[Event]:
-        if self.reveal == "true value":
+        if self.options.reveal == "true value":
             yield ValueRevealed(state.item, self.items[state.number].true_value)
 
     def _may_lower(self, state: State) -> bool:
-        return state.lowered < self.lowerings
+        return state.lowered < self.options.lowerings
 
     def _lower(self, state: State) -> PriceLowered:
-        start = max(CENT, to_cents(state.start * (1 - self.lowering_share)))
+        start = max(CENT, to_cents(state.start * (1 - self.options.lowering_share)))
         return PriceLowered(state.item, start, self._increment(start))
 
     def _increment(self, start: Decimal) -> Decimal:
-        return max(DOLLAR, (start * self.increment_share).quantize(DOLLAR, rounding=ROUND_DOWN))
+        return max(DOLLAR, (start * self.options.increment_share).quantize(DOLLAR, rounding=ROUND_DOWN))

@@ -45,10 +45,10 @@ def refusal(ask: Ask, bid: Bid) -> str:
     amount = bid.amount
     if not amount.is_finite() or amount < 0:
         return "a bid must be a positive amount of dollars"
-    if amount % CENT:
-        return "a bid must be in whole cents"
     if amount < ask.minimum:
         return f"{dollars(amount)} is below the least bid of {dollars(ask.minimum)}"
     if amount > ask.maximum:
         return f"{dollars(amount)} is above your remaining budget of {dollars(ask.maximum)}"
+    if amount % CENT:  # after the bounds: the remainder of a huge amount does not exist
+        return "a bid must be in whole cents"
     return ""
