@@ -15,7 +15,7 @@ from autogen_core import CancellationToken
 
 from harbor import Auction, Bidder, BidderAgent, houses
 from harbor.bidders import Truthful
-from harbor.chat import ask_message
+from harbor.chat.seats import ask_message
 from harbor.events import Ask, BidderSeated
 
 

@@ -9,14 +9,12 @@ from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid
 from harbor.graphs.nodes.plan import plan
 from harbor.graphs.nodes.replan import replan
-from harbor.graphs.state import Mind, Thinking, Update
+from harbor.graphs.state import Mind, Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from harbor.config import Switches
-from harbor.events import Answer, Ask, Event, Note, Pause
-from harbor.models import Mouthpiece
+from harbor.events import Answer, Ask, Event, Pause
 
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
 MOST_STEPS = 25
@@ -31,9 +29,9 @@ def bidder_graph(mind: Mind) -> Graph:
     switches = mind.switches
     graph = StateGraph(Thinking)
 
-    def add(name: str, node: Callable[[Thinking, Mind], Awaitable[Update]]) -> None:
+    def add(name: str, node: Callable[[Thinking, Thought], Awaitable[Update]]) -> None:
         async def run(state: Thinking) -> Update:
-            return await node(state, mind)
+            return await node(state, mind.thought())
 
         graph.add_node(name, run)
 
@@ -78,8 +76,8 @@ def _if_worthwhile(state: Thinking, nodes: list[str]) -> list[str]:
 class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
-    def __init__(self, model: Mouthpiece, switches: Switches, note: Note) -> None:
-        self.graph = bidder_graph(Mind(model, switches, note))
+    def __init__(self, mind: Mind) -> None:
+        self.graph = bidder_graph(mind)
         self._notebook = Notebook()
         self._read = 0
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypedDict
 
 from harbor.graphs.prompting import Facts, fill
@@ -36,17 +36,17 @@ Update = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Mind:
-    """What the nodes of one bidder share: its model, its switches, and the way out for its conclusions."""
+class Thought:
+    """One run of one node: the model to ask, the bidder's switches, and a place for its notes."""
 
     model: Mouthpiece
     switches: Switches
     note: Note
 
-    @classmethod
-    def of(cls, bidder: Bidder, chat: BaseChatModel, note: Note = lambda _: None) -> Mind:
-        """Make the mind of a bidder outside an auction, from any chat model; `note` takes what it concludes."""
-        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings(), note), bidder, note)
+    def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
+        """Fill a prompt with who this bidder is and the facts of the call."""
+        who = {"you": notebook.name, "personas": notebook.personas, "objective": notebook.objective}
+        return fill(name, who, facts)
 
     def conclude(self, *conclusions: Event) -> Update:
         """Hand over what a node concluded, and give it to the nodes after it."""
@@ -54,7 +54,21 @@ class Mind:
             self.note(conclusion)
         return {"notebook": conclusions}
 
-    def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
-        """Fill a prompt with who this bidder is and the facts of the call."""
-        who = {"you": notebook.name, "personas": notebook.personas, "objective": notebook.objective}
-        return fill(name, who, facts)
+
+@dataclass(frozen=True)
+class Mind:
+    """What all nodes of a bidder share; `begin` opens a place for the notes of a thought."""
+
+    model: Mouthpiece
+    switches: Switches
+    begin: Callable[[], Note]
+
+    @classmethod
+    def of(cls, bidder: Bidder, chat: BaseChatModel, note: Note = lambda _: None) -> Mind:
+        """Make the mind of a bidder outside an auction, from any chat model; `note` takes what it concludes."""
+        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: note)
+
+    def thought(self) -> Thought:
+        """Begin a thought."""
+        note = self.begin()
+        return Thought(replace(self.model, note=note), self.switches, note)

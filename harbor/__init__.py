@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harbor.chat import AuctionRoom as AuctionRoom
-    from harbor.chat import BidderAgent as BidderAgent
+    from harbor.chat.room import AuctionRoom as AuctionRoom
+    from harbor.chat.seats import BidderAgent as BidderAgent
     from harbor.config import Bidder as Bidder
     from harbor.config import Houses as Houses
     from harbor.config import Item as Item
@@ -31,9 +31,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Auction": "run",
-    "AuctionRoom": "chat",
+    "AuctionRoom": "chat.room",
     "Bidder": "config",
-    "BidderAgent": "chat",
+    "BidderAgent": "chat.seats",
     "HarborError": "errors",
     "Houses": "config",
     "Item": "config",

@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import Runnable
-from langchain_core.utils.json import parse_json_markdown
 from pydantic import BaseModel, ValidationError
 
 from harbor.config import ModelSettings
@@ -75,10 +75,10 @@ class Mouthpiece:
     name: str
     chat: BaseChatModel
     settings: ModelSettings
-    note: Note
+    note: Note = lambda _: None
     keep: Callable[[RawCall], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
-    _bound: dict[type[BaseModel], Runnable[Any, AIMessage]] = field(default_factory=dict, repr=False)
+    _bound: dict[type[BaseModel], tuple[Runnable[Any, AIMessage], str]] = field(default_factory=dict, repr=False)
 
     async def ask(
         self,
@@ -99,12 +99,13 @@ class Mouthpiece:
             ModelError: the model failed.
             UnreadableReply: it gave no usable reply within the repairs.
         """
-        messages: list[BaseMessage] = [SystemMessage(prompt.system), HumanMessage(prompt.human)]
+        model, shape = self._bind(reply_type)
+        messages: list[BaseMessage] = [SystemMessage(prompt.system + shape), HumanMessage(prompt.human)]
         last = 1 + (self.settings.repairs if repairs is None else repairs)
         complaint = ""
         for attempt in range(1, last + 1):
             call = _Call(self, prompt, messages, attempt, self.clock())
-            message = await call.run(self._runnable(reply_type))
+            message = await call.run(model)
             reply, complaint = _read(message, reply_type)
             if reply is not None:
                 complaint = check(reply)
@@ -114,16 +115,18 @@ class Mouthpiece:
             messages = [*messages, AIMessage(_words(message)), HumanMessage(_REPAIR.format(complaint=complaint))]
         raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
 
-    def _runnable(self, reply_type: type[BaseModel]) -> Runnable[Any, AIMessage]:
-        """Bind the reply's shape as a tool once; a model that knows no tools answers in JSON text."""
+    def _bind(self, reply_type: type[BaseModel]) -> tuple[Runnable[Any, AIMessage], str]:
+        """Bind the reply's shape as a tool, once; a model that knows no tools is told the shape instead."""
         if reply_type not in self._bound:
             try:
-                self._bound[reply_type] = self.chat.bind_tools([reply_type], tool_choice="any")
+                self._bound[reply_type] = self.chat.bind_tools([reply_type], tool_choice="any"), ""
             except NotImplementedError:
-                self._bound[reply_type] = self.chat
+                schema = json.dumps(reply_type.model_json_schema(), separators=(",", ":"))
+                self._bound[reply_type] = self.chat, _SHAPE.format(schema=schema)
         return self._bound[reply_type]
 
 
+_SHAPE = "\nReply with one JSON object of this JSON schema, and nothing else: {schema}\n"
 _REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape asked for."
 
 
@@ -148,7 +151,7 @@ class _Call:
 
     def log(self, outcome: Literal["ok", "unreadable", "failed"], message: AIMessage, complaint: str) -> None:
         model, usage = self.model, message.usage_metadata
-        read, written = (usage["input_tokens"], usage["output_tokens"]) if usage else (0, 0)
+        cached = usage is not None and usage.get("total_cost") == 0  # LangChain's mark of a cache hit
         model.note(
             ModelCalled(
                 bidder=model.bidder,
@@ -157,10 +160,10 @@ class _Call:
                 prompt=self.prompt.version,
                 attempt=self.attempt,
                 outcome=outcome,
-                input_tokens=read,
-                output_tokens=written,
-                cost_dollars=_cost(model.settings, read, written),
-                cached=usage is not None and usage.get("total_cost") == 0,  # LangChain's mark of a cache hit
+                input_tokens=usage["input_tokens"] if usage else 0,
+                output_tokens=usage["output_tokens"] if usage else 0,
+                cost_dollars=0.0 if cached else _cost(model.settings, usage),
+                cached=cached,
                 began=round(self.began, 6),
                 seconds=round(model.clock() - self.began, 6),
             )
@@ -169,10 +172,10 @@ class _Call:
         model.keep(RawCall(model.bidder, self.prompt.name, model.name, self.attempt, words, _words(message), complaint))
 
 
-def _cost(settings: ModelSettings, read: int, written: int) -> float | None:
-    if settings.input_price is None or settings.output_price is None:
+def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
+    if usage is None or settings.input_price is None or settings.output_price is None:
         return None
-    return (read * settings.input_price + written * settings.output_price) / 1_000_000
+    return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
 
 
 def _words(message: AIMessage) -> str:
@@ -193,7 +196,8 @@ def _read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, st
 
 
 def _parse(text: str) -> Any:
-    return parse_json_markdown(text, parser=json.loads)  # the default parser would mend a reply that was cut short
+    """Read the first JSON object of a text, whatever stands around it; one that is cut short is not mended."""
+    return json.JSONDecoder().raw_decode(text, text.index("{"))[0]
 
 
 def redact(text: str) -> str:
@@ -242,7 +246,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
             f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
         ) from error
     except Exception as error:
-        complaint = redact(str(error)).splitlines()[0]
+        complaint = (redact(str(error)).splitlines() or [type(error).__name__])[0]
         raise ConfigError(f"model {settings.use!r} can't be made: {complaint}; is its API key set?") from error
     return made  # type: ignore[no-any-return]
 

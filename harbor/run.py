@@ -15,7 +15,8 @@ from langchain_core.language_models import BaseChatModel
 from harbor import __version__
 from harbor.auction import Sale
 from harbor.bidders import MinimumRaise, Player, Truthful
-from harbor.chat import AuctionRoom, BidderAgent, Seat
+from harbor.chat.room import AuctionRoom
+from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.metrics.results import Standing
@@ -23,9 +24,11 @@ from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, Event, ItemLabelled, LogOpened, Lot
 from harbor.folder import RunFolder, run_name
 from harbor.graphs.bidder import GraphBidder
+from harbor.graphs.state import Mind
 from harbor.log import Entry, Log
 from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
 from harbor.money import to_cents
+from harbor.notes import Notes
 from harbor.personas.catalog import houses, persona
 from harbor.rules import english
 from harbor.seeding import stream
@@ -170,19 +173,17 @@ class _Run:
         return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks)
 
     def _seat(self, number: int, bidder: Bidder, sale: Sale[Any], keep: Callable[[RawCall], None]) -> Seat:
-        notes: list[Event] = []
+        notes = Notes()
         agent = self.agents.get(bidder.name)
         if agent is None:
             player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
             agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
         return Seat(f"seat_{number}", bidder.name, agent, bidder.timeout_seconds, notes)
 
-    def _mind(
-        self, bidder: Bidder, sale: Sale[Any], notes: list[Event], keep: Callable[[RawCall], None]
-    ) -> GraphBidder:
+    def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None]) -> GraphBidder:
         chat, settings = self.models[bidder.model]
-        model = Mouthpiece(bidder.name, bidder.model, chat, settings, notes.append, keep, sale.log.now)
-        return GraphBidder(model, bidder, notes.append)
+        model = Mouthpiece(bidder.name, bidder.model, chat, settings, keep=keep, clock=sale.log.now)
+        return GraphBidder(Mind(model, bidder, notes.begin))
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
@@ -201,7 +202,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
 
 def _model(name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]) -> tuple[BaseChatModel, ModelSettings]:
     if name in given:
-        return given[name], ModelSettings(use=name)
+        return given[name], config.models.get(name) or ModelSettings(use=name)
     settings = settings_of(name, config.models)
     return open_chat(name, settings, config.seed), settings
 

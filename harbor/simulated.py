@@ -165,9 +165,14 @@ def _tastes(facts: Facts) -> list[str]:
 
 
 def _wanted(facts: Facts) -> str:
-    """Find the item that the objective names, if it names one that is still to come."""
-    names = [item["item"] for item in facts["items"] if item["item"].casefold() in facts["objective"].casefold()]
-    return max(names, key=len, default="")
+    """Find the item that the objective names as a whole word, if it names one that is still to come."""
+    if facts["objective"] in ("profit", "items"):
+        return ""
+    names = [item["item"] for item in facts["items"]]
+    spoken = [
+        name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", facts["objective"], re.IGNORECASE)
+    ]
+    return max(spoken, key=len, default="")
 
 
 # ---------------------------------------------------------------- bid
@@ -179,7 +184,7 @@ def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
     bidding = least <= up_to
     amount = facts["least"] if bidding else None
     if bidding and chance.random() < settings.low_bid_rate:
-        amount = round(least * 0.9, 2)
+        amount = int(least * 90) / 100
     if bidding and chance.random() < settings.over_budget_rate:
         amount = round(budget + least, 2)
     verdict = "so I raise by the minimum" if bidding else "so I withdraw"

@@ -21,7 +21,8 @@ from harbor import Auction, Bidder, Item, Rules
 from harbor.auction import Sale
 from harbor.auctioneer import announce
 from harbor.bidders import MinimumRaise, Truthful
-from harbor.chat import AUCTIONEER, READY, UNASKED, AuctionRoom, BidderAgent, Seat, ask_message
+from harbor.chat.room import AuctionRoom
+from harbor.chat.seats import AUCTIONEER, READY, UNASKED, BidderAgent, Seat, ask_message
 from harbor.events import (
     EVERYONE,
     Ask,
@@ -38,6 +39,7 @@ from harbor.events import (
     SeatFailed,
 )
 from harbor.log import Log, of_type, read_log
+from harbor.notes import Notes
 from harbor.rules import english
 
 Answering = Callable[[Sequence[BaseChatMessage]], Awaitable[str]]
@@ -146,7 +148,7 @@ def room_of(
     lots = tuple(english.Item(Lot(item.name, item.start), item.true_value) for item in items(count))
     rules = english.English(lots, {name: Decimal(10_000) for name in agents})
     sale = Sale(rules, tuple(agents), Log(), Random(0))
-    seats = [Seat(f"seat_{number}", name, player, 120, []) for number, (name, player) in enumerate(agents.items())]
+    seats = [Seat(f"seat_{number}", name, player, 120, Notes()) for number, (name, player) in enumerate(agents.items())]
     return sale, AuctionRoom(sale, seats, [], reasks, termination)
 
 

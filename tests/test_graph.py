@@ -91,7 +91,7 @@ class Desk:
         )
 
     def mind(self, **switches: Any) -> Mind:
-        return Mind(self.model, Switches(**switches), self.notes.append)
+        return Mind(self.model, Switches(**switches), lambda: self.notes.append)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [note for note in self.notes if isinstance(note, kind)]
@@ -122,7 +122,7 @@ def ask(minimum: int = 1_000, maximum: int = 10_000, attempt: int = 1, refusal: 
 
 
 def act(mind: Mind, wanted: Ask | Pause, seen: Sequence[Event]) -> Any:
-    player = GraphBidder(mind.model, mind.switches, mind.note)
+    player = GraphBidder(mind)
     return asyncio.run(player.act(wanted, seen))
 
 
@@ -202,7 +202,7 @@ async def test_replanning_and_belief_are_asked_at_the_same_moment_where_beliefs_
     desk = Desk(Meeting(barrier=asyncio.Barrier(2)))
     mind = desk.mind()
     async with asyncio.timeout(5):
-        await GraphBidder(mind.model, mind.switches, mind.note).act(Pause("Ann", ("Lot A",)), after_lot_a())
+        await GraphBidder(mind).act(Pause("Ann", ("Lot A",)), after_lot_a())
     assert {call.purpose for call in desk.calls} == {"believe", "replan"}
 
 
@@ -278,7 +278,7 @@ def test_the_graph_gives_back_the_notebook_with_its_conclusions():
 def test_a_player_reads_each_event_once():
     desk = Desk()
     mind = desk.mind()
-    player = GraphBidder(mind.model, mind.switches, mind.note)
+    player = GraphBidder(mind)
 
     async def twice() -> None:
         await player.act(ask(), opening())

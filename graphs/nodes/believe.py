@@ -11,13 +11,13 @@ from typing import cast
 
 from harbor.graphs import facts
 from harbor.graphs.replies import BeliefReply
-from harbor.graphs.state import Mind, Thinking, Update
+from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
 
 from harbor.events import Belief, Believed, Pause, Win
 
 
-async def believe(state: Thinking, mind: Mind) -> Update:
+async def believe(state: Thinking, thought: Thought) -> Update:
     """Ask for the new belief, count its errors, and hold the truth (or, without correction, what was said)."""
     closed, notebook = cast(Pause, state["ask"]).closed, state["notebook"]
     known = {
@@ -28,10 +28,10 @@ async def believe(state: Thinking, mind: Mind) -> Update:
             if result.item in closed
         ],
     }
-    said = _as_belief(await mind.model.ask(mind.prompt("believe", notebook, known), BeliefReply))
+    said = _as_belief(await thought.model.ask(thought.prompt("believe", notebook, known), BeliefReply))
     truth = notebook.truth()
     wrong, fields = compare(said, truth, notebook.name)
-    return mind.conclude(
+    return thought.conclude(
         Believed(
             bidder=notebook.name,
             closed=closed,
@@ -40,7 +40,7 @@ async def believe(state: Thinking, mind: Mind) -> Update:
             errors_others=wrong[False],
             fields_self=fields[True],
             fields_others=fields[False],
-            held=truth if mind.switches.correct_beliefs else said,
+            held=truth if thought.switches.correct_beliefs else said,
         )
     )
 

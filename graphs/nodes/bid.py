@@ -9,27 +9,27 @@ from typing import cast
 
 from harbor.graphs import facts
 from harbor.graphs.replies import BidReply, complete
-from harbor.graphs.state import Mind, Thinking, Update
+from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
 
 from harbor.errors import UnreadableReply
 from harbor.events import Ask, Bid, Decided, Unreadable, Withdraw
 
 
-async def bid(state: Thinking, mind: Mind) -> Update:
+async def bid(state: Thinking, thought: Thought) -> Update:
     """Ask for reasons and a decision.
 
     There is no repair here: an unreadable bid is a failed bid, and the auctioneer asks again.
     """
     ask, notebook = cast(Ask, state["ask"]), state["notebook"]
-    prompt = mind.prompt("bid", notebook, _known(ask, notebook))
+    prompt = thought.prompt("bid", notebook, _known(ask, notebook))
     try:
-        reply = await mind.model.ask(prompt, BidReply, check=complete, repairs=0)
+        reply = await thought.model.ask(prompt, BidReply, check=complete, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     amount = reply.amount if reply.action == "bid" else None
     decided = Decided(notebook.name, ask.item, ask.round, ask.attempt, reply.reasons, amount)
-    return {**mind.conclude(decided), "answer": Withdraw() if amount is None else Bid(amount)}
+    return {**thought.conclude(decided), "answer": Withdraw() if amount is None else Bid(amount)}
 
 
 def _known(ask: Ask, notebook: Notebook) -> facts.Row:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from harbor.graphs import facts
 from harbor.graphs.replies import Plan, covers
-from harbor.graphs.state import Mind, Thinking, Update
+from harbor.graphs.state import Thinking, Thought, Update
 
 from harbor.events import Planned
 
 
-async def plan(state: Thinking, mind: Mind) -> Update:
+async def plan(state: Thinking, thought: Thought) -> Update:
     """Ask for a plan over all items."""
     notebook = state["notebook"]
     return await make_plan(
         "plan",
         state,
-        mind,
+        thought,
         {
             "budget": notebook.budget,
             "mean_estimate": facts.mean_estimate(notebook),
@@ -27,10 +27,10 @@ async def plan(state: Thinking, mind: Mind) -> Update:
     )
 
 
-async def make_plan(name: str, state: Thinking, mind: Mind, known: facts.Row) -> Update:
+async def make_plan(name: str, state: Thinking, thought: Thought, known: facts.Row) -> Update:
     """Ask for a plan that covers the items in `known`, each once."""
     notebook = state["notebook"]
     names = [row["item"] for row in known["items"]]
-    reply = await mind.model.ask(mind.prompt(name, notebook, known), Plan, check=lambda plan: covers(plan, names))
+    reply = await thought.model.ask(thought.prompt(name, notebook, known), Plan, check=lambda plan: covers(plan, names))
     priorities = {priority.item: priority.priority for priority in reply.priorities}
-    return mind.conclude(Planned(notebook.name, reply.plan, priorities))
+    return thought.conclude(Planned(notebook.name, reply.plan, priorities))

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from harbor.graphs import facts
 from harbor.graphs.nodes.plan import make_plan
-from harbor.graphs.state import Mind, Thinking, Update
+from harbor.graphs.state import Thinking, Thought, Update
 
 
-async def replan(state: Thinking, mind: Mind) -> Update:
+async def replan(state: Thinking, thought: Thought) -> Update:
     """Ask for a new plan over the remaining items, from the belief now held."""
     notebook = state["notebook"]
-    held = facts.held(notebook, mind.switches)
+    held = facts.held(notebook, thought.switches)
     return await make_plan(
         "replan",
         state,
-        mind,
+        thought,
         {
             "budget": held.budget,
             "mean_estimate": facts.mean_estimate(notebook),

@@ -1,7 +1,7 @@
-"""AutoGen carries the words: a group chat whose manager is the auctioneer. The only module that imports AutoGen.
+"""The room: a group chat whose manager is the auctioneer.
 
-Answers go to the auctioneer alone, and only the auctioneer speaks to the room. The manager, its messages and the
-container are private modules of AutoGen 0.7.5; a test says which of their names this one stands on.
+Answers go to the auctioneer alone, and only the auctioneer speaks. The manager and the container are private modules
+of AutoGen 0.7.5; tests/test_chat.py says which of their names this one stands on.
 """
 
 from __future__ import annotations
@@ -12,145 +12,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from autogen_agentchat.agents import BaseChatAgent
-from autogen_agentchat.base import ChatAgent, Response, Team, TerminationCondition
+from autogen_agentchat.base import ChatAgent, Team, TerminationCondition
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageFactory, StopMessage, TextMessage
 from autogen_agentchat.teams import BaseGroupChat
 from autogen_agentchat.teams._group_chat._base_group_chat_manager import BaseGroupChatManager
 from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentContainer
 from autogen_core import CancellationToken
-from pydantic import TypeAdapter
 
 from harbor.auction import Sale
-from harbor.auctioneer import Said, announce, call, conduct
-from harbor.bidders import Player
-from harbor.events import EVERYONE, Ask, Event, Pause, SeatFailed
-from harbor.models import redact
-from harbor.words import say
-
-AUCTIONEER = "auctioneer"
-READY = "I am ready."
-UNASKED = "I speak when the auctioneer asks me for a bid."
-_ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
+from harbor.auctioneer import announce, conduct
+from harbor.chat.seats import AUCTIONEER, Seat, ask_message
+from harbor.events import EVERYONE, Ask, Pause
 
 logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces
-
-
-def ask_message(ask: Ask | Pause) -> TextMessage:
-    """Say an ask in words, for any agent, with the ask itself in the metadata, for a `BidderAgent`."""
-    return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": _ASK.dump_json(ask).decode()})
-
-
-class BidderAgent(BaseChatAgent):
-    """A Harbor bidder as an AutoGen chat agent: it answers `ask_message`s, in any team, in words.
-
-    Args:
-        name: its name among agents, a Python identifier.
-        player: who decides.
-        seen: gives the events that this bidder may see.
-    """
-
-    def __init__(self, name: str, player: Player, seen: Callable[[], Sequence[Event]]) -> None:
-        super().__init__(name, "A bidder in an auction.")
-        self._player = player
-        self._seen = seen
-
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        """Plain words."""
-        return (TextMessage,)
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Answer the last ask among the messages; what else is said in the room it knows from its own log."""
-        asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
-        words = await self._answer(asks[-1]) if asks else UNASKED
-        return Response(chat_message=TextMessage(content=words, source=self.name))
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Nothing to forget: what it knows is in the log."""
-
-    async def _answer(self, ask: str) -> str:
-        answer = await self._player.act(_ASK.validate_json(ask), self._seen())
-        return READY if answer is None else say(answer)
-
-
-class Seat(BaseChatAgent):
-    """A place in the room for any chat agent: never raises, never hangs, and keeps what its bidder concluded.
-
-    Args:
-        name: its name in the room, a Python identifier.
-        bidder: the bidder's name in the auction.
-        agent: who sits there.
-        timeout_seconds: after which the seat has failed.
-        notes: the bidder's conclusions, in order; taken away by the auctioneer.
-    """
-
-    def __init__(self, name: str, bidder: str, agent: ChatAgent, timeout_seconds: float, notes: list[Event]) -> None:
-        super().__init__(name, f"The seat of {bidder}.")
-        self.bidder = bidder
-        self._agent = agent
-        self._timeout = timeout_seconds
-        self._notes = notes
-        self._heard: list[BaseChatMessage] = []
-        self._failure: SeatFailed | None = None
-
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        """Plain words."""
-        return (TextMessage,)
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Pass the auctioneer's words on and the answer back, or note the failure."""
-        heard, self._heard = [*messages, *self._heard], []
-        thinking = asyncio.ensure_future(self._agent.on_messages(heard, cancellation_token))
-        cancellation_token.link_future(thinking)
-        try:
-            # Not `wait_for`: it would wait on for an agent that swallows its cancellation.
-            done, _ = await asyncio.wait({thinking}, timeout=self._timeout)
-        except asyncio.CancelledError:
-            thinking.cancel()
-            raise
-        if not done:
-            thinking.cancel()
-            thinking.add_done_callback(_look_away)
-            return self._fail("timeout", f"no answer within {self._timeout:g} s")
-        if thinking.cancelled():
-            return self._fail("error", "cancelled itself")
-        if error := thinking.exception():
-            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
-        try:
-            words = thinking.result().chat_message.to_text()
-        except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
-            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
-        return self._say(words)
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Reset whoever sits here."""
-        await self._agent.on_reset(cancellation_token)
-
-    def hear(self, words: Sequence[BaseChatMessage]) -> None:
-        """Listen to the auctioneer."""
-        self._heard.extend(words)
-
-    def take(self, words: str) -> Said:
-        """Hand over what was concluded since the last time, and the failure if there was one."""
-        notes, failure = tuple(self._notes), self._failure
-        self._notes.clear()
-        self._failure = None
-        return Said(words, notes, failure)
-
-    def _fail(self, kind: Any, detail: str) -> Response:
-        self._failure = SeatFailed(self.bidder, kind, detail)
-        return self._say("")
-
-    def _say(self, words: str) -> Response:
-        return Response(chat_message=TextMessage(content=words, source=self.name))
-
-
-def _look_away(late: asyncio.Future[Any]) -> None:
-    """Take note of a late failure, so that asyncio does not complain that nobody did."""
-    if not late.cancelled():
-        late.exception()
 
 
 class Auctioneer(BaseGroupChatManager):
@@ -224,7 +98,7 @@ class Auctioneer(BaseGroupChatManager):
             message = TextMessage(content=words, source=AUCTIONEER)
             self._announcements.append(message)
             await self._output_message_queue.put(message)
-            await super().update_message_thread([message])
+            await self.update_message_thread([message])
 
     def _call_on(self, ask: Ask | Pause) -> None:
         """Tell one seat all that was announced since it was last asked, and then what is asked of it.
@@ -275,10 +149,20 @@ class AuctionRoom(BaseGroupChat):
         Raises:
             Exception: whatever broke the script off.
         """
-        async for _ in self.run_stream(cancellation_token=cancellation_token):
-            pass
+        token = cancellation_token or CancellationToken()
+        held = asyncio.ensure_future(self._drain(token))
+        try:
+            await asyncio.shield(held)
+        except asyncio.CancelledError:
+            token.cancel()
+            await asyncio.wait({held})
+            raise
         if self._auctioneer is not None and self._auctioneer.failure is not None:
             raise self._auctioneer.failure
+
+    async def _drain(self, token: CancellationToken) -> None:
+        async for _ in self.run_stream(cancellation_token=token):
+            pass
 
     def _create_group_chat_manager_factory(self, *chat: Any, **named: Any) -> Callable[[], Auctioneer]:
         def make() -> Auctioneer:
