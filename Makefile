@@ -30,6 +30,7 @@ clean:
 	rm -rf .venv build dist *.egg-info
 
 .venv/installed: pyproject.toml
+	@echo "installing into .venv: about a minute"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -e .
 	touch $@

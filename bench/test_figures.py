@@ -20,7 +20,7 @@ import pytest
 
 from harbor.auction import Sale
 from harbor.bidders import MinimumRaise
-from harbor.config import Bidder, ModelSettings, Simulated, read_toml
+from harbor.config import Bidder, ModelSettings, Simulated, read_settings
 from harbor.events import Lot
 from harbor.log import Log
 from harbor.rules.english import English, Item
@@ -29,7 +29,7 @@ from harbor.run import Auction
 LATENCY_SECONDS = 0.1
 YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}
 COSTS: dict[int, float] = {}
-STANDARD = read_toml(files("harbor.presets") / "standard.toml", Auction)
+STANDARD = read_settings(files("harbor.presets") / "standard.toml", Auction)
 
 
 def standard(seed: int = 0, bidders: int = 3, latency: float = 0.0) -> Auction:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from harbor.events import Answer, Ask, Event, Pause
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid
 from harbor.graphs.nodes.plan import plan
 from harbor.graphs.nodes.replan import replan
 from harbor.graphs.state import Mind, Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-
-from harbor.events import Answer, Ask, Event, Pause
 
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
 MOST_STEPS = 25
@@ -24,7 +24,7 @@ def bidder_graph(mind: Mind) -> Graph:
     """Compile the graph of one bidder; it can be a node of a graph of yours.
 
     Give it `{"ask": ask, "notebook": events the bidder has seen}`; it gives back the notebook with its conclusions and,
-    to an `Ask`, the answer. A node that is switched off is not in the graph.
+    to an `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
     """
     switches = mind.switches
     graph = StateGraph(Thinking)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from harbor.memory.notebook import Notebook
-
 from harbor.config import Switches
 from harbor.events import Belief, Lot
+from harbor.memory.notebook import Notebook
 from harbor.money import to_cents
 
 Row = dict[str, Any]

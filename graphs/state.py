@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypedDict
 
-from harbor.graphs.prompting import Facts, fill
-from harbor.memory.notebook import Notebook
 from langchain_core.language_models import BaseChatModel
 
 from harbor.config import Bidder, ModelSettings, Switches
 from harbor.events import Answer, Ask, Event, Note, Pause
+from harbor.graphs.prompting import Facts, fill
+from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt
 
 

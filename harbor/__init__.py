@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from harbor.errors import HarborError as HarborError
     from harbor.graphs.bidder import bidder_graph as bidder_graph
     from harbor.graphs.state import Mind as Mind
+    from harbor.log import read_log as read_log
     from harbor.personas.catalog import houses as houses
     from harbor.personas.catalog import personas as personas
     from harbor.run import Auction as Auction
@@ -46,6 +47,7 @@ _HOMES = {
     "bidder_graph": "graphs.bidder",
     "houses": "personas.catalog",
     "personas": "personas.catalog",
+    "read_log": "log",
 }
 __all__ = ["__version__", *sorted(_HOMES)]
 

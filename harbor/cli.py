@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -15,12 +17,13 @@ from harbor import __version__
 from harbor.errors import ConfigError, HarborError, RunFolderError, unknown
 
 if TYPE_CHECKING:
+    from harbor.evaluation.metrics.summary import Summary
     from harbor.run import Auction
 
 app = typer.Typer(
     name="harbor",
     help="Hold auctions between language-model agents with personas, and study them.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -32,21 +35,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 def main() -> None:
     """Run the command line; every mistake is one line on stderr and exit code 2."""
     warnings.showwarning = _show_warning
-    command = typer.main.get_command(app)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal can't show is no reason to stop
     try:
-        code = command.main(standalone_mode=False)
+        code = typer.main.get_command(app).main(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has gone; what is still in the buffer has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except HarborError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
-        _say("stopped; what happened up to here is in the log")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+    except OSError as error:
+        _fail(f"can't write the output ({error.strerror}); send it elsewhere")
     except Exception as error:
         if not hasattr(error, "format_message"):  # click's usage errors have it, wherever typer keeps its click
             raise
-        _fail(f"{error.format_message()} See harbor --help.")
+        _fail(f"{error.format_message().rstrip('.')}; see harbor --help")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -74,16 +79,18 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _harbor(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback does the work
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command()
 def auction(
-    config: Annotated[str, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or demo or standard.")] = "demo",
+    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="A TOML file, or demo or standard.")] = "demo",
     seed: Annotated[int | None, typer.Option(help="Replace the seed.")] = None,
     model: Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")] = None,
     items: Annotated[int | None, typer.Option(help="Replace the number of items.")] = None,
@@ -92,14 +99,12 @@ def auction(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the standings only.")] = False,
 ) -> None:
     """Hold an auction; print the standings and where the log is."""
-    from rich.console import Console
-
-    from harbor.display import print_summary, watching
+    from harbor.display import Screen, print_summary, watching
     from harbor.folder import EVENTS, run_name
 
     chosen = _override(_load(config), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
-    console = Console(highlight=False)
+    console = Screen(highlight=False)
     gc.freeze()  # the frameworks' objects are here to stay: a collection of them held up a turn by 50 ms
     try:
         if as_json or quiet:
@@ -107,14 +112,19 @@ def auction(
         else:
             with watching(console) as show:
                 result = chosen.run(out=folder, listen=show)
+    except KeyboardInterrupt:
+        _say(f"stopped; what happened up to here is in {folder / EVENTS}")
+        raise typer.Exit(130) from None
     except OSError as error:
         raise RunFolderError(
             f"output folder {str(folder)!r} can't be written ({error.strerror}); name another"
         ) from error
+    summary = result.metrics()
+    _show_failures(summary)
     if as_json:
-        typer.echo(json.dumps(result.metrics().as_json()))
+        typer.echo(json.dumps(summary.as_json()))
         return
-    print_summary(console, result.metrics())
+    print_summary(console, summary, with_items=not quiet)
     typer.echo(f"log: {folder / EVENTS}")
 
 
@@ -131,14 +141,18 @@ def replay(
     if reading.warning:
         _say(f"warning: {reading.warning}")
     summary = summarise(reading.entries)
+    _show_failures(summary)
     if as_json:
         typer.echo(json.dumps(summary.as_json()))
         return
-    from rich.console import Console
+    from harbor.display import Screen, print_summary
 
-    from harbor.display import print_summary
+    print_summary(Screen(highlight=False), summary)
 
-    print_summary(Console(highlight=False), summary)
+
+def _show_failures(summary: Summary) -> None:
+    for failure in summary.failures:
+        _say(f"warning: {failure.bidder} gave no answer {failure.times} times; the first time: {failure.first}")
 
 
 @app.command()
@@ -183,7 +197,7 @@ def _load(config: str) -> Auction:
     """Read a preset by name, or a TOML file."""
     from importlib.resources import as_file, files
 
-    from harbor.config import read_toml
+    from harbor.config import read_settings
     from harbor.run import Auction
 
     presets = {
@@ -193,11 +207,11 @@ def _load(config: str) -> Auction:
     }
     if config in presets:
         with as_file(presets[config]) as path:
-            return read_toml(path, Auction)
+            return read_settings(path, Auction)
     path = Path(config)
-    if not path.exists() and path.suffix != ".toml":
+    if not path.exists() and path.suffix not in (".toml", ".json"):
         raise ConfigError(unknown("preset", config, presets))
-    return read_toml(path, Auction)
+    return read_settings(path, Auction)
 
 
 def _override(chosen: Auction, seed: int | None, model: str | None, items: int | None) -> Auction:
@@ -211,9 +225,17 @@ def _override(chosen: Auction, seed: int | None, model: str | None, items: int |
         values["bidders"] = [{**bidder, "model": model} for bidder in values["bidders"]]
     if items is not None:
         if isinstance(values["items"], dict):
-            values["items"] = {**values["items"], "count": items}
+            values["items"] = _fewer(values["items"], items, chosen)
         elif 1 <= items <= len(values["items"]):
             values["items"] = values["items"][:items]
         else:
             raise ConfigError(f"--items {items}: the config lists {len(values['items'])} items; ask for 1 to that many")
     return check(type(chosen), values, "command line")
+
+
+def _fewer(houses: dict[str, int | None], count: int, chosen: Auction) -> dict[str, int | None]:
+    """Ask for this many houses, and for no more matched ones than fit in."""
+    matched, personas = houses["matched"], {bidder.persona for bidder in chosen.bidders if bidder.persona}
+    if matched is not None and personas:
+        matched = min(matched, max(0, count) // len(personas))
+    return {"count": count, "matched": matched}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tomllib
 import unicodedata
 from collections import Counter
+from contextvars import ContextVar
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -13,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor.errors import ConfigError, unknown
-from harbor.money import Price
+from harbor.money import NUMBER_IN_JSON, Price
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -43,15 +45,35 @@ def _decimal(amount: Any) -> Any:
 
 Name = Annotated[str, BeforeValidator(_speakable), Field(max_length=80)]
 Dollars = Annotated[Price, BeforeValidator(_decimal)]
-Share = Annotated[Decimal, Field(gt=0, le=1, allow_inf_nan=False), BeforeValidator(_decimal)]
+Number = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON, BeforeValidator(_decimal)]
+Share = Annotated[Number, Field(gt=0, le=1)]
 Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+_inside = ContextVar("_inside", default=False)
+
+
 class Settings(BaseModel):
-    """Frozen settings that refuse unknown keys."""
+    """Frozen settings that refuse unknown keys.
+
+    Raises:
+        ConfigError: one line that names the setting, its value and the remedy.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, /, **settings: Any) -> None:
+        if _inside.get():  # settings inside settings: the outermost explain, as they know the whole place
+            super().__init__(**settings)
+            return
+        token = _inside.set(True)
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise ConfigError(f"{type(self).__name__}: {_explain(type(self), error)}") from error
+        finally:
+            _inside.reset(token)
 
 
 class Rules(Settings):
@@ -94,7 +116,7 @@ class Simulated(Settings):
     """
 
     policy: Literal["judge", "minimum"] = "judge"
-    limit_share: Annotated[Decimal, Field(gt=0, le=10), BeforeValidator(_decimal)] = Decimal("0.9")
+    limit_share: Annotated[Number, Field(gt=0, le=10)] = Decimal("0.9")
     latency_seconds: Seconds = 0.0
     unreadable_rate: Rate = 0.0
     low_bid_rate: Rate = 0.0
@@ -142,9 +164,7 @@ class Bidder(Switches):
     agent: bool = False
     objective: str = Field("profit", min_length=1, max_length=1_000)
     budget: Dollars = Decimal(1_000_000)
-    overestimate: Annotated[Decimal, Field(gt=-1, le=10, allow_inf_nan=False), BeforeValidator(_decimal)] = Decimal(
-        "0.1"
-    )
+    overestimate: Annotated[Number, Field(gt=-1, le=10)] = Decimal("0.1")
     timeout_seconds: float = Field(120.0, gt=0, allow_inf_nan=False)
 
     def __init__(self, name: str | None = None, /, **settings: Any) -> None:
@@ -186,8 +206,9 @@ def check_distinct(kind: str, names: list[str]) -> None:
         if folded[name.casefold()] > 1:
             twins = [twin for twin in names if twin.casefold() == name.casefold()]
             other = next((twin for twin in twins if twin != twins[0]), None)
-            difference = "twice" if other is None else f"and {other!r}, which differ only in case"
-            raise ValueError(f"{kind} name {twins[0]!r} is there {difference}; rename one")
+            if other is None:
+                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename one")
+            raise ValueError(f"{kind} names {twins[0]!r} and {other!r} differ only in case; rename one")
 
 
 def check(settings: type[M], values: dict[str, Any], source: str) -> M:
@@ -196,29 +217,42 @@ def check(settings: type[M], values: dict[str, Any], source: str) -> M:
     Raises:
         ConfigError: one line that names the setting, its value and the remedy.
     """
+    token = _inside.set(True)
     try:
         return settings.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{source}: {_explain(settings, error)}") from error
+    finally:
+        _inside.reset(token)
 
 
-def read_toml(path: Path, settings: type[M]) -> M:
-    """Read settings, such as an auction, from a TOML file.
+def read_settings(path: Path, settings: type[M]) -> M:
+    """Read settings, such as an auction, from a TOML file, or from the `config.json` of a run.
 
     Raises:
-        ConfigError: no such file, not TOML, or a setting that is refused.
+        ConfigError: no such file, not TOML (or JSON), or a setting that is refused.
     """
+    kind, parse = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
-        text = path.read_text(encoding="utf-8")
+        values = parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"config {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"config {str(path)!r} is not TOML (not UTF-8 text); give a TOML file") from error
-    try:
-        values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"config {str(path)!r} is not TOML ({error}); mend that line") from error
+        raise ConfigError(f"config {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"config {str(path)!r} is not {kind} ({error}); mend that line") from error
     return check(settings, values, f"config {str(path)!r}")
+
+
+_PLAINLY = {
+    "tuple_type": "must be a list; in TOML write it as [[name]], with two brackets, once for each",
+    "model_type": "must be a table of settings, such as name = value",
+    "model_attributes_type": "must be a table of settings, such as name = value",
+    "dict_type": "must be a table of settings, such as name = value",
+    "too_short": "must hold at least one",
+    "decimal_max_places": "must have at most two places after the point",
+}
+"""Complaints of the validator that need to be put in words for people."""
 
 
 def _explain(settings: type[BaseModel], error: ValidationError) -> str:
@@ -232,10 +266,15 @@ def _explain(settings: type[BaseModel], error: ValidationError) -> str:
         return f"{line} (at {where})" if len(place) > 1 else line
     if problem["type"] == "missing":
         return f"{where} is missing; give it"
-    message = problem["msg"].removeprefix("Value error, ")
+    message = _PLAINLY.get(problem["type"], problem["msg"].removeprefix("Value error, "))
     message = message[0].lower() + message[1:]
-    shown = "" if isinstance(problem["input"], dict | tuple | list | BaseModel) else f" {problem['input']!r}"
+    given = problem["input"]
+    shown = "" if isinstance(given, dict | tuple | list | BaseModel) else f" {_show(given)}"
     return f"{where}{shown}: {message}" if where else message
+
+
+def _show(given: object) -> str:
+    return str(given) if isinstance(given, Decimal) else repr(given)
 
 
 def _printable(part: str) -> str:

@@ -104,11 +104,19 @@ class Board:
         return Group(Text(printable(self._headline), style="bold"), Text(printable(self._status)), table)
 
 
+class Screen(Console):
+    """A console whose reader may go away without ending the auction."""
+
+    def on_broken_pipe(self) -> None:
+        """Say so, where rich would end the program."""
+        raise BrokenPipeError
+
+
 @contextmanager
 def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
     """Show an auction while it runs: a board in a terminal, a line an event elsewhere."""
     if not console.is_terminal:
-        yield lambda entry: _print_line(console, entry)
+        yield _Lines(console)
         return
     board = Board()
     with Live(board.render(), console=console, auto_refresh=False) as live:
@@ -125,26 +133,39 @@ def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
         live.update(board.render(), refresh=True)
 
 
-def _print_line(console: Console, entry: Entry) -> None:
-    if line := announce(entry.event):
-        console.print(Text(printable(line)), soft_wrap=True)
+class _Lines:
+    """Prints what is announced; where nobody reads any more it goes quiet, and the auction goes on."""
+
+    def __init__(self, console: Console) -> None:
+        self._console: Console | None = console
+
+    def __call__(self, entry: Entry) -> None:
+        line = announce(entry.event)
+        if self._console is None or not line:
+            return
+        try:
+            self._console.print(Text(printable(line)), soft_wrap=True)
+        except OSError:
+            self._console = None
 
 
-def print_summary(console: Console, summary: Summary) -> None:
-    """Print the items and the standings of a run."""
-    items = Table("item", "winner", "price", "rounds", title="Items")
-    for item in summary.items:
-        price = "" if item.price is None else dollars(item.price)
-        items.add_row(cell(item.name), cell(item.winner or "not sold"), price, str(item.rounds))
+def print_summary(console: Console, summary: Summary, with_items: bool = True) -> None:
+    """Print the items, if asked, and the standings of a run."""
+    if with_items:
+        items = Table("item", "winner", "price", "rounds", title="Items")
+        for item in summary.items:
+            price = "" if item.price is None else dollars(item.price)
+            winner = item.winner or ("not sold" if item.closed else "not reached")
+            items.add_row(cell(item.name), cell(winner), price, str(item.rounds))
+        console.print(items)
     standings = Table("bidder", "persona", "won", "spent", "profit", "profit ratio", title="Standings")
     for row in summary.standings:
         ratio = "" if row.profit_ratio is None else f"{row.profit_ratio:.3f}"
         persona = cell(row.persona or "none")
         standings.add_row(cell(row.bidder), persona, str(row.items_won), dollars(row.spent), dollars(row.profit), ratio)
-    console.print(items, standings)
+    console.print(standings)
     calls = summary.calls
     console.print(
         f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
         f"{summary.seconds:.1f} s" + (" (simulated bidders)" if summary.simulated else ""),
-        highlight=False,
     )

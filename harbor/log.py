@@ -131,7 +131,7 @@ def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
     return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
 
 
-def read_log(path: Path) -> Reading:
+def read_log(path: Path | str) -> Reading:
     """Read a log back.
 
     A last line that is cut short is dropped, and the reading says so.
@@ -139,6 +139,7 @@ def read_log(path: Path) -> Reading:
     Raises:
         LogError: no such file, an edited line, or a schema newer than this Harbor knows.
     """
+    path = Path(path)
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, TypeVar
@@ -213,8 +213,8 @@ def redact(text: str) -> str:
     return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)
 
 
-def settings_of(name: str, models: dict[str, ModelSettings]) -> ModelSettings:
-    """Find the settings of a model named in `models`, or as "simulated" or "provider:name".
+def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
+    """Find the settings of a model named in `models`, or as "simulated" or "provider:name"; `given` names others.
 
     Raises:
         ConfigError: no such model; the message names the nearest.
@@ -222,9 +222,8 @@ def settings_of(name: str, models: dict[str, ModelSettings]) -> ModelSettings:
     settings = models.get(name) or ModelSettings(use=name)
     provider, _, model = settings.use.partition(":")
     if settings.use != "simulated" and (provider not in PROVIDERS or not model):
-        raise ConfigError(
-            unknown("model", settings.use, {*models, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)})
-        )
+        names = {*models, *given, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)}
+        raise ConfigError(unknown("model", settings.use, names))
     return settings
 
 
@@ -246,7 +245,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
             f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
         ) from error
     except Exception as error:
-        complaint = (redact(str(error)).splitlines() or [type(error).__name__])[0]
+        complaint = (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
         raise ConfigError(f"model {settings.use!r} can't be made: {complaint}; is its API key set?") from error
     return made  # type: ignore[no-any-return]
 

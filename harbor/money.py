@@ -19,15 +19,15 @@ def as_number(amount: Decimal) -> int | float:
     return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 
-_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
+NUMBER_IN_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
 
-Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), _JSON]
+Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
 """Any amount in dollars, a loss included."""
 
-Claim = Annotated[Decimal, Field(allow_inf_nan=False), _JSON]
+Claim = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON]
 """An amount in dollars that somebody said; it may be wrong, and finer than a cent."""
 
-Price = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), _JSON]
+Price = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
 """A positive amount in dollars: a budget, a starting price, a true value."""
 
 

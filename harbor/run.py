@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from harbor.bidders import MinimumRaise, Player, Truthful
 from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings
-from harbor.errors import ConfigError, unknown
+from harbor.errors import ConfigError
 from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, Event, ItemLabelled, LogOpened, Lot
@@ -32,6 +32,7 @@ from harbor.notes import Notes
 from harbor.personas.catalog import houses, persona
 from harbor.rules import english
 from harbor.seeding import stream
+from harbor.simulated import SimulatedChat
 
 RULES: dict[str, Callable[[Bidder], Player]] = {
     "minimum-raise": lambda bidder: MinimumRaise(bidder.max_bids),
@@ -78,7 +79,11 @@ class Auction(AuctionConfig):
             ConfigError: a setting that is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
         """
-        return asyncio.run(self.arun(out, models, agents, listen))
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.arun(out, models, agents, listen))
+        raise ConfigError("run() can't be used in a running event loop, as in a notebook; use: await auction.arun()")
 
     async def arun(
         self,
@@ -116,13 +121,14 @@ class _Run:
     ) -> None:
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items})
-        self.agents = {bidder.name: _agent(bidder, agents) for bidder in config.bidders if bidder.agent}
-        self.models: dict[str, tuple[BaseChatModel, ModelSettings]] = {}
+        self.agents = agents
+        self.models = {name: _model(name, config, models) for name in _models_in_use(config)}
+        _check_given("agents", agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
+        _check_given("models", models, BaseChatModel, self.models)
+        for name in config.models.keys() - models.keys():
+            settings_of(name, config.models)
         for bidder in config.bidders:
-            if bidder.persona is not None:
-                persona(bidder.persona)
-            if not bidder.agent and not bidder.rule and bidder.model not in self.models:
-                self.models[bidder.model] = _model(bidder.model, config, models)
+            _check_bidder(bidder, agents)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -164,7 +170,8 @@ class _Run:
         return events
 
     def _player_name(self, bidder: Bidder) -> str:
-        use = self.models[bidder.model][1].use
+        chat, settings = self.models[bidder.model]
+        use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
 
     def _room(self, sale: Sale[Any], keep: Callable[[RawCall], None]) -> AuctionRoom:
@@ -200,15 +207,31 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     return houses(config.items.count, config.seed, matched)
 
 
+def _models_in_use(config: AuctionConfig) -> list[str]:
+    return list(dict.fromkeys(bidder.model for bidder in config.bidders if not bidder.agent and not bidder.rule))
+
+
 def _model(name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]) -> tuple[BaseChatModel, ModelSettings]:
     if name in given:
-        return given[name], config.models.get(name) or ModelSettings(use=name)
-    settings = settings_of(name, config.models)
+        settings = config.models.get(name) or ModelSettings()
+        return given[name], settings.model_copy(update={"use": "given"})
+    settings = settings_of(name, config.models, given)
     return open_chat(name, settings, config.seed), settings
 
 
-def _agent(bidder: Bidder, agents: Mapping[str, ChatAgent]) -> ChatAgent:
-    try:
-        return agents[bidder.name]
-    except KeyError:
-        raise ConfigError(f"{unknown('agent', bidder.name, agents)}; give it to run(agents=...)") from None
+def _check_given(what: str, given: Mapping[str, object], kind: type, wanted: Collection[str]) -> None:
+    for name, value in given.items():
+        if name not in wanted:
+            raise ConfigError(f"run({what}=...) gives {name!r}, which no bidder uses; give one of {sorted(wanted)}")
+        if not isinstance(value, kind):
+            raise ConfigError(f"run({what}=...) gives {value!r} for {name!r}; give an object of {kind.__name__}")
+
+
+def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent]) -> None:
+    if bidder.agent and bidder.name not in agents:
+        raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
+    if bidder.persona is not None:
+        try:
+            persona(bidder.persona)
+        except ConfigError as error:
+            raise ConfigError(f"bidder {bidder.name!r}: {error}") from error

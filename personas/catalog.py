@@ -89,7 +89,10 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
         suited = [item for item in every if item.persona == persona(id).id]
         drawn += _draw(rng, suited, wanted, f"persona {id!r}")
     if len(drawn) > count:
-        raise ConfigError(f"{len(drawn)} matched houses are more than the {count} for sale; ask for fewer")
+        raise ConfigError(
+            f"{len(drawn)} matched houses are more than the {count} for sale; lower matched or raise count"
+        )
+
     others = [item for item in every if item.persona not in matched]
     drawn += _draw(rng, others, count - len(drawn), "the rest of the catalog")
     rng.shuffle(drawn)
@@ -98,7 +101,7 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
 
 def _draw(rng: Random, items: list[Item], count: int, of: str) -> list[Item]:
     if not 0 <= count <= len(items):
-        raise ConfigError(f"{count} houses demanded, but {of} has {len(items)}; ask for 0 to {len(items)}")
+        raise ConfigError(f"{count} houses demanded, but {of} has {len(items)}; ask for at most {len(items)}")
     return rng.sample(items, count)
 
 

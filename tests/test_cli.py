@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -224,3 +225,63 @@ def test_markup_in_names_is_printed_as_it_is(tmp_path):
     (tmp_path / "odd.toml").write_text(SMALL.replace('"Ben"', '"[red]Ben[/red]"'))
     done = harbor("auction", "odd.toml", "--quiet", cwd=tmp_path)
     assert "[red]Ben[/red]" in done.stdout
+
+
+def test_no_command_shows_the_help(tmp_path):
+    done = harbor(cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: ")
+
+
+def test_a_run_is_repeated_from_its_own_config(small_run):
+    again = harbor("auction", "run/config.json", "--json", cwd=small_run)
+    first = json.loads((small_run / "printed.json").read_text())
+    assert json.loads(again.stdout)["standings"] == first["standings"]
+
+
+def test_fewer_items_ask_for_no_more_matched_houses_than_fit(tmp_path):
+    done = harbor("auction", "demo", "--items", 2, "--json", cwd=tmp_path)
+    assert len(json.loads(done.stdout)["items"]) == 2
+
+
+def test_a_reader_that_goes_away_does_not_end_the_auction(small_run):
+    command = [*HARBOR, "auction", "small.toml", "--out", "unread"]
+    with subprocess.Popen(command, cwd=small_run, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.readline()
+        running.stdout.close()
+        complaint = running.stderr.read()
+    assert b"Traceback" not in complaint
+    log = (small_run / "unread" / "events.jsonl").read_text().splitlines()
+    assert json.loads(log[-1])["type"] == "sale_closed"
+
+
+def test_an_interrupted_auction_says_where_its_log_is(tmp_path):
+    (tmp_path / "slow.toml").write_text(SMALL + "[models.simulated.simulated]\nlatency_seconds = 30\n")
+    command = [*HARBOR, "auction", "slow.toml", "--out", "run"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert "Welcome" in running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        _, complaint = running.communicate()
+    assert running.returncode == 130
+    assert complaint == "harbor: stopped; what happened up to here is in run/events.jsonl\n"
+
+
+def test_a_name_that_the_output_cannot_show_is_written_otherwise(tmp_path):
+    (tmp_path / "accent.toml").write_text(SMALL.replace('"Ben"', '"Zoë"'), encoding="utf-8")
+    done = subprocess.run(
+        [*HARBOR, "auction", "accent.toml", "--quiet"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "Zo\\xeb" in done.stdout
+
+
+def test_a_bidder_that_never_answers_is_told_of(tmp_path):
+    (tmp_path / "mute.toml").write_text(SMALL.replace('"Ben"', '"Ben"\ntimeout_seconds = 0.0000001'))
+    done = harbor("auction", "mute.toml", "--json", cwd=tmp_path)
+    assert "warning: Ben gave no answer" in done.stderr
+    json.loads(done.stdout)

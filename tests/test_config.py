@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import json
 from decimal import Decimal
 
 import pytest
-from harbor.personas.catalog import houses
 from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_toml
+from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_settings
 from harbor.errors import ConfigError
+from harbor.personas.catalog import houses
 
 ANN = {"name": "Ann"}
 VASE = {"name": "Vase", "start": 100, "true_value": 200}
@@ -38,7 +39,7 @@ def complaint_of_file(tmp_path, content):
     path = tmp_path / "sale.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError) as refusal:
-        read_toml(path, AuctionConfig)
+        read_settings(path, AuctionConfig)
     line = str(refusal.value)
     assert line.isprintable()
     assert "sale.toml" in line
@@ -348,12 +349,12 @@ def test_deeply_nested_toml_is_refused(tmp_path):
 
 def test_a_missing_config_is_refused_by_its_path(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere\.toml.* can't be read.*give a TOML file"):
-        read_toml(tmp_path / "nowhere.toml", AuctionConfig)
+        read_settings(tmp_path / "nowhere.toml", AuctionConfig)
 
 
 def test_a_folder_is_not_a_config(tmp_path):
     with pytest.raises(ConfigError, match="can't be read"):
-        read_toml(tmp_path, AuctionConfig)
+        read_settings(tmp_path, AuctionConfig)
 
 
 def test_an_empty_config_lacks_bidders(tmp_path):
@@ -372,7 +373,7 @@ def test_a_toml_file_gives_the_same_settings_as_python(tmp_path):
         '[[items]]\nname = "Vase"\nstart = 100\ntrue_value = 200\n[rules]\nincrement_share = 0.05\n'
         '[models.mini]\nuse = "simulated"\n'
     )
-    assert read_toml(tmp_path / "sale.toml", AuctionConfig) == AuctionConfig(
+    assert read_settings(tmp_path / "sale.toml", AuctionConfig) == AuctionConfig(
         seed=7,
         bidders=(Bidder("Ann", budget=Decimal("47.5")),),
         items=(Item(name="Vase", start=Decimal(100), true_value=Decimal(200)),),
@@ -409,3 +410,33 @@ def test_the_defaults_are_those_of_the_papers():
 def test_a_sample_of_houses_is_as_large_by_default_wherever_it_is_drawn():
     assert inspect.signature(houses).parameters["count"].default == Houses().count
     assert inspect.signature(houses).parameters["seed"].default == AuctionConfig(bidders=(Bidder("Ann"),)).seed
+
+
+# ---------------------------------------------------------------- from Python
+
+
+def test_a_mistake_in_python_is_one_clear_line_too():
+    with pytest.raises(ConfigError, match=r"^Bidder: unknown key 'budgte'; did you mean 'budget'\?$"):
+        Bidder("Ann", budgte=3)
+
+
+def test_a_mistake_deep_inside_is_placed_from_the_outside():
+    with pytest.raises(ConfigError, match=r"^AuctionConfig: bidders\[1\]\.budget -5: "):
+        AuctionConfig(bidders=[{"name": "Ann"}, {"name": "Ben", "budget": -5}])
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ({"bidders": {"name": "Ann"}}, "two brackets"),
+        ({"bidders": ["Ann"]}, "must be a table of settings"),
+        ({"bidders": []}, "must hold at least one"),
+    ],
+)
+def test_a_slip_of_toml_is_answered_in_plain_words(written, said):
+    assert said in complaint(**written)
+
+
+def test_settings_read_back_from_their_own_json_are_the_same():
+    config = AuctionConfig(bidders=[Bidder("Ann", budget=10.5, overestimate=0.05)], seed=3)
+    assert check(AuctionConfig, json.loads(config.model_dump_json()), "again") == config

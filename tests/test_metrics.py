@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+
 from harbor.evaluation.metrics.calls import Calls, calls
 from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
 from harbor.evaluation.metrics.summary import summarise
-
 from harbor.events import (
     BidderLabelled,
     BiddersAsked,
@@ -123,14 +123,17 @@ def test_a_win_of_bidder_10_is_not_credited_to_bidder_1():
 
 def test_items_come_in_order_with_their_rounds_and_a_reask_is_no_round():
     assert items(log(*LABELS, *HELD)) == [
-        ItemResult("Vase", "Ann", Decimal(120), 2),
-        ItemResult("Urn", "Ben", Decimal("90.5"), 1),
-        ItemResult("Clock", None, None, 1),
+        ItemResult("Vase", "Ann", Decimal(120), 2, closed=True),
+        ItemResult("Urn", "Ben", Decimal("90.5"), 1, closed=True),
+        ItemResult("Clock", None, None, 1, closed=True),
     ]
 
 
 def test_an_item_that_was_not_reached_has_no_winner_and_no_rounds():
-    assert items(log(*LABELS, *HELD[:4]))[1:] == [ItemResult("Urn", None, None, 0), ItemResult("Clock", None, None, 0)]
+    assert items(log(*LABELS, *HELD[:4]))[1:] == [
+        ItemResult("Urn", None, None, 0, closed=False),
+        ItemResult("Clock", None, None, 0, closed=False),
+    ]
 
 
 # ---------------------------------------------------------------- calls

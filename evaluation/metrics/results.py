@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor.events import BidderLabelled, BiddersAsked, ItemLabelled, ItemSold, SaleOpened
+from harbor.events import BidderLabelled, BiddersAsked, ItemLabelled, ItemSold, ItemUnsold, SaleOpened
 from harbor.log import Entry, of_type
 
 
@@ -31,12 +31,16 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """How an item went: winner and price (None if unsold or not reached), and how many rounds of bidding it took."""
+    """How an item went: winner and price (None if unsold), how many rounds of bidding it took.
+
+    `closed` is False for an item that a log which broke off does not decide.
+    """
 
     name: str
     winner: str | None
     price: Decimal | None
     rounds: int
+    closed: bool
 
 
 def standings(entries: Sequence[Entry]) -> list[Standing]:
@@ -59,6 +63,7 @@ def standings(entries: Sequence[Entry]) -> list[Standing]:
 def items(entries: Sequence[Entry]) -> list[ItemResult]:
     """List the items in the order of the sale."""
     sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
+    unsold = {given_up.item for given_up in of_type(entries, ItemUnsold)}
     rounds = [asked.item for asked in of_type(entries, BiddersAsked) if asked.attempt == 1]
     return [
         ItemResult(
@@ -66,6 +71,7 @@ def items(entries: Sequence[Entry]) -> list[ItemResult]:
             winner=sold[label.item].winner if label.item in sold else None,
             price=sold[label.item].price if label.item in sold else None,
             rounds=rounds.count(label.item),
+            closed=label.item in sold or label.item in unsold,
         )
         for label in of_type(entries, ItemLabelled)
     ]

@@ -8,10 +8,18 @@ from typing import Any
 
 from harbor.evaluation.metrics.calls import Calls, calls
 from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
-
-from harbor.events import BidderLabelled, LogOpened
+from harbor.events import BidderLabelled, LogOpened, SeatFailed
 from harbor.log import Entry, of_type
 from harbor.money import as_number
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A bidder whose seat failed: how often, and what it said the first time."""
+
+    bidder: str
+    times: int
+    first: str
 
 
 @dataclass(frozen=True)
@@ -23,6 +31,7 @@ class Summary:
     standings: list[Standing]
     items: list[ItemResult]
     calls: Calls
+    failures: list[Failure]
     seconds: float
     simulated: bool
 
@@ -36,7 +45,13 @@ class Summary:
                 for row in self.standings
             ],
             "items": [
-                {**asdict(row), "price": None if row.price is None else as_number(row.price)} for row in self.items
+                {
+                    "name": row.name,
+                    "winner": row.winner,
+                    "price": None if row.price is None else as_number(row.price),
+                    "rounds": row.rounds,
+                }
+                for row in self.items
             ],
             "calls": {
                 "count": self.calls.count,
@@ -45,6 +60,14 @@ class Summary:
             },
             "seconds": round(self.seconds, 3),
         }
+
+
+def failures(entries: Sequence[Entry]) -> list[Failure]:
+    """List the bidders whose seats failed, in the order in which they first did."""
+    details: dict[str, list[str]] = {}
+    for failed in of_type(entries, SeatFailed):
+        details.setdefault(failed.bidder, []).append(failed.detail)
+    return [Failure(bidder, len(said), said[0]) for bidder, said in details.items()]
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
@@ -56,6 +79,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         standings=standings(entries),
         items=items(entries),
         calls=calls(entries),
+        failures=failures(entries),
         seconds=round(entries[-1].at, 6),
         simulated=any(label.player.startswith("simulated") for label in of_type(entries, BidderLabelled)),
     )

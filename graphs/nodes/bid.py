@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import cast
 
+from harbor.errors import UnreadableReply
+from harbor.events import Ask, Bid, Decided, Unreadable, Withdraw
 from harbor.graphs import facts
 from harbor.graphs.replies import BidReply, complete
 from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
-
-from harbor.errors import UnreadableReply
-from harbor.events import Ask, Bid, Decided, Unreadable, Withdraw
 
 
 async def bid(state: Thinking, thought: Thought) -> Update:
