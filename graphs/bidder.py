@@ -8,7 +8,8 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from harbor.events import Answer, Ask, Event, Pause
+from harbor.errors import ModelError
+from harbor.events import Answer, Ask, Event, Pause, ThoughtFailed
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid
 from harbor.graphs.nodes.plan import plan
@@ -31,7 +32,15 @@ def bidder_graph(mind: Mind) -> Graph:
 
     def add(name: str, node: Callable[[Thinking, Thought], Awaitable[Update]]) -> None:
         async def run(state: Thinking) -> Update:
-            return await node(state, mind.thought())
+            thought = mind.thought()
+            try:
+                return await node(state, thought)
+            except ModelError as error:
+                if isinstance(state["ask"], Ask):
+                    raise
+                # At a pause a thought that fails must not take those beside it along.
+                thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
+                return {}
 
         graph.add_node(name, run)
 

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from harbor.words import scrub
 
+LONGEST_TEXT = 4_000
+"""Reasons and plans beyond this many characters are cut."""
+
+
+def _plain(value: Any) -> Any:
+    """Take "$1,000" for 1000 and "Bid" for "bid": models write them so."""
+    return value.strip().removeprefix("$").replace(",", "").lower() if isinstance(value, str) else value
+
+
 Name = Annotated[str, AfterValidator(scrub)]
-Text = Annotated[str, Field(max_length=4_000), AfterValidator(scrub)]
-Dollars = Annotated[Decimal, Field(ge=-(10**15), le=10**15)]
+Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
+Dollars = Annotated[Decimal, BeforeValidator(_plain), Field(ge=-(10**15), le=10**15)]
 
 
 class Priority(BaseModel):
@@ -34,7 +43,7 @@ class BidReply(BaseModel):
     """A bid of an amount, or a withdrawal."""
 
     reasons: Text
-    action: Literal["bid", "withdraw"]
+    action: Annotated[Literal["bid", "withdraw"], BeforeValidator(_plain)]
     amount: Dollars | None = None
 
 

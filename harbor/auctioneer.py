@@ -124,7 +124,7 @@ def _judge(ask: Ask, said: Said) -> Action | str:
         return Withdraw("fault")
     match hear(said.words, ask.item):
         case Unreadable(reason=reason):
-            return f"{reason}: say 'I bid $<amount>' or 'I withdraw'"
+            return reason
         case Bid() as bid:
             return refusal(ask, bid) or bid
         case withdrawal:

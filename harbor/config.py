@@ -80,7 +80,8 @@ class Rules(Settings):
     """The rules of an ascending auction.
 
     `increment_share` is the least raise as a share of the starting price; `lowerings` says how often an item without a
-    bid comes again with its price lowered by `lowering_share`; `reasks` how often a failed bid is asked again.
+    bid comes again with its price lowered by `lowering_share`; `reasks` how often, after the first time, a failed bid
+    is asked again.
     Source: Chen et al. 2023, sec. 3.1.
     """
 

@@ -360,5 +360,14 @@ class SeatFailed(AnalystEvent):
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class ThoughtFailed(AnalystEvent):
+    """A thought at a pause for which the model gave nothing usable; the bidder goes on with what it had."""
+
+    bidder: str
+    purpose: str
+    detail: str
+
+
 CLOCK_FIELDS = frozenset({"at", "began", "seconds", "run", "digest"})
 """Fields of a log line that differ between two runs of one seed."""

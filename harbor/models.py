@@ -191,7 +191,7 @@ def _read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, st
         problem = error.errors()[0]
         place = ".".join(str(part) for part in problem["loc"])
         return None, f"{place}: {problem['msg']}" if place else problem["msg"]
-    except ValueError:
+    except (ValueError, RecursionError):
         return None, "it is not a JSON object"
 
 

@@ -111,6 +111,7 @@ class Auction(AuctionConfig):
             await held
         finally:
             held.cancel()
+            await asyncio.wait({held})
 
 
 class _Run:

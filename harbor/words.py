@@ -17,20 +17,44 @@ _AMOUNT = re.compile(
 )
 _NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?", re.ASCII)
 _SCALE = {"": 1, "k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
-_OUT = re.compile(
-    r"\b(?:withdraw(?:s|ing|n)?|i (?:pass|quit|fold)|no bid|out)\b|^\s*pass\b",
+_WILL = r"(?:'ll| will| shall| must| can| have to| want to| would like to|'d like to|'m going to| am going to)?"
+_FIRST = rf"(?:(?:i|we){_WILL}|let me)"
+_LEAD = re.compile(
+    rf"(?:^|[\s,.;:!])(?:{_FIRST}\s+(?:hereby\s+)?(?:bid|offer|raise|go|pay|say)|(?:i'm|i am) (?:bidding|offering)"
+    r"|my (?:bid|offer)(?: is| stands|:)?|make (?:it|that))"
+    r"(?:\s+(?:it|in|on|with|at|to|of|for|this|that|now|a|the|again|item|lot|bid)){0,4}\s*[:=]?\s*$"
+    r"|(?:^|[.!?]\s+)(?:bid|offer|raise)(?:ing)?(?:\s+(?:it|is|of|to|at))?\s*[:=]?\s*$",
     re.IGNORECASE,
+)
+"""What stands before the amount of a bid: a first person that bids, or a bid so called."""
+
+_BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?", re.IGNORECASE)
+_BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
+_OUT = re.compile(
+    rf"\b(?:{_FIRST}\s+(?:hereby\s+)?(?:withdraw|pass|quit|fold|decline|drop out|step out|bow out)"
+    r"|(?:i'm|i am|we're|we are|count me|i'll be|i will be)\s+(?:out|withdrawing|passing))\b",
+    re.IGNORECASE,
+)
+_OUT_ALONE = re.compile(
+    r"\W*(?:(?:ok|okay|no|sorry|well)\W+)?(?:i\s+)?(?:withdraw|pass|out|no bid|withdrawn)\W*", re.IGNORECASE
 )
 _HEDGE = re.compile(
-    r"\b(?:not|never|no|or|if|unless|between|about|around|roughly|approximately|maybe|perhaps|might|could|would"
-    r"|up to|at least|at most|more than|less than|over|under|below|above|from|to \$?\d"
-    r"|percent|hundred|grand|billion|trillion)\b|n't\b|[%?~\u00a2-\u00a5\u20a0-\u20c0]",  # and no other currency
+    r"\b(?:not|never|no|or|if|unless|between|about|around|roughly|approximately|maybe|perhaps|might|could"
+    r"|would(?! like to)|up to|at least|at most|more than|less than|over|under|below|above|from|to \$?\d|too|refuse"
+    r"|decline|rather|instead|percent|hundred|grand|billion|trillion)\b|n't\b"
+    r"|[%?~\u00a2-\u00a5\u20a0-\u20c0]",  # and no other currency
     re.IGNORECASE,
 )
-_DOUBT = re.compile(r"\b(?:not|never|if|unless|maybe|perhaps|might|could|would|should)\b|n't\b|\?", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"\b(?:not|never|if|unless|maybe|perhaps|might|could|would|should|rather|refuse"
+    r"|decline to (?:withdraw|pass|quit|fold))\b|n't\b|\?",
+    re.IGNORECASE,
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SPOKEN = re.compile(r"I bid \$[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
+_UNREADABLE = "(unreadable) "
 LONGEST = 2_000
+LONGEST_REASON = 300
 LONGEST_AMOUNT = 20  # "1,000,000,000,000.00"
 
 
@@ -50,8 +74,8 @@ def say(answer: Answer) -> str:
             return f"I bid {dollars(amount)}."
         case Withdraw():
             return "I withdraw."
-        case Unreadable():
-            return "(no readable answer)"
+        case Unreadable(reason=reason):
+            return f"{_UNREADABLE}{reason}"
 
 
 def hear(said: str, item: str = "") -> Answer:
@@ -61,6 +85,8 @@ def hear(said: str, item: str = "") -> Answer:
         said: more than 2,000 characters, or control characters, are not read.
         item: the item's name, which may hold a number of its own ("18 Tanner Row").
     """
+    if said.startswith(_UNREADABLE):
+        return Unreadable(said.removeprefix(_UNREADABLE)[:LONGEST_REASON])
     if len(said) > LONGEST or _CONTROL.search(said):
         return Unreadable("too long, or not plain text")
     text = said.replace("\u2019", "'")
@@ -72,12 +98,14 @@ def hear(said: str, item: str = "") -> Answer:
 
 def _hear(text: str) -> Answer:
     amounts = list(_AMOUNT.finditer(text))
-    out = _OUT.search(text)
+    out = _OUT.search(text) or _OUT_ALONE.fullmatch(text)
     if not amounts:
         return Withdraw() if out and not _DOUBT.search(text) else Unreadable("neither a bid nor a withdrawal")
     if len(amounts) > 1:
         return Unreadable("more than one amount")
-    if out or _HEDGE.search(text):
+    before, after = text[: amounts[0].start()], text[amounts[0].end() :]
+    bare = _BARE.fullmatch(before) and _BARE_TAIL.fullmatch(after)
+    if out or _HEDGE.search(text) or not (bare or _LEAD.search(before)):
         return Unreadable("not a plain bid of one amount")
     return _amount(amounts[0])
 

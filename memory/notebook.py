@@ -53,7 +53,7 @@ class Hammer:
 class Notebook:
     """What a bidder knows: who it is, what was and will be sold, its plan and its belief.
 
-    `purse` is the budget in dollars it came with.
+    `purse` is the budget in dollars it came with; `believed` counts the results that the belief takes in.
     """
 
     name: str = ""
@@ -69,6 +69,7 @@ class Notebook:
     plan: str = ""
     priorities: Mapping[str, int] = field(default_factory=dict)
     belief: Belief | None = None
+    believed: int = 0
 
     def after(self, events: Iterable[Event]) -> Notebook:
         """Give the notebook after these events."""
@@ -136,7 +137,7 @@ class Notebook:
             case Planned(text=text, priorities=priorities):
                 return replace(self, plan=text, priorities=priorities)
             case Believed(held=held):
-                return replace(self, belief=held)
+                return replace(self, belief=held, believed=len(self.results))
             case SaleOpened(bidders=bidders, lots=lots, reveal=reveal):
                 return replace(self, bidders=bidders, lots=lots, values_revealed=reveal == "true value")
             case BidderSeated():

@@ -209,7 +209,7 @@ def test_at_rate_one_half_about_half_goes_wrong(rate):
 @pytest.mark.parametrize(
     ("rate", "reason"),
     [
-        ("unreadable_rate", "neither a bid nor a withdrawal"),
+        ("unreadable_rate", "it is not a JSON object"),
         ("low_bid_rate", "below the least bid"),
         ("over_budget_rate", "above your remaining budget"),
     ],

@@ -115,7 +115,10 @@ def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
         ("$1.2m", "1200000"),
         ("I bid $1.2 million", "1200000"),
         ("**$1,250**", "1250"),
-        ("<b>$1,250</b>", "1250"),
+        ("I'll bid on it at $1,250", "1250"),
+        ("I am bidding $1,250 for this one", "1250"),
+        ("It suits me well. My bid is $1,250.", "1250"),
+        ("Bid: 1250", "1250"),
         ("$0", "0"),
         ("$1,000,000,000,000", "1000000000000"),
     ],
@@ -141,7 +144,7 @@ def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
         "No, I'm out.",
         "I withdraw",
         "I withdraw.",
-        "Ann withdraws",
+        "I decline.",
         "I pass",
         "Pass",
         "Count me out",
@@ -339,3 +342,44 @@ def test_another_items_number_makes_two_amounts():
 
 def test_an_items_name_is_taken_literally_and_not_as_a_pattern():
     assert hear("I bid $100 on (a+)+.* 7", "(a+)+.* 7") == bid(100)
+
+
+# ---------------------------------------------------------------- talk
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "$1,250 is too much",
+        "1250 is too rich for me",
+        "I decline to bid $1,250",
+        "I refuse to bid $1,250",
+        "Ann bids $1,250",
+        "The least bid is $1,250",
+        "You said $1,250",
+        "<b>$1,250</b>",
+        "Ann has $1,250 left",
+    ],
+)
+def test_talk_about_an_amount_is_not_a_bid(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It turns out I want it!",
+        "Let me figure out my next move.",
+        "I refuse to withdraw.",
+        "Rather than withdraw, I stay in.",
+        "Ben withdraws; I stay.",
+        "There is no bid too high for me",
+        "Ann withdraws",
+    ],
+)
+def test_talk_about_leaving_is_not_a_withdrawal(said):
+    assert unreadable(said)
+
+
+def test_the_reason_why_an_answer_is_unreadable_survives_being_said():
+    assert hear(say(Unreadable("a bid needs an amount"))) == Unreadable("a bid needs an amount")

@@ -8,14 +8,14 @@ from typing import Any
 
 from harbor.evaluation.metrics.calls import Calls, calls
 from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
-from harbor.events import BidderLabelled, LogOpened, SeatFailed
+from harbor.events import BidderLabelled, LogOpened, SeatFailed, ThoughtFailed
 from harbor.log import Entry, of_type
 from harbor.money import as_number
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A bidder whose seat failed: how often, and what it said the first time."""
+    """A bidder whose seat or thoughts failed: how often, and what was said the first time."""
 
     bidder: str
     times: int
@@ -63,10 +63,11 @@ class Summary:
 
 
 def failures(entries: Sequence[Entry]) -> list[Failure]:
-    """List the bidders whose seats failed, in the order in which they first did."""
+    """List the bidders whose seats or thoughts failed, in the order in which they first did."""
     details: dict[str, list[str]] = {}
-    for failed in of_type(entries, SeatFailed):
-        details.setdefault(failed.bidder, []).append(failed.detail)
+    for entry in entries:
+        if isinstance(entry.event, SeatFailed | ThoughtFailed):
+            details.setdefault(entry.event.bidder, []).append(entry.event.detail)
     return [Failure(bidder, len(said), said[0]) for bidder, said in details.items()]
 
 

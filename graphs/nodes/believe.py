@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
-from typing import cast
 
-from harbor.events import Belief, Believed, Pause, Win
+from harbor.events import Belief, Believed, Win
 from harbor.graphs import facts
 from harbor.graphs.replies import BeliefReply
 from harbor.graphs.state import Thinking, Thought, Update
@@ -18,13 +17,13 @@ from harbor.memory.notebook import Notebook
 
 async def believe(state: Thinking, thought: Thought) -> Update:
     """Ask for the new belief, count its errors, and hold the truth (or, without correction, what was said)."""
-    closed, notebook = cast(Pause, state["ask"]).closed, state["notebook"]
+    notebook = state["notebook"]
+    news = notebook.results[notebook.believed :]  # more than one where an earlier update failed
     known = {
         "held": facts.belief(notebook.belief or _at_the_opening(notebook)),
         "closed": [
             {"item": result.item, "winner": result.winner, "price": result.price, "true_value": result.true_value}
-            for result in notebook.results
-            if result.item in closed
+            for result in news
         ],
     }
     said = _as_belief(await thought.model.ask(thought.prompt("believe", notebook, known), BeliefReply))
@@ -33,7 +32,7 @@ async def believe(state: Thinking, thought: Thought) -> Update:
     return thought.conclude(
         Believed(
             bidder=notebook.name,
-            closed=closed,
+            closed=tuple(result.item for result in news),
             said=said,
             errors_self=wrong[True],
             errors_others=wrong[False],

@@ -22,6 +22,8 @@ from harbor.words import say
 AUCTIONEER = "auctioneer"
 READY = "I am ready."
 UNASKED = "I speak when the auctioneer asks me for a bid."
+GRACE_SECONDS = 0.1
+"""What an agent that ran out of time gets to write down the calls it has made."""
 _ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
 
 
@@ -102,6 +104,7 @@ class Seat(BaseChatAgent):
         if not done:
             thinking.cancel()
             thinking.add_done_callback(_look_away)
+            await asyncio.wait({thinking}, timeout=GRACE_SECONDS)
             return self._fail("timeout", f"no answer within {self._timeout:g} s")
         if thinking.cancelled():
             return self._fail("error", "cancelled itself")

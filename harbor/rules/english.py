@@ -144,11 +144,9 @@ class English:
         yield RoundClosed(state.item, state.round, leader, price)
         rivals = [bidder for bidder in staying if bidder != leader]
         broke = [bidder for bidder in rivals if state.budgets[bidder] < price + state.increment]
-        alone = state.leader is None and len(bids) == 1
-        if not alone:
-            for bidder in broke:
-                yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
-        if alone or len(broke) == len(rivals):
+        for bidder in broke:
+            yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
+        if len(broke) == len(rivals):  # so it is where the first round brings one bid: the others have withdrawn
             yield from self._hammer(state, leader, price)
 
     def _hammer(self, state: State, winner: str | None, price: Decimal) -> Iterator[Event]:

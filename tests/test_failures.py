@@ -1,0 +1,119 @@
+"""Models that fail, are slow or talk nonsense: what is lost, and what must not be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from types import MappingProxyType
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
+from harbor.events import (
+    CLOCK_FIELDS,
+    Believed,
+    BidFailed,
+    ModelCalled,
+    SaleClosed,
+    SeatFailed,
+    ThoughtFailed,
+)
+from harbor.log import encode, of_type
+
+ITEMS = [Item(name=f"Item {number}", start=1000, true_value=2000) for number in (1, 2, 3)]
+
+
+class Moody(SimulatedChat):
+    """The built-in model, but some tasks fail: they raise, or get a fixed answer instead."""
+
+    fails: tuple[str, ...] = ()
+    says: Mapping[str, str] = MappingProxyType({})
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        text = str(messages[1].content)
+        task = next(task for task in ("replan", "plan", "believe", "bid") if f'"task":"{task}"' in text)
+        if task in self.fails:
+            await asyncio.sleep(0)
+            raise RuntimeError(f"no {task} today")
+        if task in self.says:
+            return ChatResult(generations=[ChatGeneration(message=AIMessage(self.says[task]))])
+        return await super()._agenerate(messages, stop, run_manager, **kwargs)
+
+
+def held(*, latency=0.0, names=("Ann", "Ben"), out=None, model=None, repairs=0, timeout=120.0, **mood):
+    chat = model or Moody(settings=Simulated(latency_seconds=latency), **mood)
+    auction = Auction(
+        items=ITEMS,
+        bidders=[Bidder(name, model="moody", budget=10_000, timeout_seconds=timeout) for name in names],
+        models={"moody": ModelSettings(repairs=repairs)},
+    )
+    return auction.run(models={"moody": chat}, out=out).log
+
+
+def timeless(log):
+    lines = [json.loads(encode(entry, "")[0]) for entry in log]
+    return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines]
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.02])
+def test_a_failing_replan_leaves_the_belief_beside_it_alone(latency):
+    log = held(latency=latency, fails=("replan",))
+    assert [believed.bidder for believed in of_type(log, Believed)] == ["Ann", "Ben"] * 3
+    assert {failed.purpose for failed in of_type(log, ThoughtFailed)} == {"replan"}
+    assert not of_type(log, SeatFailed)
+
+
+def test_a_failing_thought_gives_equal_logs_at_any_latency():
+    assert timeless(held(latency=0.02, fails=("replan",))) == timeless(held(fails=("replan",)))
+
+
+def test_a_belief_that_failed_is_caught_up_with_at_the_next_pause():
+    class Forgetful(Moody):
+        """Fails to believe after the first item only."""
+
+        async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+            text = str(messages[1].content)
+            if '"task":"believe"' in text and "Item 1" in text and "Item 2" not in text:
+                raise RuntimeError("not now")
+            return await super()._agenerate(messages, stop, run_manager, **kwargs)
+
+    beliefs = of_type(held(model=Forgetful()), Believed)
+    assert [believed.closed for believed in beliefs[::2]] == [("Item 1", "Item 2"), ("Item 3",)]
+    assert sum(believed.errors_self + believed.errors_others for believed in beliefs) == 0
+
+
+def test_every_call_of_a_seat_that_ran_out_of_time_is_in_the_ledger(tmp_path):
+    log = held(latency=30, timeout=0.05, out=tmp_path / "run")
+    raw = (tmp_path / "run" / "calls.jsonl").read_text().splitlines()
+    assert len(of_type(log, ModelCalled)) == len(raw) > 0
+    assert isinstance(log[-1].event, SaleClosed)
+
+
+def test_a_reply_nested_beyond_all_bounds_is_an_unreadable_one():
+    log = held(says={"bid": '{"a":' * 100_000})
+    assert {call.outcome for call in of_type(log, ModelCalled) if call.purpose == "bid"} == {"unreadable"}
+    assert not of_type(log, SeatFailed)
+
+
+def test_the_reason_of_an_unreadable_bid_reaches_the_model_that_made_it():
+    log = held(says={"bid": '{"reasons": "yes", "action": "bid"}'})
+    assert all("a bid needs an amount" in failed.reason for failed in of_type(log, BidFailed))
+
+
+def test_a_decision_in_loose_form_is_understood():
+    log = held(names=("Ann",), says={"bid": json.dumps({"reasons": "x" * 9_000, "action": "BID", "amount": "$1,000"})})
+    won = [entry.event for entry in log if type(entry.event).__name__ == "ItemSold"]
+    assert [sale.price for sale in won] == [Decimal(1000)] * 3
+
+
+def test_half_a_character_in_a_reply_is_written_as_a_mark(tmp_path):
+    half = '{"reasons": "\\ud83d", "action": "withdraw"}'
+    log = held(says={"bid": half}, out=tmp_path / "run")
+    assert isinstance(log[-1].event, SaleClosed)
+    assert "\\ufffd" in (tmp_path / "run" / "events.jsonl").read_text() or "\ufffd" in (
+        tmp_path / "run" / "events.jsonl"
+    ).read_text(encoding="utf-8")
