@@ -6,11 +6,11 @@ import asyncio
 from decimal import Decimal
 from typing import Any
 
-from harbor.graphs.state import Thinking
 from langgraph.graph import END, START, StateGraph
 
 from harbor import Bidder, Mind, SimulatedChat, bidder_graph
 from harbor.events import Ask, BidderSeated, ItemOpened, Lot, SaleOpened
+from harbor.graphs.state import Thinking
 
 
 async def advise() -> dict[str, Any]:

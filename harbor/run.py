@@ -21,7 +21,16 @@ from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
-from harbor.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, Event, ItemLabelled, LogOpened, Lot
+from harbor.events import (
+    SCHEMA_VERSION,
+    BidderLabelled,
+    BidderSeated,
+    CatalogShown,
+    Event,
+    ItemLabelled,
+    LogOpened,
+    Lot,
+)
 from harbor.folder import RunFolder, run_name
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
@@ -29,7 +38,8 @@ from harbor.log import Entry, Log
 from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
 from harbor.money import to_cents
 from harbor.notes import Notes
-from harbor.personas.catalog import houses, persona
+from harbor.personas import traits
+from harbor.personas.catalog import extended, find, houses
 from harbor.rules import english
 from harbor.seeding import stream
 
@@ -118,9 +128,11 @@ class _Run:
         self.config = config.model_copy(update={"items": self.items})
         self.agents = {bidder.name: _agent(bidder, agents) for bidder in config.bidders if bidder.agent}
         self.models: dict[str, tuple[BaseChatModel, ModelSettings]] = {}
+        self.personas = extended(config.personas)
+        self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            if bidder.persona is not None:
-                persona(bidder.persona)
+            for key in bidder.persona:
+                find(self.personas, key)
             if not bidder.agent and not bidder.rule and bidder.model not in self.models:
                 self.models[bidder.model] = _model(bidder.model, config, models)
         for item in self.items:
@@ -156,12 +168,24 @@ class _Run:
         events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
         for bidder in self.config.bidders:
             player = bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
-            events.append(BidderLabelled(bidder.name, bidder.persona or "", player))
+            events.append(BidderLabelled(bidder.name, bidder.persona, player))
         for bidder in self.config.bidders:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
-            texts = (persona(bidder.persona).text,) if bidder.persona else ()
-            events.append(BidderSeated(bidder.name, bidder.budget, estimates, texts, bidder.objective))
+            personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
+            rivals = self._told(bidder) if bidder.theory_of_mind == "true" else {}
+            events.append(BidderSeated(bidder.name, bidder.budget, estimates, personas, bidder.objective, rivals))
+            if bidder.theory_of_mind != "none":
+                texts = {key: persona.text for key, persona in self.catalog.items()}
+                events.append(CatalogShown(bidder.name, texts))
         return events
+
+    def _told(self, bidder: Bidder) -> dict[str, dict[str, float]]:
+        """Give the true personas of a bidder's rivals as profiles; of a rival without any there is nothing to tell."""
+        return {
+            rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
+            for rival in self.config.bidders
+            if rival.name != bidder.name and any(key in self.catalog for key in rival.persona)
+        }
 
     def _player_name(self, bidder: Bidder) -> str:
         use = self.models[bidder.model][1].use
@@ -196,7 +220,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
         return config.items
     matched = None
     if config.items.matched is not None:
-        matched = {bidder.persona: config.items.matched for bidder in config.bidders if bidder.persona}
+        matched = {key: config.items.matched for bidder in config.bidders for key in bidder.persona}
     return houses(config.items.count, config.seed, matched)
 
 

@@ -6,7 +6,6 @@ import inspect
 from decimal import Decimal
 
 import pytest
-from harbor.personas.catalog import houses
 from hypothesis import given
 from hypothesis import settings as effort
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_toml
 from harbor.errors import ConfigError
+from harbor.personas.catalog import houses
 
 ANN = {"name": "Ann"}
 VASE = {"name": "Vase", "start": 100, "true_value": 200}

@@ -8,11 +8,6 @@ from importlib.resources import files
 from typing import Any, TypedDict
 
 import pytest
-from harbor.graphs.bidder import GraphBidder
-from harbor.graphs.nodes.believe import compare
-from harbor.graphs.prompting import as_json, fill
-from harbor.graphs.state import Mind
-from harbor.memory.notebook import Notebook
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
@@ -44,7 +39,12 @@ from harbor.events import (
     Win,
     Withdraw,
 )
+from harbor.graphs.bidder import GraphBidder
+from harbor.graphs.nodes.believe import compare
+from harbor.graphs.prompting import as_json, fill
+from harbor.graphs.state import Mind
 from harbor.log import of_type
+from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, RawCall
 from harbor.simulated import read_facts
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+
 from harbor.evaluation.metrics.calls import Calls, calls
 from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
 from harbor.evaluation.metrics.summary import summarise
-
 from harbor.events import (
     BidderLabelled,
     BiddersAsked,

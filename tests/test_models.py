@@ -9,8 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from harbor.graphs.prompting import fill
-from harbor.graphs.replies import BidReply
 from langchain_core.caches import InMemoryCache
 from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -22,6 +20,8 @@ from pydantic import BaseModel
 from harbor import Auction, Bidder, HarborError, Item, ModelSettings, Simulated, SimulatedChat
 from harbor.errors import ConfigError, ModelError, UnreadableReply
 from harbor.events import ModelCalled
+from harbor.graphs.prompting import fill
+from harbor.graphs.replies import BidReply
 from harbor.log import of_type
 from harbor.models import Mouthpiece, Prompt, RawCall, open_chat, redact, settings_of
 

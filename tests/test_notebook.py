@@ -7,7 +7,6 @@ from functools import reduce
 from itertools import cycle
 from random import Random
 
-from harbor.memory.notebook import Hammer, Notebook, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from harbor.events import (
     Withdraw,
 )
 from harbor.log import Log
+from harbor.memory.notebook import Hammer, Notebook, Result
 from harbor.rules.english import English, Item
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -9,11 +9,11 @@ from importlib.resources import files
 from itertools import pairwise
 
 import pytest
-from harbor.personas.catalog import catalog_houses, houses, persona, personas
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor.errors import ConfigError
+from harbor.personas.catalog import catalog_houses, houses, persona, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {

@@ -16,8 +16,6 @@ import pytest
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
-from harbor.personas import catalog
-from harbor.personas.catalog import Persona
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
@@ -25,6 +23,8 @@ from harbor import Auction, Bidder, Item, Result, Rules, Simulated, SimulatedCha
 from harbor.auction import Sale
 from harbor.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
 from harbor.log import Entry, Log, encode, of_type
+from harbor.personas import catalog
+from harbor.personas.catalog import Persona
 from harbor.rules import english
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}

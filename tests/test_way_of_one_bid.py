@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harbor.evaluation.metrics.summary import summarise
 
 from harbor import Auction, Bidder, Item, ModelSettings, Result, Simulated, houses
+from harbor.evaluation.metrics.summary import summarise
 from harbor.events import CLOCK_FIELDS
 from harbor.log import read_log
 

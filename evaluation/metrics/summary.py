@@ -8,7 +8,6 @@ from typing import Any
 
 from harbor.evaluation.metrics.calls import Calls, calls
 from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
-
 from harbor.events import BidderLabelled, LogOpened
 from harbor.log import Entry, of_type
 from harbor.money import as_number

@@ -9,12 +9,11 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import cast
 
+from harbor.events import Belief, Believed, Pause, Win
 from harbor.graphs import facts
 from harbor.graphs.replies import BeliefReply
 from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
-
-from harbor.events import Belief, Believed, Pause, Win
 
 
 async def believe(state: Thinking, thought: Thought) -> Update:
