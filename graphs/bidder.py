@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from harbor.config import Switches
 from harbor.errors import ModelError
 from harbor.events import Answer, Ask, Event, Pause, ThoughtFailed
 from harbor.graphs.nodes.believe import believe
-from harbor.graphs.nodes.bid import bid
+from harbor.graphs.nodes.bid import bid, fused
+from harbor.graphs.nodes.mirror import mirror
 from harbor.graphs.nodes.plan import plan
+from harbor.graphs.nodes.predict import predict
+from harbor.graphs.nodes.profile import profile
 from harbor.graphs.nodes.replan import replan
+from harbor.graphs.nodes.strategize import strategize
 from harbor.graphs.state import Mind, Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
 
+Node = Callable[[Thinking, Thought], Awaitable[Update]]
+Builder = StateGraph[Thinking, None, Thinking, Thinking]
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
 MOST_STEPS = 25
 
@@ -28,56 +35,90 @@ def bidder_graph(mind: Mind) -> Graph:
     to an `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
     """
     switches = mind.switches
+    nodes = _nodes(switches)
     graph = StateGraph(Thinking)
+    for name, node in nodes.items():
+        _add(graph, name, node, mind)
+    first = "strategize" if "strategize" in nodes else "bid"
+    if first != "bid":
+        graph.add_edge(first, "bid")
+    graph.add_edge("bid", END)
 
-    def add(name: str, node: Callable[[Thinking, Thought], Awaitable[Update]]) -> None:
-        async def run(state: Thinking) -> Update:
-            thought = mind.thought()
-            try:
-                return await node(state, thought)
-            except ModelError as error:
-                if isinstance(state["ask"], Ask):
-                    raise
-                # At a pause a thought that fails must not take those beside it along.
-                thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
-                return {}
-
-        graph.add_node(name, run)
-
-    add("bid", bid)
-    add("believe", believe)
-    opening: list[str] = [END]
-    beside: list[str] = []
-    after_belief: list[str] = []
-    if switches.planning != "none":
-        add("plan", plan)
-        opening = ["plan"]
-    if switches.planning == "adaptive":
-        add("replan", replan)
-        # With correction the belief that is handed on is the truth, whatever is said: replanning need not wait for it.
-        (beside if switches.correct_beliefs else after_belief).append("replan")
+    # A thought that needs what another one concludes comes in the step after it; all others run side by side.
+    opening = _present(nodes, "plan", "predict")
+    beside = _present(nodes, "believe", "profile", "mirror")
+    waiting = _waiting(switches)
+    now = [name for name in _present(nodes, "replan", "predict") if name not in waiting]
+    then = [name for name in _present(nodes, "replan", "predict") if name in waiting]
 
     async def occasion(state: Thinking) -> list[str]:  # async, as a sync one would cost a thread hop
         """Choose where to enter: a bid is wanted, an item has closed, or the sale is about to begin."""
         ask = state["ask"]
         if isinstance(ask, Ask):
-            return ["bid"]
-        return ["believe", *_if_worthwhile(state, beside)] if ask.closed else opening
+            return [first]
+        return [*beside, *_if_worthwhile(state, now)] if ask.closed else opening or [END]
 
-    graph.add_conditional_edges(START, occasion, ["bid", "believe", *opening, *beside])
-    if after_belief:
+    async def onward(state: Thinking) -> list[str]:
+        """Go on from what was concluded about the item that has closed."""
+        return _if_worthwhile(state, then) or [END]
 
-        async def onward(state: Thinking) -> list[str]:
-            return _if_worthwhile(state, after_belief) or [END]
-
-        graph.add_conditional_edges("believe", onward, [*after_belief, END])
-    for last in {"bid", "believe", "plan", "replan"} & set(graph.nodes) - ({"believe"} if after_belief else set()):
-        graph.add_edge(last, END)
+    graph.add_conditional_edges(START, occasion, [first, *opening, *beside, *now, END])
+    graph.add_conditional_edges("believe", onward, [*then, END])
+    for name in _present(nodes, "plan", "replan", "predict", "profile", "mirror"):
+        graph.add_edge(name, END)
     return graph.compile()
 
 
+def _nodes(switches: Switches) -> dict[str, Node]:
+    """Give the nodes that are switched on."""
+    planning, knows = switches.planning, switches.theory_of_mind
+    return {
+        name: node
+        for name, node, on in (
+            ("plan", plan, planning != "none"),
+            ("profile", profile, switches.profiles),
+            ("mirror", mirror, knows == "second"),
+            ("predict", predict, knows != "none"),
+            ("strategize", strategize, switches.strategy == "on"),
+            ("bid", fused if switches.strategy == "fused" else bid, True),
+            ("believe", believe, True),
+            ("replan", replan, planning == "adaptive"),
+        )
+        if on
+    }
+
+
+def _waiting(switches: Switches) -> set[str]:
+    """Name the thoughts after an item that wait for others.
+
+    Replanning and predicting wait for the profiles they are made from. Replanning waits for the belief only where it is
+    not corrected: with correction the belief that is handed on is the truth, whatever is said.
+    """
+    waiting = {"replan", "predict"} if switches.profiles else set()
+    return waiting if switches.correct_beliefs else {*waiting, "replan"}
+
+
+def _present(nodes: Mapping[str, Node], *names: str) -> list[str]:
+    return [name for name in names if name in nodes]
+
+
+def _add(graph: Builder, name: str, node: Node, mind: Mind) -> None:
+    async def run(state: Thinking) -> Update:
+        thought = mind.thought()
+        try:
+            return await node(state, thought)
+        except ModelError as error:
+            if isinstance(state["ask"], Ask):
+                raise
+            # At a pause a thought that fails must not take those beside it along.
+            thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
+            return {}
+
+    graph.add_node(name, run)
+
+
 def _if_worthwhile(state: Thinking, nodes: list[str]) -> list[str]:
-    """Go on to these nodes if anything is left that this bidder could buy; a plan for nothing is not worth a call."""
+    """Go to these nodes if anything is left that this bidder could buy; a plan for nothing is not worth a call."""
     notebook = state["notebook"]
     return nodes if any(lot.start <= notebook.budget for lot in notebook.coming) else []
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from harbor.config import Switches
-from harbor.events import Belief, Lot
+from harbor.events import Ask, Belief, Lot
 from harbor.memory.notebook import Notebook
 from harbor.money import to_cents
 
@@ -40,3 +40,68 @@ def belief(held: Belief) -> Row:
     """Write a belief in the short form of the prompts."""
     wins = [[bidder, win.item, win.price] for bidder, won in held.wins.items() for win in won]
     return {"budget": held.budget, "profits": held.profits, "wins": wins}
+
+
+def call(ask: Ask, notebook: Notebook) -> Row:
+    """Give what a decision needs: the call, the bids so far, this item in full and the later ones in brief."""
+    here, *later = notebook.coming
+    known: Row = {
+        "budget": ask.maximum,
+        "least": ask.minimum,
+        "mean_estimate": mean_estimate(notebook),
+        "plan": notebook.plan,
+        "items": [*items(notebook, (here,), listings=True), *items(notebook, tuple(later), listings=False)],
+        "bids": notebook.hammer.bids if notebook.hammer else (),
+    }
+    if ask.refusal:
+        known["refused"] = ask.refusal
+    if notebook.predictions:
+        known["rivals"] = _expected(notebook)
+    return known
+
+
+def _expected(notebook: Notebook) -> list[Row]:
+    """List what is expected of each rival on this item, who leads, who is out, and how each sees oneself."""
+    hammer = notebook.hammer
+    out = {bidder for bidder, _, _ in hammer.withdrawn} if hammer else set()
+    rows = []
+    for expected in notebook.predictions:
+        row: Row = {
+            "rival": expected.rival,
+            "interest": expected.interest,
+            "limit": expected.limit,
+            "leads": hammer is not None and hammer.leader == expected.rival,
+            "out": expected.rival in out,
+        }
+        if expected.expects_me is not None:
+            row["expects_me"] = expected.expects_me
+        rows.append(row)
+    return rows
+
+
+def conduct(notebook: Notebook, item: str, bidder: str) -> Row:
+    """Tell how a bidder bid on an item that has gone: how often, how high, when it gave up."""
+    result = notebook.result(item)
+    lot = next(lot for lot in notebook.lots if lot.name == item)
+    hammer = result.hammer
+    bids = [[turn, amount] for turn, name, amount in (hammer.bids if hammer else ()) if name == bidder]
+    gave_up = {name: least for name, least, reason in (hammer.withdrawn if hammer else ()) if reason == "declined"}
+    return {
+        "bidder": bidder,
+        "item": {"item": item, "start": lot.start, "estimate": notebook.estimates[item], "listing": lot.listing},
+        "bids": bids,
+        "gave_up_at": gave_up.get(bidder),
+        "won": result.winner == bidder,
+    }
+
+
+def rivals(notebook: Notebook) -> list[Row]:
+    """List the rivals: profile as far as there is one, what each has spent, and how it probably sees oneself."""
+    rows = []
+    for rival in notebook.rivals:
+        spent = sum((win.price for win in notebook.wins(rival)), Decimal(0))
+        row: Row = {"rival": rival, "profile": notebook.profiles.get(rival, {}), "spent": spent}
+        if rival in notebook.mirrors:
+            row["sees_me_as"] = notebook.mirrors[rival]
+        rows.append(row)
+    return rows

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from harbor.events import StrategicAction
 from harbor.words import scrub
 
 LONGEST_TEXT = 4_000
@@ -22,6 +23,7 @@ def _plain(value: Any) -> Any:
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
 Dollars = Annotated[Decimal, BeforeValidator(_plain), Field(ge=-(10**15), le=10**15)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Priority(BaseModel):
@@ -70,15 +72,82 @@ class BeliefReply(BaseModel):
     wins: list[WinBelief] = []
 
 
+class Weight(BaseModel):
+    """How well a persona explains a bidder: from -1, not at all, over 0, unknown, to 1, entirely."""
+
+    persona: Name
+    weight: Finite
+
+
+class ProfileReply(BaseModel):
+    """A bidder's profile over the personas of the catalog."""
+
+    reasons: Text
+    weights: list[Weight]
+
+
+class PictureReply(BaseModel):
+    """How one rival profiles me."""
+
+    rival: Name
+    weights: list[Weight]
+
+
+class MirrorReply(BaseModel):
+    """How each rival probably profiles me."""
+
+    reasons: Text
+    pictures: list[PictureReply]
+
+
+class RivalPrediction(BaseModel):
+    """How much a rival wants the item, from 0 to 1, up to what price, and how much it expects me to want it."""
+
+    rival: Name
+    interest: float = Field(ge=0, le=1)
+    limit: Dollars
+    expects_me: float | None = Field(None, ge=0, le=1)
+
+
+class PredictReply(BaseModel):
+    """What to expect of each rival on the coming item."""
+
+    reasons: Text
+    predictions: list[RivalPrediction]
+
+
+class StrategyReply(BaseModel):
+    """One of the six strategic actions."""
+
+    reasons: Text
+    strategy: StrategicAction
+
+
+class FusedReply(StrategyReply, BidReply):
+    """A strategic action, and the bid or withdrawal that follows from it."""
+
+
+def names_each(named: Iterable[str], wanted: Iterable[str]) -> str:
+    """Say what is wrong with a list of names; empty if it has each wanted one once and no other."""
+    return _mismatch("names", list(named), list(wanted))
+
+
 def covers(plan: Plan, items: Iterable[str]) -> str:
     """Say what is wrong with the items of a plan; empty if it names each once and no other."""
-    named, wanted = [priority.item for priority in plan.priorities], list(items)
-    missing = [item for item in wanted if item not in named]
-    strange = [item for item in named if item not in wanted]
-    twice = sorted({item for item in named if named.count(item) > 1})
+    return _mismatch("items", [priority.item for priority in plan.priorities], list(items))
+
+
+def _mismatch(kind: str, named: list[str], wanted: list[str]) -> str:
+    missing = [name for name in wanted if name not in named]
+    strange = [name for name in named if name not in wanted]
+    twice = sorted({name for name in named if named.count(name) > 1})
     complaints = [
         f"{word}: {', '.join(map(repr, names))}"
-        for word, names in (("missing items", missing), ("unknown items", strange), ("items named twice", twice))
+        for word, names in (
+            (f"missing {kind}", missing),
+            (f"unknown {kind}", strange),
+            (f"{kind} named twice", twice),
+        )
         if names
     ]
     return "; ".join(complaints)

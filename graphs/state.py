@@ -14,6 +14,9 @@ from harbor.graphs.prompting import Facts, fill
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt
 
+CATALOG_PROMPTS = ("profile", "mirror", "predict", "replan")
+"""Prompts that begin with the texts of the catalog, where a provider's prefix cache finds them again."""
+
 
 def remember(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
     """Reduce the notebook channel: a notebook replaces it, events are folded into it."""
@@ -45,7 +48,10 @@ class Thought:
 
     def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
         """Fill a prompt with who this bidder is and the facts of the call."""
-        who = {"you": notebook.name, "personas": notebook.personas, "objective": notebook.objective}
+        personas = [{"share": share, "text": text} for text, share in notebook.personas.items()]
+        who: Facts = {"you": notebook.name, "personas": personas, "objective": notebook.objective}
+        if name in CATALOG_PROMPTS and notebook.catalog:
+            who = {**who, "catalog": notebook.catalog}
         return fill(name, who, facts)
 
     def conclude(self, *conclusions: Event) -> Update:

@@ -156,6 +156,25 @@ def _show_failures(summary: Summary) -> None:
 
 
 @app.command()
+def graph(
+    config: Annotated[str, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or demo or standard.")] = "demo",
+    bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
+) -> None:
+    """Print the graph of a bidder as Mermaid text; what is switched off is not in it."""
+    from harbor.graphs.bidder import bidder_graph
+    from harbor.graphs.state import Mind
+    from harbor.simulated import SimulatedChat
+
+    thinkers = {one.name: one for one in _load(config).bidders if not one.rule and not one.agent}
+    if not thinkers:
+        raise ConfigError(f"config {config!r} has no bidder with a graph; give one a model instead of a rule")
+    name = bidder if bidder is not None else next(iter(thinkers))
+    if name not in thinkers:
+        raise ConfigError(unknown("bidder", name, thinkers))
+    typer.echo(bidder_graph(Mind.of(thinkers[name], SimulatedChat())).get_graph().draw_mermaid())
+
+
+@app.command()
 def personas(as_json: Json = False) -> None:
     """List the personas of the catalog."""
     from harbor.personas.catalog import personas as catalog
@@ -235,7 +254,7 @@ def _override(chosen: Auction, seed: int | None, model: str | None, items: int |
 
 def _fewer(houses: dict[str, int | None], count: int, chosen: Auction) -> dict[str, int | None]:
     """Ask for this many houses, and for no more matched ones than fit in."""
-    matched, personas = houses["matched"], {bidder.persona for bidder in chosen.bidders if bidder.persona}
+    matched, personas = houses["matched"], {key for bidder in chosen.bidders for key in bidder.persona}
     if matched is not None and personas:
         matched = min(matched, max(0, count) // len(personas))
     return {"count": count, "matched": matched}

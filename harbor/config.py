@@ -43,6 +43,31 @@ def _decimal(amount: Any) -> Any:
     return amount
 
 
+def _as_mix(persona: Any) -> Any:
+    """Take no persona, one, two in equal parts, or two with weights, as weights that add up to one."""
+    if persona is None or persona == {}:
+        return {}
+    if isinstance(persona, str):
+        return {persona: 1.0}
+    if isinstance(persona, list | tuple):
+        if len(set(persona)) < len(persona):
+            raise ValueError(f"mixes {persona[0]!r} with itself; name two different personas")
+        persona = dict.fromkeys(persona, 1.0)
+    if not isinstance(persona, dict):
+        raise ValueError("is no persona; give an id, two ids, or two ids with weights")
+    if len(persona) > MOST_PERSONAS:
+        raise ValueError(f"mixes {len(persona)} personas; a bidder holds at most two")
+    weights = list(persona.values())
+    if not all(isinstance(weight, int | float) and 0 < weight < math.inf for weight in weights):
+        raise ValueError("has a weight that is no positive number; give positive weights")
+    return {name: weight / sum(weights) for name, weight in persona.items()}
+
+
+MOST_PERSONAS = 2
+LEAST_CATALOG = 2
+Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
+"""The weights of a bidder's personas by id: empty for none, else they add up to one."""
+
 Name = Annotated[str, BeforeValidator(_speakable), Field(max_length=80)]
 Dollars = Annotated[Price, BeforeValidator(_decimal)]
 Number = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON, BeforeValidator(_decimal)]
@@ -144,21 +169,31 @@ class Switches(Settings):
     """What a bidder's mind has: a node that is switched off is not in its graph.
 
     `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: a belief
-    is put right before it is handed on.
+    is put right before it is handed on. `theory_of_mind`: "none"; "true" (rivals' personas are given), "inferred"
+    (profiled from how they bid), "second" (and how they profile oneself): the last three predict rivals' limits.
+    `strategy`: "off", "on" (an action before each bid), "fused" (action and bid in one call).
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
     correct_beliefs: bool = True
+    theory_of_mind: Literal["none", "true", "inferred", "second"] = "none"
+    strategy: Literal["off", "on", "fused"] = "off"
+
+    @property
+    def profiles(self) -> bool:
+        """Whether the mind profiles its rivals."""
+        return self.theory_of_mind in ("inferred", "second")
 
 
 class Bidder(Switches):
     """A bidder: a mind with a model, or a script (`rule`), or an AutoGen agent given to `run` (`agent`).
 
-    `objective` is "profit", "items", or any text, such as a wanted item; `overestimate` is a share of the true value.
+    `persona` is an id, two ids, or two ids with weights. `objective` is "profit", "items", or any text, such as a
+    wanted item; `overestimate` is a share of the true value.
     """
 
     name: Name
-    persona: str | None = None
+    persona: Mix = {}
     model: str = "simulated"
     rule: Literal["minimum-raise", "truthful"] | None = None
     max_bids: int = Field(4, ge=1)
@@ -178,13 +213,26 @@ class Bidder(Switches):
         return self
 
 
+class Persona(Settings):
+    """A buyer; a bidder acts out the text and never reads its own id."""
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
+    name: Name
+    text: str = Field(min_length=1, max_length=4_000)
+
+
 class AuctionConfig(Settings):
-    """One auction: what is sold to whom, under which rules, from which seed."""
+    """One auction: what is sold to whom, under which rules, from which seed.
+
+    `personas` adds personas of your own to the catalog; `catalog` names those that rivals are profiled over (all).
+    """
 
     name: Name = "auction"
     seed: int = Field(0, ge=0)
     items: Annotated[tuple[Item, ...], Field(min_length=1)] | Houses = Houses()
     bidders: tuple[Bidder, ...] = Field(min_length=1)
+    personas: tuple[Persona, ...] = ()
+    catalog: tuple[str, ...] | None = None
     rules: Rules = Rules()
     models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
@@ -193,6 +241,9 @@ class AuctionConfig(Settings):
         check_distinct("bidder", [bidder.name for bidder in self.bidders])
         if isinstance(self.items, tuple):
             check_distinct("item", [item.name for item in self.items])
+        check_distinct("persona", [persona.id for persona in self.personas])
+        if self.catalog is not None and len(set(self.catalog)) < LEAST_CATALOG:
+            raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")
         return self
 
 

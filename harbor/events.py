@@ -7,7 +7,7 @@ event by neither: the base class decides, so no event can be written without an 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from harbor.money import Claim, Money
@@ -20,6 +20,9 @@ ANALYST = "analyst"
 Audience = str
 """``"everyone"``, ``"analyst"``, or ``"bidder:<name>"``."""
 
+StrategicAction = Literal["A", "B", "C", "D", "E", "F"]
+RAISING: frozenset[StrategicAction] = frozenset({"A", "B", "C"})
+"""The strategic actions that a bid follows from; a withdrawal follows from the others."""
 WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
 
 # ---------------------------------------------------------------- what the auctioneer asks, and the answers
@@ -232,12 +235,23 @@ class SaleClosed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderSeated(PrivateEvent):
-    """What a bidder brings and knows: budget, estimates, whom it acts as, what it wants."""
+    """What a bidder brings and knows: budget, estimates, whom it acts as (weight by text), what it wants.
+
+    `rivals` holds the weights of its rivals' personas by id, where it is told them.
+    """
 
     budget: Money
     estimates: dict[str, Money]
-    personas: tuple[str, ...]
+    personas: dict[str, float]
     objective: str
+    rivals: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogShown(PrivateEvent):
+    """A bidder with a theory of mind learns which kinds of buyers there may be: texts of personas by id."""
+
+    personas: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +264,75 @@ class Planned(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Decided(PrivateEvent):
-    """Why a bidder answered as it did; `amount` is None for a withdrawal."""
+    """Why a bidder answered as it did; `amount` is None for a withdrawal.
+
+    `contradicts` says that the answer does not follow from the strategic action chosen before it.
+    """
 
     item: str
     round: int
     attempt: int
     reasons: str
     amount: Claim | None
+    contradicts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled(PrivateEvent):
+    """What a bidder makes of one rival: a weight from -1 to 1 per persona of the catalog.
+
+    `closed` is the item that it learned from; `repaired` counts weights that were clipped, missing or of no persona.
+    """
+
+    rival: str
+    closed: str
+    weights: dict[str, float]
+    repaired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored(PrivateEvent):
+    """How a bidder thinks that one rival profiles it; fields as in `Profiled`."""
+
+    rival: str
+    closed: str
+    weights: dict[str, float]
+    repaired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How much a rival probably wants an item, from 0 to 1, and up to what price in dollars.
+
+    `expects_me` is how much it thinks that this bidder wants the item (None without second-order theory of mind).
+    """
+
+    rival: str
+    interest: float
+    limit: Claim
+    expects_me: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted(PrivateEvent):
+    """What a bidder expects of its rivals on the coming item."""
+
+    item: str
+    predictions: tuple[Prediction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategized(PrivateEvent):
+    """The strategic action chosen for a bid, A to F, and why.
+
+    Source: Harbor, Table 1.
+    """
+
+    item: str
+    round: int
+    attempt: int
+    action: StrategicAction
+    reasons: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,10 +402,10 @@ class ItemLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderLabelled(AnalystEvent):
-    """The ground truth of a bidder: its persona's id ("" if none) and what plays it (a model, a rule, an agent)."""
+    """The ground truth of a bidder: weights of its personas by id, and what plays it (a model, a rule, an agent)."""
 
     bidder: str
-    persona: str
+    personas: dict[str, float]
     player: str
 
 

@@ -5,7 +5,7 @@ Everything here is arithmetic on the facts of a prompt; nothing knows a true val
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -18,6 +18,9 @@ TASTE = 0.3
 
 FULL_FIT = 0.25
 """The share of common vocabulary (cosine) from which a listing counts as a perfect fit."""
+
+WARINESS = 0.9
+"""How much of its limit a bidder keeps to that suspects a rival of draining its budget."""
 
 EAGERNESS = {1: 0.85, 2: 0.95, 3: 1.0}
 """How much of what an item is worth a priority lets a bidder pay."""
@@ -54,11 +57,11 @@ def _likeness(one: str, other: str) -> float:
     return float(product / norms) if norms else 0.0
 
 
-def fit(tastes: Sequence[str], listing: str) -> float:
-    """Judge how well a listing suits the texts of a bidder's tastes, from 0 to 1; one half where nothing is said."""
+def fit(tastes: Mapping[str, float], listing: str) -> float:
+    """Judge how well a listing suits tastes, given as share by text, from 0 to 1; one half where nothing is said."""
     if not tastes or not listing:
         return 0.5
-    likeness = sum(_likeness(taste, listing) for taste in tastes) / len(tastes)
+    likeness = sum(share * _likeness(text, listing) for text, share in tastes.items()) / sum(tastes.values())
     return min(1.0, likeness / FULL_FIT)
 
 

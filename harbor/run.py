@@ -17,11 +17,20 @@ from harbor.auction import Sale
 from harbor.bidders import MinimumRaise, Player, Truthful
 from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
-from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings
+from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Persona
 from harbor.errors import ConfigError
 from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
-from harbor.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, Event, ItemLabelled, LogOpened, Lot
+from harbor.events import (
+    SCHEMA_VERSION,
+    BidderLabelled,
+    BidderSeated,
+    CatalogShown,
+    Event,
+    ItemLabelled,
+    LogOpened,
+    Lot,
+)
 from harbor.folder import RunFolder, run_name
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
@@ -29,7 +38,8 @@ from harbor.log import Entry, Log
 from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
 from harbor.money import to_cents
 from harbor.notes import Notes
-from harbor.personas.catalog import houses, persona
+from harbor.personas import traits
+from harbor.personas.catalog import extended, find, houses
 from harbor.rules import english
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
@@ -128,8 +138,10 @@ class _Run:
         _check_given("models", models, BaseChatModel, self.models)
         for name in config.models.keys() - models.keys():
             settings_of(name, config.models)
+        self.personas = extended(config.personas)
+        self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_bidder(bidder, agents)
+            _check_bidder(bidder, agents, self.personas)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -163,12 +175,24 @@ class _Run:
         events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
         for bidder in self.config.bidders:
             player = bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
-            events.append(BidderLabelled(bidder.name, bidder.persona or "", player))
+            events.append(BidderLabelled(bidder.name, bidder.persona, player))
         for bidder in self.config.bidders:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
-            texts = (persona(bidder.persona).text,) if bidder.persona else ()
-            events.append(BidderSeated(bidder.name, bidder.budget, estimates, texts, bidder.objective))
+            personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
+            rivals = self._told(bidder) if bidder.theory_of_mind == "true" else {}
+            events.append(BidderSeated(bidder.name, bidder.budget, estimates, personas, bidder.objective, rivals))
+            if bidder.theory_of_mind != "none":
+                texts = {key: persona.text for key, persona in self.catalog.items()}
+                events.append(CatalogShown(bidder.name, texts))
         return events
+
+    def _told(self, bidder: Bidder) -> dict[str, dict[str, float]]:
+        """Give the true personas of a bidder's rivals as profiles; of a rival without any there is nothing to tell."""
+        return {
+            rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
+            for rival in self.config.bidders
+            if rival.name != bidder.name and any(key in self.catalog for key in rival.persona)
+        }
 
     def _player_name(self, bidder: Bidder) -> str:
         chat, settings = self.models[bidder.model]
@@ -204,7 +228,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
         return config.items
     matched = None
     if config.items.matched is not None:
-        matched = {bidder.persona: config.items.matched for bidder in config.bidders if bidder.persona}
+        matched = {key: config.items.matched for bidder in config.bidders for key in bidder.persona}
     return houses(config.items.count, config.seed, matched)
 
 
@@ -228,11 +252,11 @@ def _check_given(what: str, given: Mapping[str, object], kind: type, wanted: Col
             raise ConfigError(f"run({what}=...) gives {value!r} for {name!r}; give an object of {kind.__name__}")
 
 
-def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent]) -> None:
+def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona]) -> None:
     if bidder.agent and bidder.name not in agents:
         raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
-    if bidder.persona is not None:
+    for key in bidder.persona:
         try:
-            persona(bidder.persona)
+            find(personas, key)
         except ConfigError as error:
             raise ConfigError(f"bidder {bidder.name!r}: {error}") from error

@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -25,13 +25,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from harbor import judgement
+from harbor.answers import TASKS, Facts, Values
 from harbor.config import Simulated
-from harbor.judgement import Option
 from harbor.seeding import stream
-
-Facts = dict[str, Any]
-Values = dict[str, Any]
 
 CHARACTERS_PER_TOKEN = 4
 _FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
@@ -127,122 +123,3 @@ def read_facts(text: str) -> Facts:
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
     return TASKS[facts["task"]](facts, settings, chance)
-
-
-# ---------------------------------------------------------------- plan, replan
-
-
-def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    options = [_option(facts, item) for item in facts["items"]]
-    budget = float(facts["budget"])
-    priorities = judgement.rank(options, budget)
-    if wanted := _wanted(facts):
-        priorities |= {name: 3 if name == wanted else min(priority, 2) for name, priority in priorities.items()}
-    shadow = judgement.shadow_price(options, budget)
-    tops = [name for name, priority in priorities.items() if priority == 3]
-    cost = sum(option.cost for option in options)
-    return {
-        "reasons": f"I have ${budget:,.0f} and all costs about ${cost:,.0f}: a dollar kept buys ${shadow:.2f} later.",
-        "plan": f"Go first for {', '.join(tops) or 'nothing in particular'}; elsewhere only while it stays cheap.",
-        "priorities": [{"item": name, "priority": priority} for name, priority in priorities.items()],
-    }
-
-
-def _option(facts: Facts, item: Values) -> Option:
-    return judgement.weigh(item["item"], float(item["start"]), _worth(facts, item))
-
-
-def _worth(facts: Facts, item: Values) -> float:
-    estimate = float(item["estimate"])
-    if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
-        return min(estimate, float(facts.get("mean_estimate", estimate)))
-    return judgement.worth(estimate, judgement.fit(_tastes(facts), item.get("listing", "")))
-
-
-def _tastes(facts: Facts) -> list[str]:
-    own_words = [] if facts["objective"] in ("profit", "items") else [facts["objective"]]
-    return [*facts["personas"], *own_words]
-
-
-def _wanted(facts: Facts) -> str:
-    """Find the item that the objective names as a whole word, if it names one that is still to come."""
-    if facts["objective"] in ("profit", "items"):
-        return ""
-    names = [item["item"] for item in facts["items"]]
-    spoken = [
-        name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", facts["objective"], re.IGNORECASE)
-    ]
-    return max(spoken, key=len, default="")
-
-
-# ---------------------------------------------------------------- bid
-
-
-def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    least, budget = float(facts["least"]), float(facts["budget"])
-    up_to, why = _up_to(facts, settings)
-    bidding = least <= up_to
-    amount = facts["least"] if bidding else None
-    if bidding and chance.random() < settings.low_bid_rate:
-        amount = int(least * 90) / 100
-    if bidding and chance.random() < settings.over_budget_rate:
-        amount = round(budget + least, 2)
-    verdict = "so I raise by the minimum" if bidding else "so I withdraw"
-    return {
-        "reasons": f"{why}; the least bid is ${least:,.0f}, {verdict}.",
-        "action": "bid" if bidding else "withdraw",
-        "amount": amount,
-    }
-
-
-def _up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
-    """Say up to how many dollars to bid, and why."""
-    item, budget = facts["items"][0], float(facts["budget"])
-    if settings.policy == "minimum":
-        share = float(settings.limit_share)
-        return share * float(item["estimate"]), f"I raise while under {share:g} of my estimate"
-    wanted = _wanted(facts)
-    if wanted == item["item"]:
-        return budget, "this is the item I want"
-    if wanted:
-        budget -= next(float(other["estimate"]) for other in facts["items"] if other["item"] == wanted)
-    options = [_option(facts, other) for other in facts["items"]]
-    shadow = judgement.shadow_price(options, budget)
-    value = _worth(facts, item)
-    up_to = judgement.limit(value, item.get("priority", 2), shadow, budget)
-    return up_to, f"It is worth ${value:,.0f} to me and a dollar kept is worth ${shadow:.2f}: up to ${up_to:,.0f}"
-
-
-# ---------------------------------------------------------------- believe
-
-
-def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    held = facts["held"]
-    budget = held["budget"]
-    profits = dict(held["profits"])
-    wins = [{"bidder": bidder, "item": item, "price": price} for bidder, item, price in held["wins"]]
-    for closed in facts["closed"]:
-        winner, price = closed["winner"], closed["price"]
-        if winner is None:
-            continue
-        wins.append({"bidder": winner, "item": closed["item"], "price": price})
-        if winner == facts["you"]:
-            budget = _sum(budget, -price)
-        if closed["true_value"] is not None:
-            profits[winner] = _sum(profits[winner], closed["true_value"], -price)
-    if chance.random() < settings.wrong_sum_rate:
-        budget = _sum(budget, 100)
-    listed = [{"bidder": bidder, "profit": profit} for bidder, profit in profits.items()]
-    return {"budget": budget, "profits": listed, "wins": wins}
-
-
-def _sum(*amounts: float) -> float:
-    return round(sum(amounts), 2)
-
-
-TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
-    "plan": _plan,
-    "replan": _plan,
-    "bid": _bid,
-    "believe": _believe,
-}

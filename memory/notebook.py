@@ -12,15 +12,21 @@ from harbor.events import (
     BidderSeated,
     BidderWithdrew,
     BidPlaced,
+    CatalogShown,
     Event,
     ItemOpened,
     ItemSold,
     ItemUnsold,
     Lot,
+    Mirrored,
     Planned,
+    Predicted,
+    Prediction,
     PriceLowered,
+    Profiled,
     RoundClosed,
     SaleOpened,
+    Strategized,
     ValueRevealed,
     Win,
 )
@@ -34,11 +40,12 @@ class Result:
     winner: str | None
     price: Decimal | None
     true_value: Decimal | None = None
+    hammer: Hammer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hammer:
-    """The item under the hammer, with its bids so far as (round, bidder, dollars)."""
+    """The item under the hammer: bids as (round, bidder, dollars); who is out, since which least bid, and why."""
 
     lot: Lot
     start: Decimal
@@ -46,7 +53,12 @@ class Hammer:
     bids: tuple[tuple[int, str, Decimal], ...] = ()
     leader: str | None = None
     price: Decimal | None = None
-    withdrawn: tuple[str, ...] = ()
+    withdrawn: tuple[tuple[str, Decimal, str], ...] = ()
+
+    @property
+    def least(self) -> Decimal:
+        """The least legal bid in dollars."""
+        return self.start if self.price is None else self.price + self.increment
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,7 @@ class Notebook:
     """
 
     name: str = ""
-    personas: tuple[str, ...] = ()
+    personas: Mapping[str, float] = field(default_factory=dict)
     objective: str = "profit"
     purse: Decimal = Decimal(0)
     estimates: Mapping[str, Decimal] = field(default_factory=dict)
@@ -70,6 +82,11 @@ class Notebook:
     priorities: Mapping[str, int] = field(default_factory=dict)
     belief: Belief | None = None
     believed: int = 0
+    catalog: Mapping[str, str] = field(default_factory=dict)
+    profiles: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    mirrors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    predictions: tuple[Prediction, ...] = ()
+    strategy: Strategized | None = None
 
     def after(self, events: Iterable[Event]) -> Notebook:
         """Give the notebook after these events."""
@@ -107,6 +124,15 @@ class Notebook:
             Decimal(0),
         )
 
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """Everybody else, in seat order."""
+        return tuple(bidder for bidder in self.bidders if bidder != self.name)
+
+    def result(self, item: str) -> Result:
+        """Find how an item went."""
+        return next(result for result in self.results if result.item == item)
+
     def truth(self) -> Belief:
         """Give the belief that a bidder with a perfect memory would hold."""
         return Belief(
@@ -122,15 +148,17 @@ class Notebook:
                 return replace(self, hammer=replace(self.hammer, bids=bids))
             case RoundClosed(leader=leader, price=price) if self.hammer:
                 return replace(self, hammer=replace(self.hammer, leader=leader, price=price))
-            case BidderWithdrew(bidder=bidder) if self.hammer:
-                withdrawn = (*self.hammer.withdrawn, bidder)
+            case BidderWithdrew(bidder=bidder, reason=reason) if self.hammer:
+                withdrawn = (*self.hammer.withdrawn, (bidder, self.hammer.least, reason))
                 return replace(self, hammer=replace(self.hammer, withdrawn=withdrawn))
             case ItemOpened(start=start, increment=increment) | PriceLowered(start=start, increment=increment):
                 return replace(self, hammer=Hammer(self.lots[len(self.results)], start, increment))
             case ItemSold(item=item, winner=winner, price=price):
-                return replace(self, hammer=None, results=(*self.results, Result(item, winner, price)))
+                gone = Result(item, winner, price, hammer=self.hammer)
+                return replace(self, hammer=None, predictions=(), results=(*self.results, gone))
             case ItemUnsold(item=item):
-                return replace(self, hammer=None, results=(*self.results, Result(item, None, None)))
+                gone = Result(item, None, None, hammer=self.hammer)
+                return replace(self, hammer=None, predictions=(), results=(*self.results, gone))
             case ValueRevealed(true_value=true_value):
                 *before, last = self.results
                 return replace(self, results=(*before, replace(last, true_value=true_value)))
@@ -138,6 +166,16 @@ class Notebook:
                 return replace(self, plan=text, priorities=priorities)
             case Believed(held=held):
                 return replace(self, belief=held, believed=len(self.results))
+            case Profiled(rival=rival, weights=weights):
+                return replace(self, profiles={**self.profiles, rival: weights})
+            case Mirrored(rival=rival, weights=weights):
+                return replace(self, mirrors={**self.mirrors, rival: weights})
+            case Predicted(predictions=predictions):
+                return replace(self, predictions=predictions)
+            case Strategized():
+                return replace(self, strategy=event)
+            case CatalogShown(personas=personas):
+                return replace(self, catalog=personas)
             case SaleOpened(bidders=bidders, lots=lots, reveal=reveal):
                 return replace(self, bidders=bidders, lots=lots, values_revealed=reveal == "true value")
             case BidderSeated():
@@ -148,6 +186,7 @@ class Notebook:
                     estimates=event.estimates,
                     personas=event.personas,
                     objective=event.objective,
+                    profiles=event.rivals,
                 )
             case _:
                 return self

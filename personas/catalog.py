@@ -6,24 +6,15 @@ Source: Harbor sec. 3.3 and App. A (names and prices); the texts are our own.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from random import Random
 
-from harbor.config import Item, check
+from harbor.config import Item, Persona, check
 from harbor.errors import ConfigError, unknown
 from harbor.seeding import stream
-
-
-@dataclass(frozen=True, slots=True)
-class Persona:
-    """A buyer; bidders read the text, never the id or the name."""
-
-    id: str
-    name: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +28,7 @@ class House:
 @cache
 def personas() -> Mapping[str, Persona]:
     """Give the catalog's personas by id, in order."""
-    return {entry["id"]: Persona(**entry) for entry in _read("personas.toml")["personas"]}
+    return {entry["id"]: check(Persona, entry, "personas.toml") for entry in _read("personas.toml")["personas"]}
 
 
 @cache
@@ -57,16 +48,28 @@ def catalog_houses() -> Mapping[str, House]:
     }
 
 
-def persona(id: str) -> Persona:  # noqa: A002 - the catalog's word
+def extended(own: Sequence[Persona]) -> Mapping[str, Persona]:
+    """Give the catalog with personas of your own added.
+
+    Raises:
+        ConfigError: one of them has an id of the catalog.
+    """
+    for one in own:
+        if one.id in personas():
+            raise ConfigError(f"persona {one.id!r} is in the catalog already; name yours otherwise")
+    return {**personas(), **{one.id: one for one in own}}
+
+
+def find(catalog: Mapping[str, Persona], id: str) -> Persona:  # noqa: A002 - the catalog's word
     """Find a persona.
 
     Raises:
         ConfigError: no such id; the message names the nearest.
     """
     try:
-        return personas()[id]
+        return catalog[id]
     except KeyError:
-        raise ConfigError(unknown("persona", id, personas())) from None
+        raise ConfigError(unknown("persona", id, catalog)) from None
 
 
 def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = None) -> tuple[Item, ...]:
@@ -86,7 +89,7 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
         return tuple(_draw(rng, every, count, "the catalog"))
     drawn: list[Item] = []
     for id, wanted in matched.items():  # noqa: A001
-        suited = [item for item in every if item.persona == persona(id).id]
+        suited = [item for item in every if item.persona == id]
         drawn += _draw(rng, suited, wanted, f"persona {id!r}")
     if len(drawn) > count:
         raise ConfigError(

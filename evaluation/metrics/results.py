@@ -56,7 +56,7 @@ def standings(entries: Sequence[Entry]) -> list[Standing]:
         spent = sum((win.price for win in wins), Decimal(0))
         profit = sum((value[win.item] for win in wins), Decimal(0)) - spent
         ratio = float(profit / possible) if possible > 0 else None
-        rows.append(Standing(label.bidder, label.persona or None, len(wins), spent, profit, ratio))
+        rows.append(Standing(label.bidder, " + ".join(label.personas) or None, len(wins), spent, profit, ratio))
     return sorted(rows, key=lambda row: -row.profit)
 
 

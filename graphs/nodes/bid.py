@@ -8,43 +8,45 @@ from __future__ import annotations
 from typing import cast
 
 from harbor.errors import UnreadableReply
-from harbor.events import Ask, Bid, Decided, Unreadable, Withdraw
+from harbor.events import RAISING, Ask, Bid, Decided, StrategicAction, Strategized, Unreadable, Withdraw
 from harbor.graphs import facts
-from harbor.graphs.replies import BidReply, complete
+from harbor.graphs.replies import BidReply, FusedReply, complete
 from harbor.graphs.state import Thinking, Thought, Update
-from harbor.memory.notebook import Notebook
 
 
 async def bid(state: Thinking, thought: Thought) -> Update:
-    """Ask for reasons and a decision.
+    """Ask for reasons and a decision; it should follow the strategic action, if one was chosen for this call.
 
     There is no repair here: an unreadable bid is a failed bid, and the auctioneer asks again.
     """
     ask, notebook = cast(Ask, state["ask"]), state["notebook"]
-    prompt = thought.prompt("bid", notebook, _known(ask, notebook))
+    chosen = notebook.strategy
+    known = facts.call(ask, notebook)
+    if chosen is not None:
+        known |= {"strategy": chosen.action, "strategy_reasons": chosen.reasons}
     try:
-        reply = await thought.model.ask(prompt, BidReply, check=complete, repairs=0)
+        reply = await thought.model.ask(thought.prompt("bid", notebook, known), BidReply, check=complete, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
+    return decide(state, thought, reply, chosen.action if chosen is not None else None)
+
+
+async def fused(state: Thinking, thought: Thought) -> Update:
+    """Ask for strategic action and decision in one call, which halves the chain."""
+    ask, notebook = cast(Ask, state["ask"]), state["notebook"]
+    prompt = thought.prompt("fused", notebook, facts.call(ask, notebook))
+    try:
+        reply = await thought.model.ask(prompt, FusedReply, check=complete, repairs=0)
+    except UnreadableReply as error:
+        return {"answer": Unreadable(str(error))}
+    thought.conclude(Strategized(notebook.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))
+    return decide(state, thought, reply, reply.strategy)
+
+
+def decide(state: Thinking, thought: Thought, reply: BidReply, action: StrategicAction | None) -> Update:
+    """Conclude a decision, and answer with it."""
+    ask, notebook = cast(Ask, state["ask"]), state["notebook"]
     amount = reply.amount if reply.action == "bid" else None
-    decided = Decided(notebook.name, ask.item, ask.round, ask.attempt, reply.reasons, amount)
+    contradicts = action is not None and (action in RAISING) != (amount is not None)
+    decided = Decided(notebook.name, ask.item, ask.round, ask.attempt, reply.reasons, amount, contradicts)
     return {**thought.conclude(decided), "answer": Withdraw() if amount is None else Bid(amount)}
-
-
-def _known(ask: Ask, notebook: Notebook) -> facts.Row:
-    """Give what a decision needs: the call, the bids so far, this item in full and the later ones in brief."""
-    here, *later = notebook.coming
-    known: facts.Row = {
-        "budget": ask.maximum,
-        "least": ask.minimum,
-        "mean_estimate": facts.mean_estimate(notebook),
-        "plan": notebook.plan,
-        "items": [
-            *facts.items(notebook, (here,), listings=True),
-            *facts.items(notebook, tuple(later), listings=False),
-        ],
-        "bids": notebook.hammer.bids if notebook.hammer else (),
-    }
-    if ask.refusal:
-        known["refused"] = ask.refusal
-    return known

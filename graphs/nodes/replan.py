@@ -14,15 +14,13 @@ async def replan(state: Thinking, thought: Thought) -> Update:
     """Ask for a new plan over the remaining items, from the belief now held."""
     notebook = state["notebook"]
     held = facts.held(notebook, thought.switches)
-    return await make_plan(
-        "replan",
-        state,
-        thought,
-        {
-            "budget": held.budget,
-            "mean_estimate": facts.mean_estimate(notebook),
-            "belief": facts.belief(held),
-            "plan": notebook.plan,
-            "items": facts.items(notebook, notebook.coming, listings=True),
-        },
-    )
+    known = {
+        "budget": held.budget,
+        "mean_estimate": facts.mean_estimate(notebook),
+        "belief": facts.belief(held),
+        "plan": notebook.plan,
+        "items": facts.items(notebook, notebook.coming, listings=True),
+    }
+    if notebook.profiles:
+        known |= {"purse": notebook.purse, "rivals": facts.rivals(notebook)}
+    return await make_plan("replan", state, thought, known)

@@ -1,0 +1,35 @@
+"""Mirror: predict how each rival profiles oneself (second-order theory of mind).
+
+Source: Harbor sec. 4.5 and App. F.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from harbor.events import Mirrored, Pause
+from harbor.graphs import facts
+from harbor.graphs.nodes.profile import mend, weights_over
+from harbor.graphs.replies import MirrorReply, names_each
+from harbor.graphs.state import Thinking, Thought, Update
+
+
+async def mirror(state: Thinking, thought: Thought) -> Update:
+    """Ask once for the pictures that all rivals may have after these items."""
+    notebook, closed = state["notebook"], cast(Pause, state["ask"]).closed
+    known = {
+        "items": [facts.conduct(notebook, item, notebook.name) for item in closed],
+        "pictures": {
+            rival: weights_over(notebook.catalog, notebook.mirrors.get(rival, {})) for rival in notebook.rivals
+        },
+    }
+    reply = await thought.model.ask(
+        thought.prompt("mirror", notebook, known),
+        MirrorReply,
+        check=lambda reply: names_each((picture.rival for picture in reply.pictures), notebook.rivals),
+    )
+    mirrored = []
+    for picture in reply.pictures:
+        weights, repaired = mend(picture.weights, notebook.catalog, notebook.mirrors.get(picture.rival, {}))
+        mirrored.append(Mirrored(notebook.name, picture.rival, closed[-1], weights, repaired))
+    return thought.conclude(*mirrored)

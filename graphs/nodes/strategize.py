@@ -1,0 +1,20 @@
+"""Strategize: choose one of the six strategic actions before a bid.
+
+Source: Harbor sec. 3.5, Table 1.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from harbor.events import Ask, Strategized
+from harbor.graphs import facts
+from harbor.graphs.replies import StrategyReply
+from harbor.graphs.state import Thinking, Thought, Update
+
+
+async def strategize(state: Thinking, thought: Thought) -> Update:
+    """Ask for an action and its reason."""
+    ask, notebook = cast(Ask, state["ask"]), state["notebook"]
+    reply = await thought.model.ask(thought.prompt("strategize", notebook, facts.call(ask, notebook)), StrategyReply)
+    return thought.conclude(Strategized(notebook.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))

@@ -1,0 +1,244 @@
+"""What the built-in model answers to each task, from the facts of the prompt alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from harbor import insight, judgement
+from harbor.config import Simulated
+from harbor.events import RAISING, StrategicAction
+from harbor.insight import Conduct
+from harbor.judgement import Option
+
+Facts = dict[str, Any]
+Values = dict[str, Any]
+
+# ---------------------------------------------------------------- plan, replan
+
+
+def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    options = _options(facts)
+    budget = float(facts["budget"])
+    priorities = judgement.rank(options, budget)
+    if wanted := _wanted(facts):
+        priorities |= {name: 3 if name == wanted else min(priority, 2) for name, priority in priorities.items()}
+    shadow = judgement.shadow_price(options, budget)
+    tops = [name for name, priority in priorities.items() if priority == 3]
+    cost = sum(option.cost for option in options)
+    return {
+        "reasons": f"I have ${budget:,.0f} and all costs about ${cost:,.0f}: a dollar kept buys ${shadow:.2f} later.",
+        "plan": f"Go first for {', '.join(tops) or 'nothing in particular'}; elsewhere only while it stays cheap.",
+        "priorities": [{"item": name, "priority": priority} for name, priority in priorities.items()],
+    }
+
+
+def _option(facts: Facts, item: Values) -> Option:
+    return judgement.weigh(item["item"], float(item["start"]), _worth(facts, item))
+
+
+def _options(facts: Facts) -> list[Option]:
+    """Weigh the items; where rivals are profiled, an item costs what the keenest of them would pay for it."""
+    options = [_option(facts, item) for item in facts["items"]]
+    if "catalog" not in facts or not facts.get("rivals"):
+        return options
+    keenest = [0.0] * len(options)
+    for rival in facts["rivals"]:
+        left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
+        limits = insight.limits(rival["profile"], facts["catalog"], facts["items"], left)
+        keenest = [max(pair) for pair in zip(keenest, limits, strict=True)]
+    return [
+        Option(option.name, option.worth, max(float(item["start"]), limit))
+        for option, item, limit in zip(options, facts["items"], keenest, strict=True)
+    ]
+
+
+def _worth(facts: Facts, item: Values) -> float:
+    estimate = float(item["estimate"])
+    if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
+        return min(estimate, float(facts.get("mean_estimate", estimate)))
+    return judgement.worth(estimate, judgement.fit(_tastes(facts), item.get("listing", "")))
+
+
+def _tastes(facts: Facts) -> dict[str, float]:
+    own_words = [] if facts["objective"] in ("profit", "items") else [facts["objective"]]
+    return {**{one["text"]: one["share"] for one in facts["personas"]}, **dict.fromkeys(own_words, 1.0)}
+
+
+def _wanted(facts: Facts) -> str:
+    """Find the item that the objective names as a whole word, if it names one that is still to come."""
+    if facts["objective"] in ("profit", "items"):
+        return ""
+    names = [item["item"] for item in facts["items"]]
+    spoken = [
+        name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", facts["objective"], re.IGNORECASE)
+    ]
+    return max(spoken, key=len, default="")
+
+
+# ---------------------------------------------------------------- strategize, bid
+
+
+def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    least, budget = float(facts["least"]), float(facts["budget"])
+    up_to, why = _up_to(facts, settings)
+    bidding = least <= up_to
+    if "strategy" in facts:
+        bidding, why = facts["strategy"] in RAISING and least <= budget, f"I chose {facts['strategy']}"
+    amount = facts["least"] if bidding else None
+    if bidding and chance.random() < settings.low_bid_rate:
+        amount = int(least * 90) / 100
+    if bidding and chance.random() < settings.over_budget_rate:
+        amount = round(budget + least, 2)
+    verdict = "so I raise by the minimum" if bidding else "so I withdraw"
+    return {
+        "reasons": f"{why}; the least bid is ${least:,.0f}, {verdict}.",
+        "action": "bid" if bidding else "withdraw",
+        "amount": amount,
+    }
+
+
+def _strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    action, why = _action(facts, settings)
+    return {"reasons": why, "strategy": action}
+
+
+def _fused(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    action, why = _action(facts, settings)
+    return {**_bid({**facts, "strategy": action}, settings, chance), "reasons": why, "strategy": action}
+
+
+def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
+    """Choose a strategic action from one's own limit and what is expected of the rivals.
+
+    A dollar that a rival spends here is missing later, so it pays to raise past one's own limit while the rival that
+    leads is expected to raise again; but only up to what the item is worth, for the rival may stop.
+    """
+    item, least, budget = facts["items"][0], float(facts["least"]), float(facts["budget"])
+    up_to, why = _up_to(facts, settings)
+    rivals = [rival for rival in facts.get("rivals", []) if not rival["out"]]
+    if _is_drained(facts, rivals):
+        up_to *= judgement.WARINESS
+    if least <= up_to:
+        return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}; ${least:,.0f} is within that"
+    step = least - float(facts["bids"][-1][2]) if facts["bids"] else 0.0
+    leading = [rival for rival in rivals if rival["leads"] and float(rival["limit"]) >= least + step]
+    more_to_come = len(facts["items"]) > 1
+    if leading and more_to_come and least <= min(budget, _worth(facts, item)):
+        return (
+            "B",
+            f"{leading[0]['rival']} leads and probably goes to ${float(leading[0]['limit']):,.0f}: let it pay more",
+        )
+    if any(float(rival["limit"]) > up_to for rival in rivals):
+        return "F", f"{why}; a rival probably goes further"
+    if more_to_come and least <= _worth(facts, item):
+        return "D", f"{why}; the money is worth more on later items"
+    return "E", f"{why}; nothing is left to earn at ${least:,.0f}"
+
+
+def _is_drained(facts: Facts, rivals: list[Values]) -> bool:
+    """Suspect a leader that pays more than it should want to, and that thinks that I want this item."""
+    price = max((float(bid[2]) for bid in facts["bids"]), default=0.0)
+    return any(
+        rival["leads"] and price > float(rival["limit"]) and rival.get("expects_me", 0) >= insight.WANTED
+        for rival in rivals
+    )
+
+
+def _up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
+    """Say up to how many dollars to bid, and why."""
+    item, budget = facts["items"][0], float(facts["budget"])
+    if settings.policy == "minimum":
+        share = float(settings.limit_share)
+        return share * float(item["estimate"]), f"I raise while under {share:g} of my estimate"
+    wanted = _wanted(facts)
+    if wanted == item["item"]:
+        return budget, "this is the item I want"
+    if wanted:
+        budget -= next(float(other["estimate"]) for other in facts["items"] if other["item"] == wanted)
+    options = [_option(facts, other) for other in facts["items"]]
+    shadow = judgement.shadow_price(options, budget)
+    value = _worth(facts, item)
+    up_to = judgement.limit(value, item.get("priority", 2), shadow, budget)
+    return up_to, f"It is worth ${value:,.0f} to me and a dollar kept is worth ${shadow:.2f}: up to ${up_to:,.0f}"
+
+
+# ---------------------------------------------------------------- profile, mirror, predict
+
+
+def _profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    weights = insight.update(facts["profile"], facts["catalog"], Conduct.of(facts))
+    return {"reasons": _impression(weights), "weights": _listed(weights)}
+
+
+def _mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    pictures = []
+    for rival, weights in facts["pictures"].items():
+        for conduct in facts["items"]:
+            weights = insight.update(weights, facts["catalog"], Conduct.of(conduct))
+        pictures.append({"rival": rival, "weights": _listed(weights)})
+    return {"reasons": "They saw what I bid on, as I saw what they did.", "pictures": pictures}
+
+
+def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    predictions = []
+    for rival in facts["rivals"]:
+        left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
+        interest, limit = insight.foresee(rival["profile"], facts["catalog"], facts["items"], left)
+        expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(limit, 2)}
+        if "sees_me_as" in rival:
+            expects_me, _ = insight.foresee(rival["sees_me_as"], facts["catalog"], facts["items"], left)
+            expected["expects_me"] = round(expects_me, 3)
+        predictions.append(expected)
+    return {"reasons": "From what each seems to want and has left.", "predictions": predictions}
+
+
+def _impression(weights: dict[str, float]) -> str:
+    best = insight.top(weights)
+    return f"Most like {best}, at {weights[best]:.2f}." if best else "Nothing to go by yet."
+
+
+def _listed(weights: dict[str, float]) -> list[Values]:
+    return [{"persona": persona, "weight": round(weight, 4)} for persona, weight in weights.items()]
+
+
+# ---------------------------------------------------------------- believe
+
+
+def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    held = facts["held"]
+    budget = held["budget"]
+    profits = dict(held["profits"])
+    wins = [{"bidder": bidder, "item": item, "price": price} for bidder, item, price in held["wins"]]
+    for closed in facts["closed"]:
+        winner, price = closed["winner"], closed["price"]
+        if winner is None:
+            continue
+        wins.append({"bidder": winner, "item": closed["item"], "price": price})
+        if winner == facts["you"]:
+            budget = _sum(budget, -price)
+        if closed["true_value"] is not None:
+            profits[winner] = _sum(profits[winner], closed["true_value"], -price)
+    if chance.random() < settings.wrong_sum_rate:
+        budget = _sum(budget, 100)
+    listed = [{"bidder": bidder, "profit": profit} for bidder, profit in profits.items()]
+    return {"budget": budget, "profits": listed, "wins": wins}
+
+
+def _sum(*amounts: float) -> float:
+    return round(sum(amounts), 2)
+
+
+TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
+    "plan": _plan,
+    "replan": _plan,
+    "strategize": _strategize,
+    "bid": _bid,
+    "fused": _fused,
+    "profile": _profile,
+    "mirror": _mirror,
+    "predict": _predict,
+    "believe": _believe,
+}

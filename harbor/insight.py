@@ -1,0 +1,108 @@
+"""How the built-in model reads its rivals: profiles by Bayes' rule, limits by putting itself in their place.
+
+It knows the texts of the catalog, the listings, its own estimates and what everyone saw; no label, no truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+from harbor import judgement
+from harbor.personas import traits
+from harbor.personas.traits import Profile
+
+SHADOWS = (1.0, 1.15, 1.3, 1.45)
+"""What a kept dollar may be worth to a rival, each as likely: how tightly it plans is not known."""
+
+SPREAD = 0.08
+"""How far a rival's limit scatters around what one would expect, as a share of the estimate."""
+
+SURPRISE = 0.02
+"""The least chance of anything: a rival may always act oddly."""
+
+WANTED = 0.6
+"""The fit from which one is taken to want an item."""
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """How a bidder bid on an item: its highest bid, and the least bid it declined (None: it did not), in dollars."""
+
+    listing: str
+    estimate: float
+    highest: float
+    declined: float | None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Conduct:
+        """Read it from the facts of a prompt."""
+        item, bids = facts["item"], facts["bids"]
+        highest = max((float(amount) for _, amount in bids), default=0.0)
+        declined = None if facts["gave_up_at"] is None else float(facts["gave_up_at"])
+        return cls(item["listing"], float(item["estimate"]), highest, declined)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to learn from: a listing, and a bid or a refusal."""
+        return bool(self.listing) and (self.highest > 0 or self.declined is not None)
+
+
+def update(profile: Profile, catalog: Mapping[str, str], conduct: Conduct) -> dict[str, float]:
+    """Update a profile by Bayes' rule: whose limit would lie between the highest bid and the one declined?"""
+    if not conduct.says_something:
+        return dict(profile)
+    prior = traits.shares(profile, catalog)
+    posterior = {
+        persona: prior[persona] * max(SURPRISE, _likelihood(judgement.fit({text: 1.0}, conduct.listing), conduct))
+        for persona, text in catalog.items()
+    }
+    total = sum(posterior.values())
+    return traits.profile({persona: share / total for persona, share in posterior.items()}) if total else dict(profile)
+
+
+def _likelihood(fit: float, conduct: Conduct) -> float:
+    value, spread = judgement.worth(conduct.estimate, fit), SPREAD * conduct.estimate
+    chances = []
+    for shadow in SHADOWS:
+        limit = NormalDist(value / shadow, spread)
+        above = 1.0 if conduct.declined is None else limit.cdf(conduct.declined)
+        chances.append(max(0.0, above - limit.cdf(conduct.highest)))
+    return sum(chances) / len(chances)
+
+
+def foresee(
+    profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
+) -> tuple[float, float]:
+    """Say how much a rival wants the first item, from 0 to 1, and up to how many dollars it would go."""
+    shares = traits.shares(profile, catalog) if catalog else {}
+    interest = _expected_fit(shares, catalog, str(items[0].get("listing", "")))
+    return interest, limits(profile, catalog, items, budget)[0]
+
+
+def limits(
+    profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
+) -> list[float]:
+    """Say up to how many dollars a rival would go for each item, by judging in its place."""
+    shares = traits.shares(profile, catalog) if catalog else {}
+    options = []
+    for item in items:
+        suits = _expected_fit(shares, catalog, str(item.get("listing", "")))
+        value = judgement.worth(float(item["estimate"]), suits)
+        options.append(judgement.weigh(item["item"], float(item["start"]), value))
+    shadow = judgement.shadow_price(options, budget)
+    return [min(budget, option.worth / shadow) for option in options]
+
+
+def top(profile: Profile) -> str:
+    """Name the persona with the largest weight above zero; none: empty."""
+    best = max(profile, key=lambda persona: profile[persona], default="")
+    return best if best and profile[best] > 0 else ""
+
+
+def _expected_fit(shares: Mapping[str, float], catalog: Mapping[str, str], listing: str) -> float:
+    if not shares:
+        return 0.5
+    return sum(share * judgement.fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())

@@ -1,0 +1,32 @@
+"""Profile vectors: how a bidder's personas are written as numbers, and compared.
+
+Source: Harbor sec. 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+Profile = Mapping[str, float]
+"""A weight from -1 (certainly not) over 0 (unknown) to 1 (certainly) per persona of a catalog."""
+
+
+def truth(mix: Mapping[str, float], catalog: Iterable[str]) -> dict[str, float]:
+    """Give the truth vector of a bidder: its share of each persona, zeros for a bidder without any."""
+    return {persona: mix.get(persona, 0.0) for persona in catalog}
+
+
+def shares(profile: Profile, catalog: Iterable[str]) -> dict[str, float]:
+    """Read a profile as a distribution: shifted by one and normalised; a profile of nothing is uniform."""
+    shifted = {persona: profile.get(persona, 0.0) + 1 for persona in catalog}
+    total = sum(shifted.values())
+    return {persona: weight / total if total else 1 / len(shifted) for persona, weight in shifted.items()}
+
+
+def profile(distribution: Mapping[str, float]) -> dict[str, float]:
+    """Write a distribution as a profile that `shares` reads back.
+
+    The mean weight is zero, as at the start, until that would take a weight above one; then the largest is one.
+    """
+    scale = min(len(distribution), 2 / max(distribution.values()))
+    return {persona: scale * share - 1 for persona, share in distribution.items()}
