@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from decimal import Decimal
-from types import MappingProxyType
 
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
 from harbor.events import (
@@ -31,7 +30,7 @@ class Moody(SimulatedChat):
     """The built-in model, but some tasks fail: they raise, or get a fixed answer instead."""
 
     fails: tuple[str, ...] = ()
-    says: Mapping[str, str] = MappingProxyType({})
+    says: dict[str, str] = Field(default_factory=dict)
 
     async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
         text = str(messages[1].content)
