@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check format lint types bench clean
+.PHONY: demo test check format lint types bench studies clean
 
 demo: .venv/installed  ## hold the demonstration auction
 	$(BIN)/harbor auction demo
@@ -24,7 +24,10 @@ format: .venv/installed-dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 bench: .venv/installed-dev  ## measure; prints a table
-	$(BIN)/pytest bench -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
+	$(BIN)/pytest bench/test_figures.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
+
+studies: .venv/installed-dev  ## what theory of mind does for the built-in model; about a quarter of an hour
+	$(BIN)/pytest bench/test_studies.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -20,14 +20,15 @@ import pytest
 
 from harbor.auction import Sale
 from harbor.bidders import MinimumRaise
-from harbor.config import Bidder, ModelSettings, Simulated, read_settings
-from harbor.events import Lot
-from harbor.log import Log
+from harbor.config import Bidder, Houses, ModelSettings, Simulated, read_settings
+from harbor.events import Decided, Lot
+from harbor.log import Log, of_type
 from harbor.rules.english import English, Item
 from harbor.run import Auction
 
 LATENCY_SECONDS = 0.1
 YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}
+PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
 COSTS: dict[int, float] = {}
 STANDARD = read_settings(files("harbor.presets") / "standard.toml", Auction)
 
@@ -98,6 +99,38 @@ def test_standard_sale_over_seeds(benchmark, figure):
         values = [getattr(calls, name) for calls in made]
         spread = f"mean {statistics.mean(values):.1f}, from {min(values)} to {max(values)}"
         figure(f"standard sale over seeds 0 to 19, {'calls' if name == 'count' else name}", "", spread)
+
+
+def test_cost_of_profiling_strategy_and_prediction(benchmark, figure):
+    """What they add to the processor time of a decision, at no latency."""
+
+    def hold(**switches):
+        bidders = [Bidder(f"Bidder {number}", persona=persona, **switches) for number, persona in enumerate(PERSONAS)]
+        started = time.process_time()
+        log = Auction(seed=1, items=Houses(count=10, matched=2), bidders=bidders).run().log
+        return time.process_time() - started, len(of_type(log, Decided))
+
+    full = {"theory_of_mind": "inferred", "strategy": "on"}
+    hold(**full)
+    plain = [hold() for _ in range(3)]
+    rich = benchmark.pedantic(lambda: [hold(**full) for _ in range(3)], rounds=1)
+    cost = [1000 * sum(spent for spent, _ in runs) / sum(count for _, count in runs) for runs in (plain, rich)]
+    figure("profiling, strategy and prediction, ms a decision", "3", f"{cost[1] - cost[0]:.2f} on top of {cost[0]:.2f}")
+
+
+def test_six_bidders_that_all_profile(benchmark, figure):
+    model = ModelSettings(simulated=Simulated(latency_seconds=LATENCY_SECONDS))
+    bidders = [
+        Bidder(f"Bidder {number}", persona=persona, theory_of_mind="inferred", strategy="on")
+        for number, persona in enumerate((*PERSONAS, *PERSONAS))
+    ]
+
+    def hold():
+        return Auction(seed=1, items=Houses(count=5), bidders=bidders, models={"simulated": model}).run().metrics()
+
+    summary = benchmark.pedantic(hold, rounds=1, warmup_rounds=1)
+    ideal = LATENCY_SECONDS * summary.calls.chain
+    figure("six profilers, wall clock to latency x chain", "1.05x", f"{summary.seconds / ideal:.3f}x")
 
 
 def test_ten_auctions_at_once(benchmark, figure):
