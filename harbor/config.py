@@ -302,6 +302,7 @@ _PLAINLY = {
     "model_attributes_type": "must be a table of settings, such as name = value",
     "dict_type": "must be a table of settings, such as name = value",
     "too_short": "must hold at least one",
+    "string_too_short": "must not be empty; write a text",
     "decimal_max_places": "must have at most two places after the point",
 }
 """Complaints of the validator that need to be put in words for people."""

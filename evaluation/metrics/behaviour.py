@@ -17,6 +17,7 @@ from harbor.events import (
     ItemLabelled,
     ItemOpened,
     ItemSold,
+    ItemUnsold,
     Planned,
     Predicted,
     Strategized,
@@ -82,7 +83,7 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
 
     for entry in entries:
         match entry.event:
-            case ItemSold():
+            case ItemSold() | ItemUnsold():
                 close()
             case ItemOpened(item=item):
                 during = item
