@@ -14,13 +14,13 @@ from harbor import judgement
 from harbor.personas import traits
 from harbor.personas.traits import Profile
 
-SHADOWS = (1.0, 1.15, 1.3, 1.45)
+SHADOWS = (1.0, 1.2, 1.4, 1.6)
 """What a kept dollar may be worth to a rival, each as likely: how tightly it plans is not known."""
 
-SPREAD = 0.08
-"""How far a rival's limit scatters around what one would expect, as a share of the estimate."""
+SPREAD = 0.12
+"""How far a rival's limit scatters, as a share of the estimate: its priorities move it, and bids come in steps."""
 
-SURPRISE = 0.02
+SURPRISE = 0.05
 """The least chance of anything: a rival may always act oddly."""
 
 WANTED = 0.6
