@@ -28,7 +28,7 @@ async def advise() -> dict[str, Any]:
     app.add_edge("report", END)
     lot = Lot("Wren House", Decimal(160_000), "A quiet terrace with solar panels and a heat pump.")
     seen = [
-        BidderSeated("Ann", Decimal(500_000), {lot.name: Decimal(440_000)}, (), "profit"),
+        BidderSeated("Ann", Decimal(500_000), {lot.name: Decimal(440_000)}, {}, "profit"),
         SaleOpened(("Ann", "Ben"), (lot,), "true value"),
         ItemOpened(lot.name, lot.start, Decimal(16_000)),
     ]

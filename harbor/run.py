@@ -229,6 +229,11 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     matched = None
     if config.items.matched is not None:
         matched = {key: config.items.matched for bidder in config.bidders for key in bidder.persona}
+        for own in config.personas:
+            if own.id in matched:
+                raise ConfigError(
+                    f"no house of the catalog matches your persona {own.id!r}; drop matched, or list items"
+                )
     return houses(config.items.count, config.seed, matched)
 
 

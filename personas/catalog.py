@@ -89,7 +89,8 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
         return tuple(_draw(rng, every, count, "the catalog"))
     drawn: list[Item] = []
     for id, wanted in matched.items():  # noqa: A001
-        suited = [item for item in every if item.persona == id]
+        suits = find(personas(), id)
+        suited = [item for item in every if item.persona == suits.id]
         drawn += _draw(rng, suited, wanted, f"persona {id!r}")
     if len(drawn) > count:
         raise ConfigError(

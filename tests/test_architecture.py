@@ -15,15 +15,20 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = {
     0: """harbor harbor.errors harbor.money harbor.seeding harbor.events harbor.log harbor.config harbor.words
           harbor.auction harbor.auctioneer harbor.bidders harbor.notes harbor.rules harbor.rules.mechanism
-          harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.data harbor.memory
+          harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
+          harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.evaluation harbor.graphs""",
-    1: """harbor.judgement harbor.simulated harbor.models harbor.folder harbor.evaluation.metrics
-          harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary""",
+    1: """harbor.judgement harbor.insight harbor.answers harbor.simulated harbor.models harbor.folder
+          harbor.evaluation.metrics
+          harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
+          harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour""",
     2: """harbor.chat harbor.chat.seats harbor.chat.room harbor.graphs.bidder harbor.graphs.state
           harbor.graphs.replies harbor.graphs.facts
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
-          harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan""",
+          harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
+          harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize""",
     3: "harbor.run",
+    4: "harbor.evaluation.profiler",
     5: "harbor.display harbor.cli harbor.__main__",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
@@ -32,10 +37,10 @@ PURE = {module for module, floor in FLOOR.items() if floor == 0} | {
     module for module in FLOOR if module.startswith(("harbor.rules", "harbor.evaluation.metrics"))
 }
 LONG_MODULES = {
-    "harbor.config": "the one home of defaults, with the words for what is refused",
-    "harbor.events": "the union of everything that can happen, in one place",
+    "harbor.events": (460, "the union of everything that can happen, in one place"),
+    "harbor.config": (360, "the only home of defaults, with the refusals that name the remedy"),
 }
-LONGEST_FUNCTION, LONGEST_MODULE, USUAL_MODULE = 60, 400, 270
+LONGEST_FUNCTION, USUAL_MODULE = 60, 270
 
 
 def sources() -> dict[str, ast.Module]:
@@ -128,7 +133,8 @@ def test_functions_and_modules_stay_short(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno - node.lineno < LONGEST_FUNCTION, node.name
     length = max((node.end_lineno or 0 for node in ast.walk(TREES[module]) if hasattr(node, "end_lineno")), default=0)
-    assert length <= (LONGEST_MODULE if module in LONG_MODULES else USUAL_MODULE)
+    longest, _reason = LONG_MODULES.get(module, (USUAL_MODULE, ""))
+    assert length <= longest
 
 
 @pytest.mark.parametrize("module", sorted(TREES))

@@ -292,7 +292,7 @@ BUDGETS = {"Ann": "987.61", "Ben": "876.52", "Cho": "111.43"}
 def test_no_announcement_and_no_public_event_holds_a_budget():
     sale = sale_of(100, 50, 50, budgets=BUDGETS, lowerings=1)
     for name, budget in BUDGETS.items():
-        sale.record(BidderSeated(name, Decimal(budget), {}, (), "profit"))
+        sale.record(BidderSeated(name, Decimal(budget), {}, {}, "profit"))
     hold(sale, lambda ask: Said("I bid $99,999") if isinstance(ask, Ask) and ask.attempt == 1 else minimum_once(ask))
     public = [event for event in events_of(sale) if event.audience == EVERYONE]
     spoken = " ".join(map(announce, events_of(sale)))
@@ -310,12 +310,12 @@ def test_a_withdrawal_for_want_of_money_sounds_like_any_other():
 @pytest.mark.parametrize(
     "event",
     [
-        BidderSeated("Ann", Decimal(5), {}, (), "profit"),
+        BidderSeated("Ann", Decimal(5), {}, {}, "profit"),
         Planned("Ann", "plan", {}),
         Decided("Ann", "Item 1", 1, 1, "so", None),
         BidFailed("Ann", "Item 1", 1, 1, "above your budget"),
         ItemLabelled("Item 1", Decimal(200), "downsizing"),
-        BidderLabelled("Ann", "downsizing", "simulated"),
+        BidderLabelled("Ann", {"downsizing": 1.0}, "simulated"),
         SeatFailed("Ann", "error", "broken"),
     ],
     ids=lambda event: type(event).__name__,

@@ -44,7 +44,7 @@ def placed(bidder="Ann", item="Vase", times=1):
 
 def seated(**estimates):
     worth = {item: Decimal(amount) for item, amount in estimates.items()}
-    return BidderSeated("Ann", Decimal(1000), worth, (), "profit")
+    return BidderSeated("Ann", Decimal(1000), worth, {}, "profit")
 
 
 def hold(players, *starts, budget=1000, values=None):
@@ -57,7 +57,7 @@ def hold(players, *starts, budget=1000, values=None):
     sale = Sale(English(items, dict.fromkeys(players, Decimal(budget))), tuple(players), Log(), Random(7))
     for name in players:
         estimates = {item.lot.name: item.true_value * Decimal("1.1") for item in items}
-        sale.record(BidderSeated(name, Decimal(budget), estimates, (), "profit"))
+        sale.record(BidderSeated(name, Decimal(budget), estimates, {}, "profit"))
     sale.settle({})
     while asks := sale.asks():
         sale.settle({ask.bidder: players[ask.bidder].decide(ask, sale.seen_by(ask.bidder)) for ask in asks})

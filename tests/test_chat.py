@@ -344,7 +344,7 @@ def test_a_bidder_of_harbor_joins_a_stock_team():
 
 
 def test_a_bidder_of_harbor_knows_in_a_stock_team_what_it_has_seen():
-    seated = BidderSeated("Ann", Decimal(5_000), {"Lot A": Decimal(900)}, (), "profit")
+    seated = BidderSeated("Ann", Decimal(5_000), {"Lot A": Decimal(900)}, {}, "profit")
     bidder = BidderAgent("ann", Truthful(), lambda: (seated,))
     ask = Ask("Ann", "Lot A", 1, Decimal(1_000), Decimal(5_000))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))

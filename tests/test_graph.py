@@ -49,6 +49,7 @@ from harbor.models import Mouthpiece, RawCall
 from harbor.simulated import read_facts
 
 LOTS = ("Lot A", "Lot B", "Lot C")
+PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan")
 
 
 class Scripted(BaseChatModel):
@@ -101,7 +102,7 @@ def opening(budget: int = 10_000, listing: str = "") -> list[Event]:
     """Everything Ann has seen when the first item comes under the hammer."""
     estimates = {name: Decimal(2_200) for name in LOTS}
     return [
-        BidderSeated("Ann", Decimal(budget), estimates, (), "profit"),
+        BidderSeated("Ann", Decimal(budget), estimates, {}, "profit"),
         SaleOpened(("Ann", "Ben"), tuple(Lot(name, Decimal(1_000), listing) for name in LOTS), "true value"),
         ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
     ]
@@ -494,7 +495,7 @@ def test_there_are_never_more_errors_than_fields(budget, profits, wins):
 # ---------------------------------------------------------------- prompts
 
 
-@pytest.mark.parametrize("name", ["plan", "bid", "believe", "replan"])
+@pytest.mark.parametrize("name", PROMPTS)
 def test_a_prompt_file_is_filled_without_a_rest(name):
     prompt = fill(name, {"you": "Ann"}, {"budget": Decimal(100)})
     assert "${" not in prompt.system + prompt.human
@@ -503,7 +504,7 @@ def test_a_prompt_file_is_filled_without_a_rest(name):
 
 def test_every_prompt_file_has_exactly_one_block_of_facts():
     texts = [file.read_text() for file in files("harbor.graphs.prompts").iterdir() if file.name.endswith(".md")]
-    assert len(texts) == 5
+    assert len(texts) == 1 + len(PROMPTS)
     assert {text.count("<facts>\n${facts}\n</facts>") for text in texts} == {1}
 
 

@@ -29,9 +29,9 @@ LABELS = [
     ItemLabelled("Vase", Decimal(150), ""),
     ItemLabelled("Urn", Decimal(60), ""),
     ItemLabelled("Clock", Decimal(800), ""),
-    BidderLabelled("Ann", "downsizing", "simulated"),
-    BidderLabelled("Ben", "", "minimum-raise"),
-    BidderLabelled("Cho", "", "truthful"),
+    BidderLabelled("Ann", {"downsizing": 1.0}, "simulated"),
+    BidderLabelled("Ben", {}, "minimum-raise"),
+    BidderLabelled("Cho", {}, "truthful"),
 ]
 OPENED = SaleOpened(
     ("Ann", "Ben", "Cho"), (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300))), "price"
@@ -82,7 +82,7 @@ def test_the_profit_ratio_divides_by_the_profit_in_all_items_at_their_starting_p
         log(
             ItemLabelled("Vase", Decimal(300), ""),
             ItemLabelled("Urn", Decimal(200), ""),
-            BidderLabelled("Ann", "", "truthful"),
+            BidderLabelled("Ann", {}, "truthful"),
             SaleOpened(("Ann",), (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(100))), "price"),
             ItemSold("Vase", "Ann", Decimal(150)),
         )
@@ -99,7 +99,7 @@ def test_a_lowered_start_does_not_change_the_profit_ratio():
 def test_there_is_no_profit_ratio_where_nothing_could_be_earned():
     happened = [
         ItemLabelled("Vase", Decimal(100), ""),
-        BidderLabelled("Ann", "", "truthful"),
+        BidderLabelled("Ann", {}, "truthful"),
         SaleOpened(("Ann",), (Lot("Vase", Decimal(100)),), "price"),
     ]
     assert standings(log(*happened))[0].profit_ratio is None
@@ -114,7 +114,7 @@ def test_a_win_of_bidder_10_is_not_credited_to_bidder_1():
     names = ("Bidder 10", "Bidder 1")
     happened = [
         ItemLabelled("Vase", Decimal(150), ""),
-        *(BidderLabelled(name, "", "truthful") for name in names),
+        *(BidderLabelled(name, {}, "truthful") for name in names),
         SaleOpened(names, (Lot("Vase", Decimal(100)),), "price"),
         ItemSold("Vase", "Bidder 10", Decimal(120)),
     ]
@@ -191,7 +191,7 @@ def test_a_summary_is_drawn_from_the_log_alone():
 
 
 def test_a_summary_of_scripts_alone_is_not_called_simulated():
-    scripted = [event for event in LABELS if event != BidderLabelled("Ann", "downsizing", "simulated")]
+    scripted = [event for event in LABELS if event != BidderLabelled("Ann", {"downsizing": 1.0}, "simulated")]
     assert not summarise(log(*scripted, *HELD)).simulated
 
 

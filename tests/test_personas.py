@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor.errors import ConfigError
-from harbor.personas.catalog import catalog_houses, houses, persona, personas
+from harbor.personas.catalog import catalog_houses, find, houses, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {
@@ -108,9 +108,9 @@ def test_the_catalog_order_does_not_tell_the_label():
 
 
 def test_an_unknown_persona_is_refused_with_the_nearest():
-    assert persona("urban-dwellers").name == "Urban Dwellers"
+    assert find(personas(), "urban-dwellers").name == "Urban Dwellers"
     with pytest.raises(ConfigError, match="unknown persona 'urban-dweller'; did you mean 'urban-dwellers'"):
-        persona("urban-dweller")
+        find(personas(), "urban-dweller")
 
 
 # ---------------------------------------------------------------- a sample

@@ -21,10 +21,9 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, Result, Rules, Simulated, SimulatedChat
 from harbor.auction import Sale
+from harbor.config import Persona
 from harbor.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
 from harbor.log import Entry, Log, encode, of_type
-from harbor.personas import catalog
-from harbor.personas.catalog import Persona
 from harbor.rules import english
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}
@@ -87,11 +86,12 @@ def amount(dollars: Decimal) -> list[str]:
 def hold(folder: Path, monkeypatch: pytest.MonkeyPatch, reveal: Any) -> Run:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("SOME_TOKEN", TOKEN)
-    cast = {
-        f"id-of-{name}": Persona(f"id-of-{name}", f"title-of-{name}", f"persona-of-{name}") for name in ("Ann", "Bea")
-    }
-    monkeypatch.setattr(catalog, "personas", lambda: cast)
+    cast = [
+        Persona(id=f"id-of-{name.lower()}", name=f"title-of-{name}", text=f"persona-of-{name}")
+        for name in ("Ann", "Bea")
+    ]
     auction = Auction(
+        personas=cast,
         items=[
             Item(name=name, start=1_000, true_value=value, listing="A house.", persona=f"label-of-{name}")
             for name, value in TRUE_VALUES.items()
@@ -103,7 +103,7 @@ def hold(folder: Path, monkeypatch: pytest.MonkeyPatch, reveal: Any) -> Run:
                 overestimate=OVERESTIMATES[name],
                 objective=f"objective-of-{name}",
                 agent=name == "Eve",
-                persona=None if name == "Eve" else f"id-of-{name}",
+                persona=None if name == "Eve" else f"id-of-{name.lower()}",
                 model="simulated" if name == "Eve" else f"model-of-{name}",
             )
             for name in BUDGETS
@@ -168,8 +168,16 @@ def secrets_of(name: str) -> list[str]:
 
 def secrets_of_the_analyst() -> list[str]:
     """Markers that no bidder may ever see, not even its own."""
-    names = [f"{kind}-of-{name}" for kind in ("id", "title", "model") for name in BUDGETS]
-    return [*names, *(f"label-of-{item}" for item in TRUE_VALUES), "crash-of-eve", "words-of-eve", "metadata-of-eve"]
+    names = [f"{kind}-of-{name}" for kind in ("title", "model") for name in BUDGETS]
+    ids = [f"id-of-{name.lower()}" for name in BUDGETS]
+    return [
+        *names,
+        *ids,
+        *(f"label-of-{item}" for item in TRUE_VALUES),
+        "crash-of-eve",
+        "words-of-eve",
+        "metadata-of-eve",
+    ]
 
 
 # ---------------------------------------------------------------- markers
@@ -184,7 +192,7 @@ def test_the_markers_are_really_there(silent_run, owner):
 
 def test_the_markers_of_the_analyst_are_really_in_the_log(silent_run):
     log = (silent_run.folder / "events.jsonl").read_text()
-    expected = ["id-of-Ann", "model-of-Ann", "label-of-Lot A", "crash-of-eve", str(TRUE_VALUES["Lot A"])]
+    expected = ["id-of-ann", "model-of-Ann", "label-of-Lot A", "crash-of-eve", str(TRUE_VALUES["Lot A"])]
     assert [marker for marker in expected if marker not in log] == []
 
 

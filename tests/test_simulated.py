@@ -30,7 +30,15 @@ def item(name: str = "Lot A", start: float = 1_000, estimate: float = 2_200, **m
 
 
 def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **facts: Any) -> Prompt:
-    return fill(task, {"you": "Ann", "personas": list(tastes), "objective": objective}, facts)
+    return fill(
+        task,
+        {
+            "you": "Ann",
+            "personas": [{"share": 1 / len(tastes), "text": text} for text in tastes],
+            "objective": objective,
+        },
+        facts,
+    )
 
 
 def bid_prompt(least: float = 1_000, budget: float = 10_000, items: Sequence[Row] = (), **more: Any) -> Prompt:
@@ -318,7 +326,7 @@ def test_a_persona_likes_its_own_houses_better_than_others(persona):
     own: list[float] = []
     others: list[float] = []
     for house in catalog_houses().values():
-        suits = fit([personas()[persona].text], house.item.listing)
+        suits = fit({personas()[persona].text: 1.0}, house.item.listing)
         (own if house.item.persona == persona else others).append(suits)
     assert len(own) == 4
     assert sum(own) / len(own) > sum(others) / len(others)

@@ -1,0 +1,159 @@
+"""The statistical profiler: trained on some personas and houses, it judges others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import cache
+
+import pytest
+
+from harbor import Auction, Bidder
+from harbor.config import Item
+from harbor.evaluation.metrics.profiling import divergence
+from harbor.evaluation.profiler import FEATURES, features, train
+from harbor.events import (
+    BidderLabelled,
+    BidPlaced,
+    Event,
+    ItemLabelled,
+    ItemSold,
+    Lot,
+    PublicEvent,
+    SaleOpened,
+)
+from harbor.log import Entry
+from harbor.personas import traits
+from harbor.personas.catalog import catalog_houses, personas
+from harbor.seeding import stream
+
+EVERY = [*personas()]
+KNOWN, HELD_OUT = EVERY[::2], EVERY[1::2]
+Log = tuple[Entry, ...]
+
+
+def catalog(ids: Sequence[str]) -> dict[str, str]:
+    return {persona: personas()[persona].text for persona in ids}
+
+
+@cache
+def sales(ids: tuple[str, ...], count: int) -> tuple[Log, ...]:
+    """Hold sales of ten houses of these personas between bidders that have them."""
+    held = []
+    for seed in range(count):
+        chance = stream(seed, *ids)
+        suited = [house.item for house in catalog_houses().values() if house.item.persona in ids]
+        items = [Item.model_validate(item) for item in chance.sample(suited, 10)]
+        cast = chance.sample(ids, 3)
+        bidders = [Bidder(name, persona=persona, planning="none") for name, persona in zip("XYZ", cast, strict=True)]
+        held.append(Auction(seed=seed, items=items, bidders=bidders).run().log)
+    return tuple(held)
+
+
+def errors(
+    held: Sequence[Log], ids: Sequence[str], trained_on: Sequence[Log], trained_ids: Sequence[str]
+) -> list[float]:
+    """Give the divergence of every bidder's profile from the truth, in nats."""
+    profiler = train(trained_on, catalog(trained_ids))
+    return [
+        divergence(traits.truth(label.personas, ids), traits.profile(profiler.profile(log, label.bidder, catalog(ids))))
+        for log in held
+        for entry in log
+        if isinstance(label := entry.event, BidderLabelled)
+    ]
+
+
+def test_trained_on_other_personas_and_houses_it_beats_a_uniform_guess():
+    found = errors(sales(tuple(HELD_OUT), 4), HELD_OUT, sales(tuple(KNOWN), 6), KNOWN)
+    assert len(found) == 12
+    assert sum(found) / len(found) < math.log(len(HELD_OUT))
+
+
+def test_the_halves_have_no_persona_and_no_house_in_common():
+    assert not {*KNOWN} & {*HELD_OUT}
+    names = [
+        {entry.event.item for log in sales(tuple(ids), 4) for entry in log if isinstance(entry.event, ItemLabelled)}
+        for ids in (KNOWN, HELD_OUT)
+    ]
+    assert not names[0] & names[1]
+
+
+def test_equal_logs_give_equal_profiles():
+    logs, (log, *_) = sales(tuple(KNOWN), 6), sales(tuple(HELD_OUT), 4)
+    one, other = (train(logs, catalog(KNOWN)).profile(log, "X", catalog(HELD_OUT)) for _ in range(2))
+    assert one == other
+
+
+def test_a_profile_is_a_share_of_each_persona():
+    (log, *_) = sales(tuple(HELD_OUT), 4)
+    found = train(sales(tuple(KNOWN), 6), catalog(KNOWN)).profile(log, "X", catalog(HELD_OUT))
+    assert list(found) == HELD_OUT
+    assert sum(found.values()) == pytest.approx(1)
+    assert all(0 < share < 1 for share in found.values())
+
+
+def test_it_sees_nothing_but_what_everybody_sees():
+    (log, *_) = sales(tuple(HELD_OUT), 4)
+    public = [entry for entry in log if isinstance(entry.event, PublicEvent)]
+    profiler = train(sales(tuple(KNOWN), 6), catalog(KNOWN))
+    assert profiler.profile(public, "X", catalog(HELD_OUT)) == profiler.profile(log, "X", catalog(HELD_OUT))
+
+
+def test_a_sale_may_show_the_catalog_itself():
+    bidders = [
+        Bidder("Ann", theory_of_mind="inferred", planning="none"),
+        Bidder("Ben", persona="downsizing", planning="none"),
+    ]
+    items = [house.item for house in catalog_houses().values()][:4]
+    log = Auction(items=items, bidders=bidders).run().log
+    assert train([log]).profile(log, "Ben", catalog(EVERY)) == train([log], catalog(EVERY)).profile(
+        log, "Ben", catalog(EVERY)
+    )
+
+
+# ---------------------------------------------------------------- worked features
+
+LOFT, FARM = "A loft above the tram, with a gym and a bakery.", "A farm with a barn, a paddock and an orchard."
+KINDS = {"urban": LOFT, "rural": FARM}
+
+
+def entries(*happened: Event) -> list[Entry]:
+    return [Entry(number, 0.0, event) for number, event in enumerate(happened)]
+
+
+def bid(item: str, round: int, bidder: str, amount: int) -> BidPlaced:  # noqa: A002
+    return BidPlaced(item, round, bidder, Decimal(amount))
+
+
+TWO_SALES = entries(
+    SaleOpened(("Ann", "Ben"), (Lot("Loft", Decimal(100), LOFT), Lot("Farm", Decimal(200), FARM)), "price"),
+    bid("Loft", 1, "Ann", 100),
+    bid("Loft", 1, "Ben", 110),
+    bid("Loft", 2, "Ann", 150),
+    ItemSold("Loft", "Ann", Decimal(150)),
+    bid("Farm", 1, "Ann", 200),
+    bid("Farm", 1, "Ben", 260),
+    ItemSold("Farm", "Ben", Decimal(260)),
+)
+
+
+def test_features_are_the_measures_of_suiting_items_less_the_mean_of_all():
+    # Ann on the loft: 2 of 3 bids, 1.5 times the start, lost by nothing, won; on the farm: 1 of 3, 1.0, 0.3, lost.
+    # Each kind suits its own listing alone, so the difference to the mean is half of that between the two.
+    found = features(TWO_SALES, "Ann", KINDS)
+    assert FEATURES == ("share of bids", "height over start", "height lost by", "items won")
+    assert found["urban"] == pytest.approx([1 / 6, 0.25, -0.15, 0.5])
+    assert found["rural"] == pytest.approx([-1 / 6, -0.25, 0.15, -0.5])
+
+
+def test_a_bidder_that_never_bid_has_features_and_a_profile():
+    found = features(TWO_SALES, "Cho", KINDS)
+    assert found["urban"] == pytest.approx([0, 0, (1.5 - 1.3) / 2, 0])
+    shares = train(sales(tuple(KNOWN), 6), catalog(KNOWN)).profile(TWO_SALES, "Cho", KINDS)
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_logs_without_personas_are_nothing_to_learn_from():
+    with pytest.raises(ValueError, match="no bidder of these logs has a persona of the catalog"):
+        train([entries(BidderLabelled("Ann", {}, "truthful"))], KINDS)

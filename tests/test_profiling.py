@@ -1,0 +1,544 @@
+"""Profiling: what a bidder makes of its rivals, how wrong it is, and what is no evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, TextMessage
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatResult
+
+from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
+from harbor.config import Switches
+from harbor.evaluation.metrics.calls import calls
+from harbor.evaluation.metrics.profiling import ProfilingError, divergence, profiling_errors
+from harbor.events import (
+    BidderLabelled,
+    BiddersAsked,
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    CatalogShown,
+    Event,
+    ItemOpened,
+    ItemSold,
+    Lot,
+    ModelCalled,
+    Pause,
+    Paused,
+    Profiled,
+    RoundClosed,
+    SaleOpened,
+    SeatFailed,
+    ThoughtFailed,
+    ValueRevealed,
+)
+from harbor.graphs.bidder import GraphBidder
+from harbor.graphs.nodes.profile import mend
+from harbor.graphs.replies import Weight
+from harbor.graphs.state import Mind
+from harbor.insight import Conduct, update
+from harbor.judgement import fit, worth
+from harbor.log import Entry, of_type
+from harbor.models import Mouthpiece
+from harbor.personas import traits
+from harbor.personas.catalog import catalog_houses, personas
+from harbor.simulated import read_facts
+
+TEXTS = {key: one.text for key, one in personas().items()}
+HOUSES = [house.item for house in catalog_houses().values()]
+LOFT = next(house for house in HOUSES if house.persona == "urban-dwellers")
+RIVALS = ("Ben", "Cho", "Dan")
+LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class Desk:
+    """A mind, and everything that comes out of it."""
+
+    def __init__(self, chat: SimulatedChat | None = None, **switches: Any) -> None:
+        self.notes: list[Event] = []
+        self.prompts: list[dict[str, Any]] = []
+        model = Mouthpiece("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
+        self.mind = Mind(model, Switches(**{"theory_of_mind": "inferred", **switches}), lambda: self.notes.append)
+
+    def _keep(self, call: Any) -> None:
+        self.prompts.append(read_facts("\n".join(call.prompt)))
+
+    def after(self, seen: Sequence[Event], closed: tuple[str, ...] = (LOFT.name,)) -> dict[str, Profiled]:
+        """Think after a hammer; give the new profiles by rival."""
+        asyncio.run(GraphBidder(self.mind).act(Pause("Ann", closed), seen))
+        return {note.rival: note for note in self.notes if isinstance(note, Profiled)}
+
+
+def opening(rivals: Sequence[str] = RIVALS) -> list[Event]:
+    """Everything that Ann has seen when the loft comes under the hammer, with a shed to follow."""
+    estimates = {LOFT.name: Decimal(440_000), "Shed": Decimal(2_000)}
+    return [
+        BidderSeated("Ann", Decimal(1_000_000), estimates, {}, "profit"),
+        CatalogShown("Ann", TEXTS),
+        SaleOpened(
+            ("Ann", *rivals), (Lot(LOFT.name, LOFT.start, LOFT.listing), Lot("Shed", Decimal(1_000))), "true value"
+        ),
+        ItemOpened(LOFT.name, LOFT.start, Decimal(15_000)),
+    ]
+
+
+def sold_to_ben(rivals: Sequence[str] = RIVALS, of_cho: str = "declined") -> list[Event]:
+    """Ben buys the loft for $330,000, Cho goes out at $300,000 without a bid, Dan says nothing at all."""
+    return [
+        *opening(rivals),
+        BidPlaced(LOFT.name, 1, "Ben", Decimal(285_000)),
+        RoundClosed(LOFT.name, 1, "Ben", Decimal(285_000)),
+        BidderWithdrew(LOFT.name, 2, "Cho", of_cho),  # type: ignore[arg-type]
+        BidPlaced(LOFT.name, 3, "Ben", Decimal(330_000)),
+        RoundClosed(LOFT.name, 3, "Ben", Decimal(330_000)),
+        ItemSold(LOFT.name, "Ben", Decimal(330_000)),
+    ]
+
+
+def log(*happened: Event) -> list[Entry]:
+    return [Entry(number, number / 10, event) for number, event in enumerate(happened)]
+
+
+# ---------------------------------------------------------------- KL, by hand
+
+
+def one_hot(persona: str) -> dict[str, float]:
+    return traits.truth({persona: 1.0}, TEXTS)
+
+
+def test_a_perfect_profile_is_nought_nats_from_the_truth():
+    perfect = {persona: 1.0 if persona == "downsizing" else -1.0 for persona in TEXTS}
+    assert divergence(one_hot("downsizing"), perfect) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_perfect_profile_of_a_mix_is_nought_nats_from_the_truth():
+    truth = traits.truth({"downsizing": 0.5, "urban-dwellers": 0.5}, TEXTS)
+    perfect = {persona: 1.0 if truth[persona] else -1.0 for persona in TEXTS}
+    assert divergence(truth, perfect) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_uniform_guess_over_ten_is_ln_ten_nats_from_the_truth():
+    assert divergence(one_hot("downsizing"), {}, epsilon=1e-12) == pytest.approx(math.log(10))
+    assert divergence(one_hot("downsizing"), {}) == pytest.approx(2.30, abs=0.005)
+
+
+def test_a_uniform_guess_at_a_mix_of_two_is_ln_five_nats_from_the_truth():
+    truth = traits.truth({"downsizing": 0.5, "urban-dwellers": 0.5}, TEXTS)
+    assert divergence(truth, {}, epsilon=1e-12) == pytest.approx(math.log(5))
+    assert divergence(truth, {}) == pytest.approx(1.61, abs=0.005)
+
+
+def test_the_divergence_of_three_personas_is_as_worked_by_hand():
+    # Shifted, the weights are 1.5, 0.5 and 1 of 3 in all: shares of 1/2, 1/6 and 1/3.
+    truth, profile = {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.5, "b": -0.5, "c": 0.0}
+    assert divergence(truth, profile, epsilon=0) == pytest.approx(math.log(3) / 2)
+
+
+def test_both_sides_are_smoothed_before_they_are_compared():
+    # With a tenth added to each and 1.3 in all: truth 0.6, 0.6, 0.1 and guess 0.6, 0.26667, 0.43333, over 1.3.
+    truth, profile = {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.5, "b": -0.5, "c": 0.0}
+    by_hand = (0.6 * math.log(0.6 / (1 / 6 + 0.1)) + 0.1 * math.log(0.1 / (1 / 3 + 0.1))) / 1.3
+    assert by_hand == pytest.approx(0.26148, abs=1e-5)
+    assert divergence(truth, profile, epsilon=0.1) == pytest.approx(by_hand)
+
+
+def test_a_certain_mistake_is_far_from_the_truth_and_still_finite():
+    wrong = {persona: 1.0 if persona == "urban-dwellers" else -1.0 for persona in TEXTS}
+    assert 10 < divergence(one_hot("downsizing"), wrong) < math.inf
+
+
+@given(st.lists(st.floats(-1, 1), min_size=10, max_size=10), st.sampled_from(sorted(TEXTS)))
+def test_a_divergence_is_never_below_nought(weights, persona):
+    assert divergence(one_hot(persona), dict(zip(TEXTS, weights, strict=True))) >= -1e-9
+
+
+def test_profiles_are_compared_with_the_truth_rival_by_rival_and_item_by_item():
+    happened = [
+        BidderLabelled("Ann", {}, "simulated"),
+        BidderLabelled("Ben", {"a": 1.0}, "simulated"),
+        BidderLabelled("Cho", {"a": 0.5, "b": 0.5}, "simulated"),
+        CatalogShown("Ann", {"a": "A.", "b": "B."}),
+        Profiled("Ann", "Ben", "Loft", {"a": 0.0, "b": 0.0}, 0),
+        Profiled("Ann", "Cho", "Loft", {"a": 0.0, "b": 0.0}, 0),
+        Profiled("Ann", "Ben", "Farm", {"a": 1.0, "b": -1.0}, 0),
+    ]
+    found = profiling_errors(log(*happened), epsilon=1e-12)
+    assert [(one.bidder, one.rival, one.item) for one in found] == [
+        ("Ann", "Ben", "Loft"),
+        ("Ann", "Cho", "Loft"),
+        ("Ann", "Ben", "Farm"),
+    ]
+    assert [one.divergence for one in found] == pytest.approx([math.log(2), 0, 0], abs=1e-9)
+
+
+def test_a_rival_without_a_persona_of_the_catalog_has_no_truth_to_be_compared_with():
+    happened = [
+        BidderLabelled("Ben", {}, "truthful"),
+        BidderLabelled("Cho", {"elsewhere": 1.0}, "simulated"),
+        BidderLabelled("Dan", {"a": 1.0}, "simulated"),
+        CatalogShown("Ann", {"a": "A.", "b": "B."}),
+        *(Profiled("Ann", rival, "Loft", {"a": 1.0, "b": -1.0}, 0) for rival in RIVALS),
+    ]
+    assert profiling_errors(log(*happened), 0) == [ProfilingError("Ann", "Dan", "Loft", 0.0)]
+
+
+def test_a_log_without_profiles_has_no_profiling_errors():
+    assert profiling_errors(log(BidderLabelled("Ben", {"a": 1.0}, "simulated"))) == []
+
+
+# ---------------------------------------------------------------- laws of the update
+
+listings = st.sampled_from([house.listing for house in HOUSES])
+amounts = st.floats(0, 600_000)
+conducts = st.builds(
+    Conduct, st.one_of(listings, st.just("")), st.just(400_000.0), amounts, st.one_of(st.none(), amounts)
+)
+profiles = st.lists(st.floats(-1, 1), min_size=10, max_size=10).map(lambda found: dict(zip(TEXTS, found, strict=True)))
+
+
+@LAW
+@given(profiles, st.lists(conducts, max_size=5))
+def test_an_updated_profile_stays_between_minus_one_and_one(profile, seen):
+    for conduct in seen:
+        profile = update(profile, TEXTS, conduct)
+    assert set(profile) == set(TEXTS)
+    assert all(-1 <= weight <= 1 for weight in profile.values())
+
+
+@LAW
+@given(profiles, listings, amounts)
+def test_where_there_is_no_evidence_a_profile_is_left_alone_exactly(profile, listing, amount):
+    assert update(profile, TEXTS, Conduct(listing, 400_000, 0.0, None)) == profile
+    assert update(profile, TEXTS, Conduct("", 400_000, amount, amount)) == profile
+
+
+@LAW
+@given(st.sampled_from(HOUSES), st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_bid_speaks_more_for_the_persona_that_a_listing_was_written_for(house, one, other):
+    """Up to what the house is worth to one whom it does not suit at all; beyond that everyone would be odd."""
+    assert house.persona is not None
+    suits = {persona: fit({text: 1.0}, house.listing) for persona, text in TEXTS.items()}
+    less_suited = [persona for persona in TEXTS if suits[persona] < suits[house.persona]]
+    lower, higher = (share * worth(400_000, 0.0) for share in sorted((one, other)))
+    assume(lower > 0)
+    after = [
+        traits.shares(update({}, TEXTS, Conduct(house.listing, 400_000, bid, None)), TEXTS) for bid in (lower, higher)
+    ]
+    for persona in less_suited:
+        odds = [shares[house.persona] / shares[persona] for shares in after]
+        assert odds[1] >= odds[0] * (1 - 1e-9)
+
+
+@LAW
+@given(st.sampled_from(HOUSES), st.floats(0.05, 1))
+def test_an_early_refusal_speaks_against_the_persona_that_a_listing_was_written_for(house, share):
+    assert house.persona is not None
+    suits = {persona: fit({text: 1.0}, house.listing) for persona, text in TEXTS.items()}
+    worst = min(suits, key=lambda persona: suits[persona])
+    assume(suits[worst] < suits[house.persona])
+    declined = share * worth(400_000, 0.0)
+    after = update({}, TEXTS, Conduct(house.listing, 400_000, 0.0, declined))
+    assert after[house.persona] <= after[worst] + 1e-9
+
+
+@settings(LAW, max_examples=15)
+@given(st.permutations(RIVALS))
+def test_the_order_of_rivals_is_irrelevant(order):
+    usual, other = (Desk().after(sold_to_ben(rivals)) for rivals in (RIVALS, order))
+    assert {rival: usual[rival].weights for rival in RIVALS} == {rival: other[rival].weights for rival in RIVALS}
+
+
+# ---------------------------------------------------------------- the node
+
+
+def test_every_rival_is_profiled_after_every_item_over_the_whole_catalog():
+    found = Desk().after(sold_to_ben())
+    assert set(found) == set(RIVALS)
+    assert all(set(one.weights) == set(TEXTS) and one.closed == LOFT.name for one in found.values())
+
+
+def test_who_bid_hard_is_taken_for_one_whom_the_listing_suits():
+    weights = Desk().after(sold_to_ben())["Ben"].weights
+    assert weights["urban-dwellers"] > 0 > weights["rural-home-seekers"]
+
+
+def test_who_declined_without_a_bid_is_not_taken_for_one_whom_the_listing_suits():
+    weights = Desk().after(sold_to_ben())["Cho"].weights
+    assert weights["urban-dwellers"] < weights["rural-home-seekers"]
+
+
+def test_a_profile_starts_at_zero_and_goes_on_from_what_it_was():
+    desk = Desk()
+    before = desk.after(sold_to_ben())["Ben"].weights
+    again = Desk()
+    again.after([*sold_to_ben(), Profiled("Ann", "Ben", LOFT.name, before, 0)])
+    starts = [
+        {prompt["bidder"]: prompt["profile"] for prompt in asked.prompts if prompt["task"] == "profile"}
+        for asked in (desk, again)
+    ]
+    assert starts[0] == dict.fromkeys(RIVALS, dict.fromkeys(TEXTS, 0))
+    assert starts[1]["Ben"] == before
+
+
+def test_items_that_closed_together_are_learned_from_in_their_order():
+    seen = [*sold_to_ben(), ItemOpened("Shed", Decimal(1_000), Decimal(100)), ItemSold("Shed", "Cho", Decimal(1_000))]
+    desk = Desk()
+    desk.after(seen, (LOFT.name, "Shed"))
+    learned = [note for note in desk.notes if isinstance(note, Profiled)]
+    assert [(note.closed, note.rival) for note in learned] == [
+        (item, rival) for item in (LOFT.name, "Shed") for rival in RIVALS
+    ]
+
+
+def test_a_rival_is_judged_by_its_own_bids_alone():
+    desk = Desk()
+    desk.after(sold_to_ben())
+    conduct = {prompt["bidder"]: prompt for prompt in desk.prompts if prompt["task"] == "profile"}
+    assert [conduct[rival]["bids"] for rival in RIVALS] == [[[1, 285_000], [3, 330_000]], [], []]
+    assert [conduct[rival]["gave_up_at"] for rival in RIVALS] == [None, 300_000, None]
+    assert [conduct[rival]["won"] for rival in RIVALS] == [True, False, False]
+
+
+# ---------------------------------------------------------------- rivals of whom there is nothing to learn
+
+
+def test_a_rival_that_never_bid_nor_declined_keeps_its_profile_exactly():
+    found = Desk().after(sold_to_ben())["Dan"]
+    assert found.weights == dict.fromkeys(TEXTS, 0.0)
+    assert found.repaired == 0
+
+
+@pytest.mark.parametrize("reason", ["cannot afford", "failed bids", "fault"])
+def test_a_rival_that_left_for_another_reason_than_taste_keeps_its_profile_exactly(reason):
+    assert Desk().after(sold_to_ben(of_cho=reason))["Cho"].weights == dict.fromkeys(TEXTS, 0.0)
+
+
+def test_a_model_is_not_told_that_want_of_money_is_giving_up():
+    text = (files("harbor.graphs.prompts") / "profile.md").read_text()
+    assert "could not pay" not in text
+
+
+class Broken(BaseChatAgent):
+    """An agent that fails whenever it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__("broken", "An agent.")
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: Any) -> Response:
+        raise RuntimeError("broken")
+
+    async def on_reset(self, cancellation_token: Any) -> None:
+        pass
+
+
+def test_a_sale_with_rivals_that_are_poor_or_broken_goes_on_and_leaves_their_profiles_at_zero():
+    bidders = [
+        Bidder("Ann", theory_of_mind="second", strategy="on", planning="static"),
+        Bidder("Poor", persona="downsizing", budget=1_000),
+        Bidder("Broken", agent=True),
+        Bidder("Ben", persona="urban-dwellers", rule="minimum-raise"),
+    ]
+    held = Auction(items=houses(3, 1), bidders=bidders).run(agents={"Broken": Broken()}).log
+    found = [note for note in of_type(held, Profiled) if note.rival in ("Poor", "Broken")]
+    assert {failed.bidder for failed in of_type(held, SeatFailed)} == {"Broken"}
+    assert len(found) == 3 * 2
+    assert all(set(note.weights.values()) == {0.0} for note in found)
+    assert any(note.weights != dict.fromkeys(TEXTS, 0.0) for note in of_type(held, Profiled) if note.rival == "Ben")
+
+
+# ---------------------------------------------------------------- bad weights
+
+
+class Careless(SimulatedChat):
+    """Gives these weights to every rival."""
+
+    weights: list[dict[str, Any]]
+
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+        result = super()._answer(messages, tools)
+        for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
+            if "weights" in call["args"]:
+                call["args"]["weights"] = self.weights
+        return result
+
+
+def said(**weights: Any) -> list[dict[str, Any]]:
+    return [{"persona": persona.replace("_", "-"), "weight": weight} for persona, weight in weights.items()]
+
+
+WHOLE = {persona.replace("-", "_"): 0.25 for persona in TEXTS}
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected", "repaired"),
+    [
+        (said(**WHOLE), {}, 0),
+        (said(**{**WHOLE, "downsizing": 5}), {"downsizing": 1.0}, 1),
+        (said(**{**WHOLE, "downsizing": -5, "urban_dwellers": 1.01}), {"downsizing": -1.0, "urban-dwellers": 1.0}, 2),
+        (said(**{key: value for key, value in WHOLE.items() if key != "downsizing"}), {"downsizing": 0.5}, 1),
+        (said(**WHOLE, stranger=0.9), {}, 1),
+        (said(**WHOLE, Downsizing=0.9), {}, 1),
+        (said(**{**WHOLE, "urban_dwellers": -9}, stranger=7), {"urban-dwellers": -1.0}, 2),
+        ([], dict.fromkeys(TEXTS, 0.5), 10),
+    ],
+    ids=["whole", "too large", "two out of range", "missing", "unknown", "in another case", "both", "none"],
+)
+def test_bad_weights_are_clipped_kept_or_dropped_and_counted(weights, expected, repaired):
+    before = Profiled("Ann", "Ben", "Attic", dict.fromkeys(TEXTS, 0.5), 0)
+    found = Desk(Careless(weights=weights)).after([*sold_to_ben(), before])["Ben"]
+    assert found.weights == {**dict.fromkeys(TEXTS, 0.25), **expected}
+    assert found.repaired == repaired
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "a lot", None])
+def test_a_weight_that_is_no_number_is_sent_back(weight):
+    desk = Desk(Careless(weights=said(**{**WHOLE, "downsizing": weight})), planning="none")
+    desk.after(sold_to_ben())
+    failed = [note for note in desk.notes if isinstance(note, ThoughtFailed)]
+    assert [failure.purpose for failure in failed] == ["profile"]
+    outcomes = [note.outcome for note in desk.notes if isinstance(note, ModelCalled) and note.purpose == "profile"]
+    assert outcomes == ["unreadable"] * 9
+
+
+@given(
+    st.lists(st.builds(Weight, persona=st.sampled_from([*"abcxy"]), weight=st.floats(-9, 9)), max_size=8),
+    st.dictionaries(st.sampled_from([*"abc"]), st.floats(-1, 1)),
+)
+def test_mended_weights_are_whole_and_bounded_whatever_was_said(said, old):
+    weights, repaired = mend(said, "abc", old)
+    assert list(weights) == [*"abc"]
+    assert all(-1 <= weight <= 1 for weight in weights.values())
+    assert (repaired == 0) <= ({one.persona for one in said} == {*"abc"})
+
+
+# ---------------------------------------------------------------- at the same moment
+
+
+class Meeting(SimulatedChat):
+    """Calls of each of these groups of tasks wait for each other: a lone one never ends."""
+
+    barriers: dict[str, Any]
+
+    async def _agenerate(self, messages: list[BaseMessage], *args: Any, **named: Any) -> ChatResult:
+        task = read_facts("\n".join(str(message.content) for message in messages))["task"]
+        if task in self.barriers:
+            await self.barriers[task].wait()
+        return await super()._agenerate(messages, *args, **named)
+
+
+@pytest.mark.parametrize(
+    ("theory_of_mind", "meeting"), [("inferred", ["profile", "believe"]), ("second", ["profile", "believe", "mirror"])]
+)
+@pytest.mark.parametrize("correct_beliefs", [True, False])
+async def test_profiles_of_all_rivals_and_the_belief_are_asked_at_the_same_moment(
+    theory_of_mind, meeting, correct_beliefs
+):
+    together = asyncio.Barrier(len(RIVALS) + len(meeting) - 1)
+    desk = Desk(
+        Meeting(barriers=dict.fromkeys(meeting, together)),
+        theory_of_mind=theory_of_mind,
+        correct_beliefs=correct_beliefs,
+    )
+    async with asyncio.timeout(20):
+        await GraphBidder(desk.mind).act(Pause("Ann", (LOFT.name,)), sold_to_ben())
+    tasks = [prompt["task"] for prompt in desk.prompts]
+    assert sorted(tasks[: len(RIVALS) + len(meeting) - 1]) == sorted(["profile"] * 2 + meeting)
+    assert sorted(tasks[len(RIVALS) + len(meeting) - 1 :]) == ["predict", "replan"]
+
+
+async def test_prediction_and_the_new_plan_are_asked_at_the_same_moment():
+    desk = Desk(Meeting(barriers=dict.fromkeys(["predict", "replan"], asyncio.Barrier(2))))
+    async with asyncio.timeout(20):
+        await GraphBidder(desk.mind).act(Pause("Ann", (LOFT.name,)), sold_to_ben())
+    assert {prompt["task"] for prompt in desk.prompts} == {"profile", "believe", "predict", "replan"}
+
+
+class Patient(SimulatedChat):
+    """Lets all others begin before it ends, so that calls which do not wait for each other overlap in the ledger."""
+
+    async def _agenerate(self, *args: Any, **named: Any) -> ChatResult:
+        for _ in range(200):
+            await asyncio.sleep(0)
+        return await super()._agenerate(*args, **named)
+
+
+def pauses(theory_of_mind: str, planning: str) -> list[int]:
+    """Hold a sale of three houses between three minds; give the chain of calls of every pause."""
+    bidders = [
+        Bidder(name, model="mine", theory_of_mind=theory_of_mind, planning=planning) for name in ("Ann", "Ben", "Cho")
+    ]
+    entries = Auction(items=houses(3, 2), bidders=bidders).run(models={"mine": Patient()}).log
+    stops = [number for number, entry in enumerate(entries) if isinstance(entry.event, Paused | BiddersAsked)]
+    return [
+        calls(entries[start:end]).chain
+        for start, end in zip(stops, [*stops[1:], len(entries)], strict=True)
+        if isinstance(entries[start].event, Paused)
+    ]
+
+
+@pytest.mark.parametrize("planning", ["none", "adaptive"])
+@pytest.mark.parametrize("theory_of_mind", ["inferred", "second"])
+def test_profiling_adds_at_most_one_call_an_item_to_the_chain(theory_of_mind, planning):
+    without, with_profiles = pauses("none", planning)[1:], pauses(theory_of_mind, planning)[1:]
+    assert without == [1, 1, 1]
+    assert with_profiles == [2, 2, 1]
+
+
+def test_profiling_costs_one_call_a_rival_and_item():
+    bidders = [Bidder("Ann", theory_of_mind="inferred"), *(Bidder(name, rule="truthful") for name in RIVALS)]
+    held = Auction(items=houses(3, 2), bidders=bidders).run().log
+    made = [call.purpose for call in of_type(held, ModelCalled)]
+    assert made.count("profile") == 3 * len(RIVALS)
+
+
+# ---------------------------------------------------------------- labels
+
+
+def test_the_prompts_of_a_profiler_are_the_same_whatever_its_rivals_truly_are(tmp_path):
+    told = []
+    for number, (ben, cho, label) in enumerate(
+        [("downsizing", "urban-dwellers", "downsizing"), ("vacation-homes", None, "vacation-homes")]
+    ):
+        bidders = [
+            Bidder("Ann", theory_of_mind="second", strategy="on"),
+            Bidder("Ben", rule="minimum-raise", persona=ben),
+            Bidder("Cho", rule="truthful", persona=cho),
+        ]
+        items = [item.model_copy(update={"persona": label}) for item in houses(3, 4)]
+        Auction(items=items, bidders=bidders).run(out=tmp_path / f"run-{number}")
+        lines = (tmp_path / f"run-{number}" / "calls.jsonl").read_text().splitlines()
+        told.append([json.loads(line)["prompt"] for line in lines])
+    assert len(told[0]) > 10
+    assert told[0] == told[1]
+
+
+def test_values_that_are_revealed_are_no_part_of_a_profile():
+    revealed = ValueRevealed(LOFT.name, Decimal("371234.56"))
+    desk = Desk()
+    desk.after([*sold_to_ben(), revealed])
+    asked = [prompt for prompt in desk.prompts if prompt["task"] == "profile"]
+    assert len(asked) == len(RIVALS)
+    assert "371234" not in json.dumps(asked)
+
+
+def test_an_item_without_a_listing_teaches_nothing():
+    items = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in (1, 2)]
+    bidders = [Bidder("Ann", theory_of_mind="inferred"), Bidder("Ben", rule="minimum-raise")]
+    held = Auction(items=items, bidders=bidders).run().log
+    assert [set(note.weights.values()) for note in of_type(held, Profiled)] == [{0.0}, {0.0}]
