@@ -123,7 +123,7 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
         up_to *= judgement.WARINESS
     if least <= up_to:
         return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}; ${least:,.0f} is within that"
-    step = least - float(facts["bids"][-1][2]) if facts["bids"] else 0.0
+    step = least - max((float(bid[2]) for bid in facts["bids"]), default=least)
     leading = [rival for rival in rivals if rival["leads"] and float(rival["limit"]) >= least + step]
     more_to_come = len(facts["items"]) > 1
     if leading and more_to_come and least <= min(budget, _worth(facts, item)):

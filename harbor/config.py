@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import tomllib
 import unicodedata
 from collections import Counter
@@ -12,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor.errors import ConfigError, unknown
 from harbor.money import NUMBER_IN_JSON, Price
@@ -45,22 +46,34 @@ def _decimal(amount: Any) -> Any:
 
 def _as_mix(persona: Any) -> Any:
     """Take no persona, one, two in equal parts, or two with weights, as weights that add up to one."""
-    if persona is None or persona == {}:
+    if persona is None or persona in ({}, [], ()):
         return {}
     if isinstance(persona, str):
         return {persona: 1.0}
-    if isinstance(persona, list | tuple):
-        if len(set(persona)) < len(persona):
-            raise ValueError(f"mixes {persona[0]!r} with itself; name two different personas")
+    if isinstance(persona, list | tuple) and all(isinstance(id, str) for id in persona):  # noqa: A001 - the catalog's word
+        twice = [id for id in persona if persona.count(id) > 1]  # noqa: A001
+        if twice:
+            raise ValueError(f"mixes {twice[0]!r} with itself; name two different personas")
         persona = dict.fromkeys(persona, 1.0)
     if not isinstance(persona, dict):
         raise ValueError("is no persona; give an id, two ids, or two ids with weights")
     if len(persona) > MOST_PERSONAS:
         raise ValueError(f"mixes {len(persona)} personas; a bidder holds at most two")
-    weights = list(persona.values())
-    if not all(isinstance(weight, int | float) and 0 < weight < math.inf for weight in weights):
+    if not all(_is_weight(weight) for weight in persona.values()):
         raise ValueError("has a weight that is no positive number; give positive weights")
-    return {name: weight / sum(weights) for name, weight in persona.items()}
+    largest = float(max(persona.values()))
+    weights = {name: weight / largest for name, weight in persona.items()}
+    return {name: weight / sum(weights.values()) for name, weight in weights.items()}
+
+
+def _is_weight(weight: Any) -> bool:
+    return isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= sys.float_info.max
+
+
+def _written(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty; write a text")
+    return text
 
 
 MOST_PERSONAS = 2
@@ -218,7 +231,7 @@ class Persona(Settings):
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     name: Name
-    text: str = Field(min_length=1, max_length=4_000)
+    text: Annotated[str, AfterValidator(_written), Field(max_length=4_000)]
 
 
 class AuctionConfig(Settings):
@@ -302,7 +315,6 @@ _PLAINLY = {
     "model_attributes_type": "must be a table of settings, such as name = value",
     "dict_type": "must be a table of settings, such as name = value",
     "too_short": "must hold at least one",
-    "string_too_short": "must not be empty; write a text",
     "decimal_max_places": "must have at most two places after the point",
 }
 """Complaints of the validator that need to be put in words for people."""

@@ -12,8 +12,11 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from harbor import Auction
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_settings
 from harbor.errors import ConfigError
+from harbor.events import BidderLabelled, BidderSeated, CatalogShown, Profiled, SeatFailed
+from harbor.log import of_type
 from harbor.personas.catalog import houses
 
 ANN = {"name": "Ann"}
@@ -265,6 +268,161 @@ def test_a_name_that_is_no_text_is_refused(name):
 def test_a_name_longer_than_a_line_is_refused():
     assert "80" in complaint(**bidder(name="a" * 81))
     assert config(**bidder(name="a" * 80))
+
+
+# ---------------------------------------------------------------- personas
+
+KINDS = st.sampled_from(["downsizing", "urban-dwellers", "mine"])
+OWN = {"id": "mine", "name": "My own", "text": "You look for a lighthouse."}
+
+
+@pytest.mark.parametrize(
+    ("persona", "mix"),
+    [
+        (None, {}),
+        ({}, {}),
+        ([], {}),
+        ("downsizing", {"downsizing": 1.0}),
+        (["downsizing"], {"downsizing": 1.0}),
+        (["downsizing", "urban-dwellers"], {"downsizing": 0.5, "urban-dwellers": 0.5}),
+        (("urban-dwellers", "downsizing"), {"urban-dwellers": 0.5, "downsizing": 0.5}),
+        ({"downsizing": 3, "urban-dwellers": 1}, {"downsizing": 0.75, "urban-dwellers": 0.25}),
+        ({"downsizing": 0.2, "urban-dwellers": 0.2}, {"downsizing": 0.5, "urban-dwellers": 0.5}),
+        ({"downsizing": 9}, {"downsizing": 1.0}),
+    ],
+    ids=repr,
+)
+def test_a_bidder_holds_no_persona_one_or_a_mix_of_two_with_equal_weights_unless_they_are_given(persona, mix):
+    assert Bidder("Ann", persona=persona).persona == mix
+
+
+@pytest.mark.parametrize(
+    ("persona", "remedy"),
+    [
+        (["downsizing", "downsizing"], "mixes 'downsizing' with itself; name two different personas"),
+        (["downsizing", "urban-dwellers", "urban-dwellers"], "mixes 'urban-dwellers' with itself"),
+        (["downsizing", "urban-dwellers", "vacation-homes"], "mixes 3 personas; a bidder holds at most two"),
+        ({"downsizing": 1, "urban-dwellers": 1, "vacation-homes": 1}, "mixes 3 personas"),
+        ({"downsizing": 0, "urban-dwellers": 1}, "give positive weights"),
+        ({"downsizing": -1, "urban-dwellers": 2}, "give positive weights"),
+        ({"downsizing": NAN, "urban-dwellers": 1}, "give positive weights"),
+        ({"downsizing": INFINITY, "urban-dwellers": 1}, "give positive weights"),
+        ({"downsizing": "half", "urban-dwellers": 1}, "give positive weights"),
+        ({"downsizing": 10**400, "urban-dwellers": 1.5}, "weight"),
+        (5, "is no persona; give an id, two ids, or two ids with weights"),
+        (True, "is no persona"),
+        ([1, 2], "give an id"),
+        ([["downsizing"]], "persona"),
+        ([{"id": "downsizing"}], "persona"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_a_mix_that_is_none_is_refused_in_one_line(persona, remedy):
+    line = complaint(**bidder(persona=persona))
+    assert "bidders[0].persona" in line
+    assert remedy in line
+
+
+@given(st.dictionaries(KINDS, st.floats(0, allow_infinity=False, exclude_min=True), min_size=1, max_size=2))
+def test_the_weights_of_a_mix_always_add_up_to_one(weights):
+    mix = Bidder("Ann", persona=weights).persona
+    assert set(mix) == set(weights)
+    assert sum(mix.values()) == pytest.approx(1)
+
+
+@given(st.dictionaries(KINDS, st.floats(0.01, 100), max_size=2))
+def test_a_mix_comes_back_as_it_was_when_it_is_read_again(weights):
+    once = config(**bidder(persona=weights))
+    again = check(AuctionConfig, once.model_dump(), "config 'x.toml'")
+    assert again.bidders[0].persona == pytest.approx(once.bidders[0].persona)
+
+
+@pytest.mark.parametrize(
+    ("persona", "said"),
+    [
+        ({"id": "mine", "name": "My own"}, "personas[0].text is missing; give it"),
+        ({**OWN, "text": ""}, "personas[0].text ''"),
+        ({**OWN, "text": "  \n"}, "personas[0].text"),
+        ({**OWN, "text": 5}, "personas[0].text 5"),
+        ({"name": "My own", "text": "You look."}, "personas[0].id is missing; give it"),
+        ({"id": "mine", "text": "You look."}, "personas[0].name is missing; give it"),
+        ({**OWN, "id": "My own"}, "personas[0].id 'My own'"),
+        ({**OWN, "name": "My\x1bown"}, "control character"),
+        ({**OWN, "txt": "You look."}, "unknown key 'txt'; did you mean 'text'?"),
+    ],
+    ids=lambda value: repr(value)[:60],
+)
+def test_a_persona_of_your_own_that_is_not_whole_is_refused(persona, said):
+    assert said in complaint(personas=[persona])
+
+
+def test_two_personas_of_your_own_need_two_ids():
+    assert "persona name 'mine' is there twice" in complaint(personas=[OWN, {**OWN, "name": "Another"}])
+
+
+@pytest.mark.parametrize("catalog", [["downsizing"], [], ["downsizing", "downsizing"]])
+def test_a_catalog_of_one_leaves_nothing_to_infer(catalog):
+    assert "leaves nothing to infer; name two personas or more" in complaint(catalog=catalog)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (bidder(persona="downsizer"), "unknown persona 'downsizer'; did you mean 'downsizing'?"),
+        (bidder(persona=["downsizing", "urban"]), "unknown persona 'urban'; did you mean 'urban-dwellers'?"),
+        (bidder(persona="mien") | {"personas": [OWN]}, "unknown persona 'mien'; did you mean 'mine'?"),
+        ({"catalog": ["downsizing", "urban"]}, "unknown persona 'urban'; did you mean 'urban-dwellers'?"),
+        ({"personas": [{**OWN, "id": "downsizing"}]}, "persona 'downsizing' is in the catalog already"),
+        (
+            bidder(persona="downsizer") | {"items": {"count": 2, "matched": 1}},
+            "unknown persona 'downsizer'; did you mean 'downsizing'?",
+        ),
+    ],
+    ids=["one", "second of a mix", "own", "catalog", "id taken", "with matched houses"],
+)
+def test_an_unknown_persona_is_refused_before_anything_is_written(values, said, tmp_path):
+    with pytest.raises(ConfigError) as refusal:
+        check(Auction, {"bidders": [ANN], **values}, "config 'x.toml'").run(out=tmp_path / "run")
+    assert said in str(refusal.value)
+    assert len(str(refusal.value).splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_persona_of_your_own_from_toml_bids_by_its_text_and_can_be_profiled(tmp_path):
+    (tmp_path / "sale.toml").write_text(
+        'catalog = ["mine", "downsizing", "urban-dwellers"]\n'
+        '[[personas]]\nid = "mine"\nname = "My own"\ntext = "You look for a lighthouse by the sea."\n'
+        '[[items]]\nname = "Lighthouse"\nstart = 100\ntrue_value = 200\nlisting = "A lighthouse by the sea."\n'
+        '[[bidders]]\nname = "Ann"\npersona = {mine = 3, downsizing = 1}\n'
+        '[[bidders]]\nname = "Ben"\ntheory_of_mind = "inferred"\nstrategy = "on"\n'
+    )
+    log = read_settings(tmp_path / "sale.toml", Auction).run().log
+    assert of_type(log, BidderLabelled)[0].personas == {"mine": 0.75, "downsizing": 0.25}
+    assert of_type(log, BidderSeated)[0].personas["You look for a lighthouse by the sea."] == 0.75
+    (shown,) = of_type(log, CatalogShown)
+    assert [*shown.personas] == ["mine", "downsizing", "urban-dwellers"]
+    (profiled,) = of_type(log, Profiled)
+    assert max(profiled.weights, key=lambda persona: profiled.weights[persona]) == "mine"
+    assert of_type(log, SeatFailed) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "choices"),
+    [
+        ("theory_of_mind", "third", "'none', 'true', 'inferred' or 'second'"),
+        ("theory_of_mind", True, "'none', 'true', 'inferred' or 'second'"),
+        ("strategy", "yes", "'off', 'on' or 'fused'"),
+        ("strategy", True, "'off', 'on' or 'fused'"),
+    ],
+)
+def test_an_unknown_switch_is_refused_with_the_choices(key, value, choices):
+    line = complaint(**bidder(**{key: value}))
+    assert f"bidders[0].{key} {value!r}" in line
+    assert choices in line
+
+
+def test_a_mind_has_neither_a_theory_of_mind_nor_a_strategy_by_default():
+    assert (Bidder("Ann").theory_of_mind, Bidder("Ann").strategy, Bidder("Ann").persona) == ("none", "off", {})
 
 
 # ---------------------------------------------------------------- what is missing or of the wrong shape

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any, get_args
 
 import pytest
@@ -108,7 +109,13 @@ def opening() -> list[Event]:
     ]
 
 
-def sale(strategy: str, chat: SimulatedChat | None = None, theory_of_mind: str = "inferred", **more: Any) -> Result:
+@cache
+def played(strategy: str, **more: Any) -> Result:
+    """Hold a sale of the built-in model; it is the same every time."""
+    return sale(strategy, SimulatedChat(), **more)
+
+
+def sale(strategy: str, chat: SimulatedChat, theory_of_mind: str = "inferred", **more: Any) -> Result:
     """Hold a sale of five houses between three minds with personas."""
     bidders = [
         Bidder(
@@ -122,7 +129,7 @@ def sale(strategy: str, chat: SimulatedChat | None = None, theory_of_mind: str =
         for name, persona in zip(("Ann", "Ben", "Cho"), PERSONAS, strict=True)
     ]
     auction = Auction(items=houses(5, 3, dict.fromkeys(PERSONAS, 1)), bidders=bidders)
-    return auction.run(models={"mine": chat or SimulatedChat()})
+    return auction.run(models={"mine": chat})
 
 
 # ---------------------------------------------------------------- the bid follows the action
@@ -145,7 +152,7 @@ def test_three_actions_raise_and_three_quit():
 
 @pytest.mark.parametrize("strategy", ["on", "fused"])
 def test_the_built_in_model_always_follows_its_action(strategy):
-    log = sale(strategy).log
+    log = played(strategy).log
     chosen = {(one.bidder, one.item, one.round, one.attempt): one.action for one in of_type(log, Strategized)}
     decided = of_type(log, Decided)
     assert len(decided) == len(chosen) > 20
@@ -242,7 +249,7 @@ def test_a_bidder_whose_strategy_cannot_be_read_withdraws_and_the_sale_goes_on()
 
 def test_a_strategy_costs_two_calls_a_bid_and_a_fused_one_a_single_call():
     made = {
-        strategy: [call.purpose for call in of_type(sale(strategy).log, ModelCalled)] for strategy in ("on", "fused")
+        strategy: [call.purpose for call in of_type(played(strategy).log, ModelCalled)] for strategy in ("on", "fused")
     }
     assert made["on"].count("strategize") == made["on"].count("bid") > 20
     assert made["on"].count("fused") == 0
@@ -263,7 +270,7 @@ def test_fusing_halves_the_chain_of_a_bid():
 
 
 def test_fused_and_faithful_play_the_same_game_with_the_built_in_model():
-    faithful, fused = sale("on").log, sale("fused").log
+    faithful, fused = played("on").log, played("fused").log
     assert of_type(faithful, ItemSold) == of_type(fused, ItemSold)
     assert strategies(faithful) == strategies(fused)
 
@@ -369,6 +376,11 @@ def test_a_leader_that_will_probably_raise_again_is_drained():
     assert action(rivals=[rival(1_400)]) == "B"
 
 
+def test_the_order_in_which_the_bids_of_a_round_are_listed_does_not_change_the_action():
+    bids = [[1, "Ben", 900], [1, "Cho", 700]]
+    assert action(rivals=[rival(1_020)], bids=bids) == action(rivals=[rival(1_020)], bids=bids[::-1]) == "B"
+
+
 @pytest.mark.parametrize(
     "rivals",
     [[], [rival(950)], [rival(1_400, leads=False)], [rival(1_400, out=True)]],
@@ -414,7 +426,7 @@ def test_who_suspects_that_it_is_drained_stops_earlier():
 
 
 def test_in_a_sale_nobody_is_drained_beyond_what_the_house_is_worth():
-    log = sale("on", planning="adaptive").log
+    log = played("on", planning="adaptive").log
     seated = {one.bidder: one for one in of_type(log, BidderSeated)}
     listing = {lot.name: lot.listing for opened in of_type(log, SaleOpened) for lot in opened.lots}
     drained = {(one.bidder, one.item, one.round) for one in of_type(log, Strategized) if one.action == "B"}
@@ -436,7 +448,7 @@ def test_what_is_expected_of_rivals_is_in_the_prompts_of_action_and_bid():
 
 
 def test_a_strategy_needs_no_theory_of_mind():
-    result = sale("on", theory_of_mind="none")
+    result = played("on", theory_of_mind="none")
     counts = strategies(result.log)
     assert set(counts) == {"Ann", "Ben", "Cho"}
     assert all("B" not in count for count in counts.values())

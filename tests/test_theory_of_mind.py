@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ def nodes(**switches: Any) -> set[str]:
     return set(graph(**switches).nodes) - {"__start__", "__end__"}
 
 
+@cache
 def trio(**switches: Any) -> Result:
     """Hold a sale of four houses between three minds with personas."""
     bidders = [Bidder(name, persona=persona, **switches) for name, persona in TRIO.items()]
@@ -245,6 +247,11 @@ def test_ids_of_personas_stand_in_the_catalog_and_in_profiles_and_nowhere_else(c
         around = re.sub(r"<facts>\n.*?\n</facts>", "", text, flags=re.DOTALL)
         seen = around + json.dumps(without_vectors(read_facts(text)))
         assert [own for own in (*OWN.values(), "downsizing") if own in seen] == []
+
+
+def test_the_catalog_is_in_the_prompts_about_rivals_alone(canaries):
+    shown = {task for prompts in canaries[1].values() for task, text in prompts if "catalog" in read_facts(text)}
+    assert shown == {"profile", "mirror", "predict", "replan"}
 
 
 def test_no_name_of_a_persona_is_in_any_prompt(canaries):
@@ -444,6 +451,7 @@ def test_orders_in_texts_break_no_prompt(ordered):
     for task, text in (call for calls in prompts.values() for call in calls):
         assert text.count("\n<facts>\n") == text.count("\n</facts>\n") == 2
         assert read_facts(text)["task"] == task
+        assert not any(set("<>") & set(block) for block in re.findall(r"<facts>\n(.*?)\n</facts>", text))
 
 
 def test_orders_in_texts_change_no_rule(ordered):
