@@ -21,10 +21,11 @@ import pytest
 from harbor.auction import Sale
 from harbor.bidders import MinimumRaise
 from harbor.config import Bidder, Houses, ModelSettings, Simulated, read_settings
-from harbor.events import Decided, Lot
+from harbor.events import Lot
 from harbor.log import Log, of_type
 from harbor.rules.english import English, Item
 from harbor.run import Auction
+from harbor.thoughts import Decided
 
 LATENCY_SECONDS = 0.1
 YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}

@@ -14,9 +14,10 @@ from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
 
 from harbor import Auction, Bidder, BidderAgent, houses
+from harbor.asks import Ask
 from harbor.bidders import Truthful
 from harbor.chat.seats import ask_message
-from harbor.events import Ask, BidderSeated
+from harbor.events import BidderSeated
 
 
 class Talker(BaseChatAgent):

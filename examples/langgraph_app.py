@@ -9,7 +9,8 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from harbor import Bidder, Mind, SimulatedChat, bidder_graph
-from harbor.events import Ask, BidderSeated, ItemOpened, Lot, SaleOpened
+from harbor.asks import Ask
+from harbor.events import BidderSeated, ItemOpened, Lot, SaleOpened
 from harbor.graphs.state import Thinking
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from harbor.asks import Answer, Ask, Pause
 from harbor.config import Switches
 from harbor.errors import ModelError
-from harbor.events import Answer, Ask, Event, Pause, ThoughtFailed
+from harbor.events import Event, ThoughtFailed
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid, fused
 from harbor.graphs.nodes.mirror import mirror

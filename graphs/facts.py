@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from harbor.asks import Ask
 from harbor.config import Switches
-from harbor.events import Ask, Belief, Lot
+from harbor.events import Lot
 from harbor.memory.notebook import Notebook
 from harbor.money import to_cents
+from harbor.thoughts import Belief
 
 Row = dict[str, Any]
 

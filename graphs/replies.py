@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from harbor.events import StrategicAction
+from harbor.thoughts import StrategicAction
 from harbor.words import scrub
 
 LONGEST_TEXT = 4_000

@@ -8,8 +8,9 @@ from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 
+from harbor.asks import Answer, Ask, Pause
 from harbor.config import Bidder, ModelSettings, Switches
-from harbor.events import Answer, Ask, Event, Note, Pause
+from harbor.events import Event, Note
 from harbor.graphs.prompting import Facts, fill
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt

@@ -9,9 +9,9 @@ from typing import Any
 
 from harbor import insight, judgement
 from harbor.config import Simulated
-from harbor.events import RAISING, StrategicAction
 from harbor.insight import Conduct
 from harbor.judgement import Option
+from harbor.thoughts import RAISING, StrategicAction
 
 Facts = dict[str, Any]
 Values = dict[str, Any]

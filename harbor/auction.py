@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Generic, TypeVar
 
-from harbor.events import ANALYST, EVERYONE, Action, Ask, Event
+from harbor.asks import Action, Ask
+from harbor.events import ANALYST, EVERYONE, Event
 from harbor.log import Log
 from harbor.rules.mechanism import Mechanism
 

@@ -9,11 +9,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harbor.asks import Action, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor.auction import Sale
 from harbor.events import (
-    Action,
-    Ask,
-    Bid,
     BiddersAsked,
     BidderWithdrew,
     BidFailed,
@@ -22,16 +20,13 @@ from harbor.events import (
     ItemOpened,
     ItemSold,
     ItemUnsold,
-    Pause,
     Paused,
     PriceLowered,
     RoundClosed,
     SaleClosed,
     SaleOpened,
     SeatFailed,
-    Unreadable,
     ValueRevealed,
-    Withdraw,
 )
 from harbor.money import dollars
 from harbor.rules.mechanism import refusal

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harbor.events import Answer, Ask, Bid, BidderSeated, BidPlaced, Event, ItemOpened, Pause, PriceLowered, Withdraw
+from harbor.asks import Answer, Ask, Bid, Pause, Withdraw
+from harbor.events import BidderSeated, BidPlaced, Event, ItemOpened, PriceLowered
 
 _NEW_CALL = (ItemOpened, PriceLowered)
 

@@ -1,4 +1,4 @@
-"""Everything that can happen, as frozen events that say who may see them; and what the auctioneer asks.
+"""Everything that can happen in a sale, as frozen events that say who may see them.
 
 Amounts are dollars (`Decimal`). A public event may be seen by everyone, a private one by its bidder, an analyst's
 event by neither: the base class decides, so no event can be written without an audience.
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from harbor.money import Claim, Money
+from harbor.asks import WithdrawalReason
+from harbor.money import Money
 
 SCHEMA_VERSION = 1
 
@@ -20,60 +21,6 @@ ANALYST = "analyst"
 Audience = str
 """``"everyone"``, ``"analyst"``, or ``"bidder:<name>"``."""
 
-StrategicAction = Literal["A", "B", "C", "D", "E", "F"]
-RAISING: frozenset[StrategicAction] = frozenset({"A", "B", "C"})
-"""The strategic actions that a bid follows from; a withdrawal follows from the others."""
-WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
-
-# ---------------------------------------------------------------- what the auctioneer asks, and the answers
-
-
-class Ask(NamedTuple):
-    """A bidder's turn: bid from `minimum` to `maximum` dollars, both legal, or withdraw.
-
-    `refusal` says why the previous attempt failed; it is empty at the first.
-    """
-
-    bidder: str
-    item: str
-    round: int
-    minimum: Money
-    maximum: Money
-    attempt: int = 1
-    refusal: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """The auctioneer waits, before the first item (`closed` is empty) and after a hammer, so that bidders may think."""
-
-    bidder: str
-    closed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Bid:
-    """The action of bidding an amount in dollars; legal or not is for the auctioneer to say."""
-
-    amount: Money
-
-
-@dataclass(frozen=True, slots=True)
-class Withdraw:
-    """The action of leaving the bidding for this item."""
-
-    reason: WithdrawalReason = "declined"
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """An answer that is neither a bid nor a withdrawal, and why."""
-
-    reason: str
-
-
-Action = Bid | Withdraw
-Answer = Bid | Withdraw | Unreadable
 
 # ---------------------------------------------------------------- events, by audience
 
@@ -230,7 +177,7 @@ class SaleClosed(PublicEvent):
     """The last hammer has fallen and the last thought is written."""
 
 
-# ---------------------------------------------------------------- private: one bidder
+# ---------------------------------------------------------------- private: one bidder (its thoughts: harbor.thoughts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,87 +202,6 @@ class CatalogShown(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class Planned(PrivateEvent):
-    """A plan: its text and a priority from 1 to 3 for each item still to come."""
-
-    text: str
-    priorities: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Decided(PrivateEvent):
-    """Why a bidder answered as it did; `amount` is None for a withdrawal.
-
-    `contradicts` says that the answer does not follow from the strategic action chosen before it.
-    """
-
-    item: str
-    round: int
-    attempt: int
-    reasons: str
-    amount: Claim | None
-    contradicts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Profiled(PrivateEvent):
-    """What a bidder makes of one rival: a weight from -1 to 1 per persona of the catalog.
-
-    `closed` is the item that it learned from; `repaired` counts weights that were clipped, missing or of no persona.
-    """
-
-    rival: str
-    closed: str
-    weights: dict[str, float]
-    repaired: int
-
-
-@dataclass(frozen=True, slots=True)
-class Mirrored(PrivateEvent):
-    """How a bidder thinks that one rival profiles it; fields as in `Profiled`."""
-
-    rival: str
-    closed: str
-    weights: dict[str, float]
-    repaired: int
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """How much a rival probably wants an item, from 0 to 1, and up to what price in dollars.
-
-    `expects_me` is how much it thinks that this bidder wants the item (None without second-order theory of mind).
-    """
-
-    rival: str
-    interest: float
-    limit: Claim
-    expects_me: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Predicted(PrivateEvent):
-    """What a bidder expects of its rivals on the coming item."""
-
-    item: str
-    predictions: tuple[Prediction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Strategized(PrivateEvent):
-    """The strategic action chosen for a bid, A to F, and why.
-
-    Source: Harbor, Table 1.
-    """
-
-    item: str
-    round: int
-    attempt: int
-    action: StrategicAction
-    reasons: str
-
-
-@dataclass(frozen=True, slots=True)
 class BidFailed(PrivateEvent):
     """A bid that was refused, and why; private, for the reason may tell a budget."""
 
@@ -343,39 +209,6 @@ class BidFailed(PrivateEvent):
     round: int
     attempt: int
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Win:
-    """An item and what was paid for it."""
-
-    item: str
-    price: Claim
-
-
-@dataclass(frozen=True, slots=True)
-class Belief:
-    """A bidder's notebook of the sale: its own budget left, everyone's profit, everyone's winning bids.
-
-    `profits` is empty where true values are not revealed.
-    """
-
-    budget: Claim
-    profits: dict[str, Claim]
-    wins: dict[str, tuple[Win, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Believed(PrivateEvent):
-    """A belief update: what was said first, how many fields of it were wrong, and what is held from here on."""
-
-    closed: tuple[str, ...]
-    said: Belief
-    errors_self: int
-    errors_others: int
-    fields_self: int
-    fields_others: int
-    held: Belief
 
 
 # ---------------------------------------------------------------- the analyst's

@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from harbor import events
+from harbor import events, thoughts
 from harbor.errors import LogError
 from harbor.events import SCHEMA_VERSION, AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
 
@@ -31,7 +31,7 @@ def _name(kind: type[Event]) -> str:
 
 _ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {
     kind: (_name(kind), TypeAdapter(kind))
-    for kind in vars(events).values()
+    for kind in (*vars(events).values(), *vars(thoughts).values())
     if isinstance(kind, type)
     and issubclass(kind, PublicEvent | PrivateEvent | AnalystEvent)
     and kind not in (PublicEvent, PrivateEvent, AnalystEvent)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 
-from harbor.events import Answer, Bid, Unreadable, Withdraw
+from harbor.asks import Answer, Bid, Unreadable, Withdraw
 from harbor.money import dollars
 
 _AMOUNT = re.compile(

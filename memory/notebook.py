@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from harbor.events import (
-    Belief,
-    Believed,
     BidderSeated,
     BidderWithdrew,
     BidPlaced,
@@ -18,18 +16,12 @@ from harbor.events import (
     ItemSold,
     ItemUnsold,
     Lot,
-    Mirrored,
-    Planned,
-    Predicted,
-    Prediction,
     PriceLowered,
-    Profiled,
     RoundClosed,
     SaleOpened,
-    Strategized,
     ValueRevealed,
-    Win,
 )
+from harbor.thoughts import Belief, Believed, Mirrored, Planned, Predicted, Prediction, Profiled, Strategized, Win
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
     "evaluation": "harbor.evaluation",
 }
 FLOORS = {
-    0: """harbor harbor.errors harbor.money harbor.seeding harbor.events harbor.log harbor.config harbor.words
-          harbor.auction harbor.auctioneer harbor.bidders harbor.notes harbor.rules harbor.rules.mechanism
+    0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
+          harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.notes harbor.rules harbor.rules.mechanism
           harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.evaluation harbor.graphs""",
@@ -37,7 +37,7 @@ PURE = {module for module, floor in FLOOR.items() if floor == 0} | {
     module for module in FLOOR if module.startswith(("harbor.rules", "harbor.evaluation.metrics"))
 }
 LONG_MODULES = {
-    "harbor.events": (460, "the union of everything that can happen, in one place"),
+    "harbor.events": (300, "everything that can happen in a sale, in one place"),
     "harbor.config": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270

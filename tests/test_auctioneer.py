@@ -9,26 +9,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor.asks import Ask, Pause
 from harbor.auction import Sale
 from harbor.auctioneer import Said, announce, call, conduct
 from harbor.config import Rules
 from harbor.events import (
     EVERYONE,
-    Ask,
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
     BidFailed,
     BidPlaced,
-    Decided,
     ItemLabelled,
     ItemSold,
     ItemUnsold,
     Lot,
-    Pause,
     Paused,
-    Planned,
     PriceLowered,
     PrivateEvent,
     SaleClosed,
@@ -39,6 +36,7 @@ from harbor.events import (
 from harbor.log import Log, of_type
 from harbor.rules.english import English, Item
 from harbor.rules.mechanism import fold
+from harbor.thoughts import Decided, Planned
 
 OUT = Said("I withdraw.")
 

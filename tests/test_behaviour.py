@@ -19,22 +19,9 @@ from harbor.evaluation.metrics.behaviour import (
     strategies,
 )
 from harbor.evaluation.metrics.results import standings
-from harbor.events import (
-    BidderLabelled,
-    BidPlaced,
-    Decided,
-    ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Lot,
-    Planned,
-    Predicted,
-    Prediction,
-    SaleOpened,
-    Strategized,
-)
+from harbor.events import BidderLabelled, BidPlaced, ItemLabelled, ItemOpened, ItemSold, ItemUnsold, Lot, SaleOpened
 from harbor.log import Entry
+from harbor.thoughts import Decided, Planned, Predicted, Prediction, Strategized
 
 LABELS = [
     ItemLabelled("Loft", Decimal(400), "urban"),

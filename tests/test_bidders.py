@@ -10,21 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor.asks import Ask, Bid, Pause, Withdraw
 from harbor.auction import Sale
 from harbor.bidders import MinimumRaise, Truthful
-from harbor.events import (
-    Ask,
-    Bid,
-    BidderSeated,
-    BidPlaced,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Lot,
-    Pause,
-    PriceLowered,
-    Withdraw,
-)
+from harbor.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor.log import Log, of_type
 from harbor.rules.english import English, Item
 from harbor.rules.mechanism import refusal

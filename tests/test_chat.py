@@ -18,6 +18,7 @@ from autogen_core import CancellationToken
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 
 from harbor import Auction, Bidder, Item, Rules
+from harbor.asks import Ask, Pause
 from harbor.auction import Sale
 from harbor.auctioneer import announce
 from harbor.bidders import MinimumRaise, Truthful
@@ -25,7 +26,6 @@ from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import AUCTIONEER, READY, UNASKED, BidderAgent, Seat, ask_message
 from harbor.events import (
     EVERYONE,
-    Ask,
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
@@ -34,7 +34,6 @@ from harbor.events import (
     Event,
     ItemSold,
     Lot,
-    Pause,
     SaleClosed,
     SeatFailed,
 )

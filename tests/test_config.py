@@ -15,9 +15,10 @@ from pydantic import ValidationError
 from harbor import Auction
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_settings
 from harbor.errors import ConfigError
-from harbor.events import BidderLabelled, BidderSeated, CatalogShown, Profiled, SeatFailed
+from harbor.events import BidderLabelled, BidderSeated, CatalogShown, SeatFailed
 from harbor.log import of_type
 from harbor.personas.catalog import houses
+from harbor.thoughts import Profiled
 
 ANN = {"name": "Ann"}
 VASE = {"name": "Vase", "start": 100, "true_value": 200}

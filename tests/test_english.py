@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
+from harbor.asks import Bid, Withdraw
 from harbor.auction import Sale
 from harbor.config import Rules
 from harbor.events import (
-    Bid,
     BidderWithdrew,
     BidPlaced,
     ItemOpened,
@@ -29,7 +29,6 @@ from harbor.events import (
     RoundClosed,
     SaleOpened,
     ValueRevealed,
-    Withdraw,
 )
 from harbor.log import Log, read_log
 from harbor.rules.english import English, Item

@@ -12,16 +12,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
-from harbor.events import (
-    CLOCK_FIELDS,
-    Believed,
-    BidFailed,
-    ModelCalled,
-    SaleClosed,
-    SeatFailed,
-    ThoughtFailed,
-)
+from harbor.events import CLOCK_FIELDS, BidFailed, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
 from harbor.log import encode, of_type
+from harbor.thoughts import Believed
 
 ITEMS = [Item(name=f"Item {number}", start=1000, true_value=2000) for number in (1, 2, 3)]
 

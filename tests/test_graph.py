@@ -16,28 +16,19 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph import END, START, StateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, bidder_graph
+from harbor.asks import Ask, Bid, Pause, Unreadable, Withdraw
 from harbor.config import Switches
 from harbor.events import (
-    Ask,
-    Belief,
-    Believed,
-    Bid,
     BidderSeated,
-    Decided,
     Event,
     ItemOpened,
     ItemSold,
     Lot,
     ModelCalled,
-    Pause,
     Paused,
-    Planned,
     SaleOpened,
     ThoughtFailed,
-    Unreadable,
     ValueRevealed,
-    Win,
-    Withdraw,
 )
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.nodes.believe import compare
@@ -47,6 +38,7 @@ from harbor.log import of_type
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, RawCall
 from harbor.simulated import read_facts
+from harbor.thoughts import Belief, Believed, Decided, Planned, Win
 
 LOTS = ("Lot A", "Lot B", "Lot C")
 PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan")

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor import events
+from harbor import events, thoughts
 from harbor.auction import Sale
 from harbor.errors import LogError
 from harbor.events import (
@@ -25,7 +25,6 @@ from harbor.events import (
     AnalystEvent,
     BidFailed,
     BidPlaced,
-    Decided,
     ItemSold,
     ItemUnsold,
     LogOpened,
@@ -39,10 +38,13 @@ from harbor.events import (
 )
 from harbor.log import Log, of_type, read_log
 from harbor.rules.english import English, Item
+from harbor.thoughts import Decided
 
 BASES = (PublicEvent, PrivateEvent, AnalystEvent)
 KINDS = [
-    kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
+    kind
+    for kind in {**vars(events), **vars(thoughts)}.values()
+    if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
 ]
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TEXT = st.text(max_size=12)

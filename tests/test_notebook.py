@@ -10,12 +10,10 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor.asks import Bid, Withdraw
 from harbor.auction import Sale
 from harbor.config import Rules
 from harbor.events import (
-    Belief,
-    Believed,
-    Bid,
     BidderSeated,
     BidderWithdrew,
     BidPlaced,
@@ -23,17 +21,15 @@ from harbor.events import (
     ItemSold,
     ItemUnsold,
     Lot,
-    Planned,
     PriceLowered,
     RoundClosed,
     SaleOpened,
     ValueRevealed,
-    Win,
-    Withdraw,
 )
 from harbor.log import Log
 from harbor.memory.notebook import Hammer, Notebook, Result
 from harbor.rules.english import English, Item
+from harbor.thoughts import Belief, Believed, Planned, Win
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))

@@ -13,16 +13,7 @@ from harbor import Auction, Bidder
 from harbor.config import Item
 from harbor.evaluation.metrics.profiling import divergence
 from harbor.evaluation.profiler import FEATURES, features, train
-from harbor.events import (
-    BidderLabelled,
-    BidPlaced,
-    Event,
-    ItemLabelled,
-    ItemSold,
-    Lot,
-    PublicEvent,
-    SaleOpened,
-)
+from harbor.events import BidderLabelled, BidPlaced, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
 from harbor.log import Entry
 from harbor.personas import traits
 from harbor.personas.catalog import catalog_houses, personas

@@ -20,6 +20,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
+from harbor.asks import Pause
 from harbor.config import Switches
 from harbor.evaluation.metrics.calls import calls
 from harbor.evaluation.metrics.profiling import ProfilingError, divergence, profiling_errors
@@ -35,9 +36,7 @@ from harbor.events import (
     ItemSold,
     Lot,
     ModelCalled,
-    Pause,
     Paused,
-    Profiled,
     RoundClosed,
     SaleOpened,
     SeatFailed,
@@ -55,6 +54,7 @@ from harbor.models import Mouthpiece
 from harbor.personas import traits
 from harbor.personas.catalog import catalog_houses, personas
 from harbor.simulated import read_facts
+from harbor.thoughts import Profiled
 
 TEXTS = {key: one.text for key, one in personas().items()}
 HOUSES = [house.item for house in catalog_houses().values()]

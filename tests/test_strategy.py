@@ -15,31 +15,11 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses
+from harbor.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor.config import Switches
 from harbor.evaluation.metrics.behaviour import agreement, strategies
 from harbor.evaluation.metrics.calls import calls
-from harbor.events import (
-    RAISING,
-    Answer,
-    Ask,
-    Bid,
-    BidderSeated,
-    BidFailed,
-    Decided,
-    Event,
-    ItemOpened,
-    ItemSold,
-    Lot,
-    ModelCalled,
-    Predicted,
-    Prediction,
-    SaleOpened,
-    SeatFailed,
-    StrategicAction,
-    Strategized,
-    Unreadable,
-    Withdraw,
-)
+from harbor.events import BidderSeated, BidFailed, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
 from harbor.judgement import fit, worth
@@ -47,6 +27,7 @@ from harbor.log import of_type
 from harbor.models import Mouthpiece
 from harbor.seeding import stream
 from harbor.simulated import read_facts, reply_to
+from harbor.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 
 ACTIONS = get_args(StrategicAction)
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")

@@ -24,14 +24,10 @@ from harbor.events import (
     BidderSeated,
     BidFailed,
     CatalogShown,
-    Decided,
     ItemLabelled,
     ItemOpened,
     ItemSold,
-    Mirrored,
     ModelCalled,
-    Predicted,
-    Profiled,
     RoundClosed,
     SaleClosed,
     SaleOpened,
@@ -43,6 +39,7 @@ from harbor.log import Entry, of_type
 from harbor.personas import traits
 from harbor.personas.catalog import personas
 from harbor.simulated import read_facts
+from harbor.thoughts import Decided, Mirrored, Predicted, Profiled
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}
 KNOWING = {

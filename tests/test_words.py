@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor.events import Bid, Unreadable, Withdraw
+from harbor.asks import Bid, Unreadable, Withdraw
 from harbor.words import hear, say
 
 QUICK = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,19 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor.events import (
-    BidderLabelled,
-    BidPlaced,
-    Decided,
-    ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Planned,
-    Predicted,
-    Strategized,
-)
+from harbor.events import BidderLabelled, BidPlaced, ItemLabelled, ItemOpened, ItemSold, ItemUnsold
 from harbor.log import Entry, of_type
+from harbor.thoughts import Decided, Planned, Predicted, Strategized
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harbor.events import BidderLabelled, CatalogShown, Profiled
+from harbor.events import BidderLabelled, CatalogShown
 from harbor.log import Entry, of_type
 from harbor.personas import traits
+from harbor.thoughts import Profiled
 
 EPSILON = 1e-6
 """What both distributions are smoothed by; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""

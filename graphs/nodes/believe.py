@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from decimal import Decimal
 
-from harbor.events import Belief, Believed, Win
 from harbor.graphs import facts
 from harbor.graphs.replies import BeliefReply
 from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
+from harbor.thoughts import Belief, Believed, Win
 
 
 async def believe(state: Thinking, thought: Thought) -> Update:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import cast
 
+from harbor.asks import Ask, Bid, Unreadable, Withdraw
 from harbor.errors import UnreadableReply
-from harbor.events import RAISING, Ask, Bid, Decided, StrategicAction, Strategized, Unreadable, Withdraw
 from harbor.graphs import facts
 from harbor.graphs.replies import BidReply, FusedReply, complete
 from harbor.graphs.state import Thinking, Thought, Update
+from harbor.thoughts import RAISING, Decided, StrategicAction, Strategized
 
 
 async def bid(state: Thinking, thought: Thought) -> Update:

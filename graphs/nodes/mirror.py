@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import cast
 
-from harbor.events import Mirrored, Pause
+from harbor.asks import Pause
 from harbor.graphs import facts
 from harbor.graphs.nodes.profile import mend, weights_over
 from harbor.graphs.replies import MirrorReply, names_each
 from harbor.graphs.state import Thinking, Thought, Update
+from harbor.thoughts import Mirrored
 
 
 async def mirror(state: Thinking, thought: Thought) -> Update:

@@ -5,10 +5,10 @@ Source: Chen et al. 2023, sec. 3.2.
 
 from __future__ import annotations
 
-from harbor.events import Planned
 from harbor.graphs import facts
 from harbor.graphs.replies import Plan, covers
 from harbor.graphs.state import Thinking, Thought, Update
+from harbor.thoughts import Planned
 
 
 async def plan(state: Thinking, thought: Thought) -> Update:

@@ -5,10 +5,10 @@ Source: Harbor sec. 4.5.
 
 from __future__ import annotations
 
-from harbor.events import Predicted, Prediction
 from harbor.graphs import facts
 from harbor.graphs.replies import PredictReply, names_each
 from harbor.graphs.state import Thinking, Thought, Update
+from harbor.thoughts import Predicted, Prediction
 
 
 async def predict(state: Thinking, thought: Thought) -> Update:

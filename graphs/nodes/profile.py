@@ -9,11 +9,12 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from harbor.events import Pause, Profiled
+from harbor.asks import Pause
 from harbor.graphs import facts
 from harbor.graphs.replies import ProfileReply, Weight
 from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.notebook import Notebook
+from harbor.thoughts import Profiled
 
 
 async def profile(state: Thinking, thought: Thought) -> Update:

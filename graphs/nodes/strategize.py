@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from harbor.events import Ask, Strategized
+from harbor.asks import Ask
 from harbor.graphs import facts
 from harbor.graphs.replies import StrategyReply
 from harbor.graphs.state import Thinking, Thought, Update
+from harbor.thoughts import Strategized
 
 
 async def strategize(state: Thinking, thought: Thought) -> Update:

@@ -19,10 +19,11 @@ from autogen_agentchat.teams._group_chat._base_group_chat_manager import BaseGro
 from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentContainer
 from autogen_core import CancellationToken
 
+from harbor.asks import Ask, Pause
 from harbor.auction import Sale
 from harbor.auctioneer import announce, conduct
 from harbor.chat.seats import AUCTIONEER, Seat, ask_message
-from harbor.events import EVERYONE, Ask, Pause
+from harbor.events import EVERYONE
 
 logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces
 

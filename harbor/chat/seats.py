@@ -12,9 +12,10 @@ from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 from pydantic import TypeAdapter
 
+from harbor.asks import Ask, Pause
 from harbor.auctioneer import Said, call
 from harbor.bidders import Player
-from harbor.events import Ask, Event, Pause, SeatFailed
+from harbor.events import Event, SeatFailed
 from harbor.models import redact
 from harbor.notes import Notes
 from harbor.words import say

@@ -11,11 +11,9 @@ from decimal import ROUND_DOWN, Decimal
 from random import Random
 from typing import NamedTuple
 
+from harbor.asks import Action, Ask, Bid
 from harbor.config import Rules
 from harbor.events import (
-    Action,
-    Ask,
-    Bid,
     BidderWithdrew,
     BidPlaced,
     Event,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
-from harbor.events import Action, Ask, Bid, Event
+from harbor.asks import Action, Ask, Bid
+from harbor.events import Event
 from harbor.money import CENT, dollars
 
 S = TypeVar("S")
