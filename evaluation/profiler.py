@@ -44,12 +44,12 @@ def train(logs: Iterable[Sequence[Entry]], catalog: Mapping[str, str] | None = N
         catalog: texts by id; the catalog that each log shows by default.
 
     Raises:
-        ValueError: no bidder of the logs has a persona of the catalog.
+        ValueError: a log shows no catalog and none is given, or no bidder of the logs has a persona of it.
     """
     rows: list[list[float]] = []
     labels: list[bool] = []
     for entries in logs:
-        texts = catalog or of_type(entries, CatalogShown)[0].personas
+        texts = catalog or _shown(entries)
         for label in of_type(entries, BidderLabelled):
             if not any(persona in texts for persona in label.personas):
                 continue
@@ -59,6 +59,13 @@ def train(logs: Iterable[Sequence[Entry]], catalog: Mapping[str, str] | None = N
     if not any(labels):
         raise ValueError("no bidder of these logs has a persona of the catalog; give logs with personas")
     return Profiler(make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, labels))
+
+
+def _shown(entries: Sequence[Entry]) -> Mapping[str, str]:
+    shown = of_type(entries, CatalogShown)
+    if not shown:
+        raise ValueError("a log shows no catalog, as no bidder of it has a theory of mind; give train(catalog=...)")
+    return shown[0].personas
 
 
 def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, list[float]]:

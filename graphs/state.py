@@ -41,11 +41,20 @@ Update = dict[str, Any]
 
 @dataclass(frozen=True)
 class Thought:
-    """One run of one node: the model to ask, the bidder's switches, and a place for its notes."""
+    """One run of one node: whose it is, the model to ask, and a place for its notes."""
 
+    mind: Mind
     model: Mouthpiece
-    switches: Switches
     note: Note
+
+    @property
+    def switches(self) -> Switches:
+        """What this bidder's mind has."""
+        return self.mind.switches
+
+    def aside(self) -> Thought:
+        """Begin a thought beside this one, so that its notes stand together however fast the model is."""
+        return self.mind.thought()
 
     def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
         """Fill a prompt with who this bidder is and the facts of the call."""
@@ -78,4 +87,4 @@ class Mind:
     def thought(self) -> Thought:
         """Begin a thought."""
         note = self.begin()
-        return Thought(replace(self.model, note=note), self.switches, note)
+        return Thought(self, replace(self.model, note=note), note)

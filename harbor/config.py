@@ -255,7 +255,8 @@ class AuctionConfig(Settings):
         if isinstance(self.items, tuple):
             check_distinct("item", [item.name for item in self.items])
         check_distinct("persona", [persona.id for persona in self.personas])
-        if self.catalog is not None and len(set(self.catalog)) < LEAST_CATALOG:
+        check_distinct("catalog", list(self.catalog or ()))
+        if self.catalog is not None and len(self.catalog) < LEAST_CATALOG:
             raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")
         return self
 
@@ -272,7 +273,7 @@ def check_distinct(kind: str, names: list[str]) -> None:
             twins = [twin for twin in names if twin.casefold() == name.casefold()]
             other = next((twin for twin in twins if twin != twins[0]), None)
             if other is None:
-                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename one")
+                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename or drop one")
             raise ValueError(f"{kind} names {twins[0]!r} and {other!r} differ only in case; rename one")
 
 

@@ -21,7 +21,7 @@ SPREAD = 0.12
 """How far a rival's limit scatters, as a share of the estimate: its priorities move it, and bids come in steps."""
 
 SURPRISE = 0.05
-"""The least chance of anything: a rival may always act oddly."""
+"""How often a rival acts oddly: then its limit may lie anywhere up to the estimate."""
 
 WANTED = 0.6
 """The fit from which one is taken to want an item."""
@@ -47,7 +47,8 @@ class Conduct:
     @property
     def says_something(self) -> bool:
         """Whether there is anything to learn from: a listing, and a bid or a refusal."""
-        return bool(self.listing) and (self.highest > 0 or self.declined is not None)
+        heard = self.highest > 0 or self.declined is not None
+        return heard and bool(self.listing) and self.estimate > 0
 
 
 def update(profile: Profile, catalog: Mapping[str, str], conduct: Conduct) -> dict[str, float]:
@@ -56,7 +57,7 @@ def update(profile: Profile, catalog: Mapping[str, str], conduct: Conduct) -> di
         return dict(profile)
     prior = traits.shares(profile, catalog)
     posterior = {
-        persona: prior[persona] * max(SURPRISE, _likelihood(judgement.fit({text: 1.0}, conduct.listing), conduct))
+        persona: prior[persona] * _likelihood(judgement.fit({text: 1.0}, conduct.listing), conduct)
         for persona, text in catalog.items()
     }
     total = sum(posterior.values())
@@ -70,7 +71,9 @@ def _likelihood(fit: float, conduct: Conduct) -> float:
         limit = NormalDist(value / shadow, spread)
         above = 1.0 if conduct.declined is None else limit.cdf(conduct.declined)
         chances.append(max(0.0, above - limit.cdf(conduct.highest)))
-    return sum(chances) / len(chances)
+    top = conduct.estimate if conduct.declined is None else min(conduct.estimate, conduct.declined)
+    odd = max(0.0, top - conduct.highest) / conduct.estimate
+    return SURPRISE * odd + (1 - SURPRISE) * sum(chances) / len(chances)
 
 
 def foresee(
