@@ -15,8 +15,11 @@ from harbor.graphs.prompting import Facts, fill
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt
 
-CATALOG_PROMPTS = ("profile", "mirror", "predict", "replan")
-"""Prompts that begin with the texts of the catalog, where a provider's prefix cache finds them again."""
+CATALOG_PROMPTS = ("profile", "mirror", "predict")
+"""Prompts that begin with the texts of the catalog, where a provider's prefix cache finds them again.
+
+Plans do so where they can tell rivals apart.
+"""
 
 
 def remember(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
@@ -60,7 +63,7 @@ class Thought:
         """Fill a prompt with who this bidder is and the facts of the call."""
         personas = [{"share": share, "text": text} for text, share in notebook.personas.items()]
         who: Facts = {"you": notebook.name, "personas": personas, "objective": notebook.objective}
-        if name in CATALOG_PROMPTS and notebook.catalog:
+        if name in CATALOG_PROMPTS or (notebook.profiles and name in ("plan", "replan")):
             who = {**who, "catalog": notebook.catalog}
         return fill(name, who, facts)
 

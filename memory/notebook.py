@@ -93,7 +93,7 @@ class Notebook:
     @property
     def budget(self) -> Decimal:
         """Dollars left."""
-        return self.purse - sum((won.price for won in self.wins(self.name)), Decimal(0))
+        return self.purse - self.spent(self.name)
 
     @property
     def coming(self) -> tuple[Lot, ...]:
@@ -107,6 +107,10 @@ class Notebook:
             for result in self.results
             if result.winner == bidder and result.price is not None
         )
+
+    def spent(self, bidder: str) -> Decimal:
+        """Add up what a bidder has paid in dollars."""
+        return sum((won.price for won in self.wins(bidder)), Decimal(0))
 
     def profit(self, bidder: str) -> Decimal:
         """Add up a bidder's profit in dollars, as far as true values were revealed."""
