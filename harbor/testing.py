@@ -6,7 +6,16 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from langgraph.store.base import BaseStore, GetOp, InvalidNamespaceError, ListNamespacesOp, PutOp, SearchItem, SearchOp
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    InvalidNamespaceError,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    SearchItem,
+    SearchOp,
+)
 
 MakeStore = Callable[[], BaseStore]
 HERE = ("ann", "learnings")
@@ -79,7 +88,7 @@ def _delete_takes_away(store: BaseStore) -> None:
 def _batch_answers_in_order(store: BaseStore) -> None:
     store.put(HERE, "a", {"text": "old"})
     put = [PutOp(HERE, "a", {"text": "new"}), PutOp(HERE, "a", {"text": "newest"}), PutOp(HERE, "b", {"text": "b"})]
-    read = [GetOp(HERE, "a"), SearchOp(HERE), ListNamespacesOp(None, None), GetOp(HERE, "none")]
+    read: list[Op] = [GetOp(HERE, "a"), SearchOp(HERE), ListNamespacesOp(None, None), GetOp(HERE, "none")]
     results: list[Any] = store.batch([*read, *put])
     demand(len(results) == len(read) + len(put), "a batch has not one result an operation")
     demand(results[0].value == {"text": "old"}, "a batch does not read what was there before it")
@@ -185,7 +194,7 @@ def _namespaces_are_apart(store: BaseStore) -> None:
 
 
 def _namespaces_are_listed(store: BaseStore) -> None:
-    names = [("a", "x", "1"), ("a", "y", "1"), ("b", "x", "2")]
+    names: list[tuple[str, ...]] = [("a", "x", "1"), ("a", "y", "1"), ("b", "x", "2")]
     for name in names:
         store.put(name, "k", {"text": "t"})
     cases: list[tuple[dict[str, Any], list[tuple[str, ...]]]] = [

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 SCHEMA = 1
+PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
 DATABASE, LOCK = "chroma.sqlite3", "harbor.lock"
+FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 REMEDIES = {
     "not a database": "the file is damaged: restore it from a copy, or name another folder",
     "malformed": "the file is damaged: restore it from a copy, or name another folder",
@@ -118,13 +120,13 @@ def _check_mark(found: dict[str, Any], mark: dict[str, Any]) -> None:
 
 
 @contextmanager
-def plain_errors(place: str, *also: type[Exception]) -> Iterator[None]:
+def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -> Iterator[None]:
     """Turn what Chroma, SQLite, the disk and the network raise into one line: where, what, and the remedy."""
     try:
         yield
     except HarborError as error:
         raise MemoryStoreError(str(error) if place in str(error) else f"{place}: {error}") from error
-    except (ChromaError, httpx.HTTPError, sqlite3.Error, OSError, *also) as error:
+    except failures as error:
         told = " ".join(str(error).split()) or type(error).__name__
         remedy = next((remedy for sign, remedy in REMEDIES.items() if sign in told), "see the cause above")
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
@@ -132,7 +134,7 @@ def plain_errors(place: str, *also: type[Exception]) -> Iterator[None]:
 
 def open_shelves(where: str | Path | None, embedding: Embedding) -> Shelves:
     """Open the memory in this process (None), on a server (`http://host:port`) or in a folder."""
-    with plain_errors(place_of(where), ValueError), ExitStack() as closing:
+    with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as closing:
         shelves = _opener(where)(closing)
         shelves.open(embedding)
         shelves.closing = closing.pop_all()
@@ -161,7 +163,7 @@ def _opener(where: str | Path | None) -> Callable[[ExitStack], Shelves]:
 
 def _ephemeral(closing: ExitStack) -> Shelves:
     """Chroma shares one memory among all ephemeral clients of a process: a prefix of its own keeps a store apart."""
-    client = closing.enter_context(chromadb.EphemeralClient())
+    client = _closed_at_the_end(chromadb.EphemeralClient(), closing)
     shelves = Shelves(client, f"harbor-{uuid4().hex}", shared=True, closing=closing)
     closing.callback(shelves.forget_all)
     return shelves
@@ -169,8 +171,12 @@ def _ephemeral(closing: ExitStack) -> Shelves:
 
 def _server(address: str, closing: ExitStack) -> Shelves:
     parts = urlsplit(address)
-    client = chromadb.HttpClient(parts.hostname or "localhost", parts.port or 8000, ssl=parts.scheme == "https")
-    closing.enter_context(client)
+    client: Any = chromadb.HttpClient(parts.hostname or "localhost", parts.port or 8000, ssl=parts.scheme == "https")
+    _closed_at_the_end(client, closing)
+    for connected in (client, client._admin_client):  # Chroma never closes these two
+        session: httpx.Client = connected._server._session
+        session.timeout = httpx.Timeout(PATIENCE_SECONDS)
+        closing.callback(session.close)
     return Shelves(client, "harbor", shared=True, closing=closing)
 
 
@@ -190,8 +196,14 @@ def _folder(folder: Path, closing: ExitStack) -> Shelves:
             connection.execute("pragma journal_mode=wal")
         connection.close()
     settings = Settings(anonymized_telemetry=False)
-    client = closing.enter_context(chromadb.PersistentClient(folder, settings=settings))
+    client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), closing)
     return Shelves(client, "harbor", shared=False, closing=closing)
+
+
+def _closed_at_the_end(client: Any, closing: ExitStack) -> ClientAPI:
+    closing.callback(client.close)  # Chroma's type does not tell of it
+    opened: ClientAPI = client
+    return opened
 
 
 def _begin(folder: Path) -> None:

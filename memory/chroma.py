@@ -7,10 +7,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from heapq import nlargest
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from langgraph.store.base import (
     BaseStore,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 PUTS_AT_ONCE = 1000  # Chroma takes some 5,000 rows a call
 PUTS_BESIDE_A_LOOP = 8  # Chroma keeps the interpreter to itself while it writes: what 10 ms allow
-P, T = ParamSpec("P"), TypeVar("T")
+T = TypeVar("T")
 Put = tuple[PutOp, str]  # with its value as JSON
 
 
@@ -78,11 +79,11 @@ class ChromaStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations in one go and return their results in order."""
-        return self._submit(self._do, list(ops), PUTS_AT_ONCE).result()
+        return self._submit(partial(self._do, list(ops), PUTS_AT_ONCE)).result()
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations in one go beside the event loop and return their results in order."""
-        return await asyncio.wrap_future(self._submit(self._do, list(ops), PUTS_BESIDE_A_LOOP))
+        return await asyncio.wrap_future(self._submit(partial(self._do, list(ops), PUTS_BESIDE_A_LOOP)))
 
     def sweep_ttl(self) -> int:
         """Delete what has expired; return how many memories that were; `ttl` can set an interval."""
@@ -106,10 +107,10 @@ class ChromaStore(BaseStore):
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)
 
-    def _submit(self, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> Future[T]:
+    def _submit(self, work: Callable[[], T]) -> Future[T]:
         def done() -> T:
             with plain_errors(self.place):
-                return work(*args, **named)
+                return work()
 
         try:
             return self._worker.submit(done)

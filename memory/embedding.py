@@ -15,8 +15,8 @@ from harbor.errors import MemoryStoreError, unknown
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
 
 HASHING_DIMENSION = 384
 SENTENCE_TRANSFORMERS = "sentence-transformers"
@@ -56,7 +56,7 @@ class Embedding:
                 f" it has to make one row of {self.dimension} finite numbers a text"
             )
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
-        unit: Vectors = made / np.where(lengths == 0, 1, lengths)
+        unit: Vectors = made / np.maximum(lengths, np.finfo(np.float32).tiny)
         return unit
 
 
@@ -79,7 +79,7 @@ def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
     raise MemoryStoreError(f"{what!r} is no embedding; give a name, a LangChain Embeddings object or a function")
 
 
-def _one_by_one(embeddings: Embeddings) -> Embed:
+def _one_by_one(embeddings: Any) -> Embed:
     return lambda texts: [embeddings.embed_query(text) for text in texts]
 
 

@@ -37,7 +37,8 @@ class Record:
     def read(cls, namespace: Namespace, key: str, row: Metadata) -> Record:
         """Rebuild a memory from the metadata of its first row."""
         head, _, value = row[RECORD].partition("\n")
-        return cls(namespace, key, value, *json.loads(head), expires=row.get(EXPIRES))
+        created, updated, vectors, ttl_minutes = json.loads(head)
+        return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES))
 
     def row(self) -> Metadata:
         """Return the metadata of its first row.

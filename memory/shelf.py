@@ -96,7 +96,8 @@ class Shelf:
 
     def sweep(self, now: float) -> int:
         """Delete what has expired; say how many memories."""
-        expired = self.rows.get(where={EXPIRES: {"$lte": now}}, include=["metadatas"])
+        past: Any = {EXPIRES: {"$lte": now}}
+        expired = self.rows.get(where=past, include=["metadatas"])
         records = self._records(expired["ids"], expired["metadatas"] or [])
         self._drop(set(_names(records)))
         return len(records)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
-import chromadb
 import httpx
 import pytest
 from langgraph.store.memory import InMemoryStore
 
+from harbor.memory.backend import _server
 from harbor.memory.chroma import ChromaStore
 from harbor.memory.embedding import HASHING_DIMENSION, as_embedding
 from harbor.testing import CHECKS
@@ -67,10 +68,10 @@ def server(serve, tmp_path_factory) -> str:
 
 def emptied(address: str) -> str:
     """Delete what a server holds."""
-    host, port = address.removeprefix("http://").split(":")
-    with chromadb.HttpClient(host, int(port)) as client:
-        for collection in client.list_collections():
-            client.delete_collection(collection.name)
+    with ExitStack() as closing:
+        shelves = _server(address, closing)
+        for collection in shelves.client.list_collections():
+            shelves.client.delete_collection(collection.name)
     return address
 
 
