@@ -30,6 +30,10 @@ class UnreadableReply(ModelError):
     """A model answered, but not with a usable reply within its repairs."""
 
 
+class MemoryStoreError(HarborError):
+    """A memory can't be opened, read or written, or refuses what it is given."""
+
+
 def unknown(kind: str, value: str, known: Iterable[str]) -> str:
     """Say that a name is not known, and which known name is nearest.
 

@@ -20,6 +20,8 @@ FLOORS = {
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.evaluation harbor.graphs""",
     1: """harbor.judgement harbor.insight harbor.answers harbor.simulated harbor.models harbor.folder
+          harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
+          harbor.memory.backend harbor.memory.chroma
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour""",
@@ -28,7 +30,7 @@ FLOORS = {
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize""",
-    3: "harbor.run",
+    3: "harbor.run harbor.testing",
     4: "harbor.evaluation.profiler",
     5: "harbor.display harbor.cli harbor.__main__",
 }

@@ -1,0 +1,212 @@
+"""Where a store keeps its shelves: in this process alone, in a folder with one writer, or on a Chroma server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import chromadb
+import httpx
+from chromadb.config import Settings
+from chromadb.errors import ChromaError, NotFoundError
+from filelock import FileLock, Timeout
+
+from harbor.errors import HarborError, MemoryStoreError
+from harbor.memory.embedding import Embedding
+from harbor.memory.matching import Namespace
+from harbor.memory.shelf import Shelf
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+SCHEMA = 1
+PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
+DATABASE, LOCK = "chroma.sqlite3", "harbor.lock"
+FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
+REMEDIES = {
+    "not a database": "the file is damaged: restore it from a copy, or name another folder",
+    "malformed": "the file is damaged: restore it from a copy, or name another folder",
+    "readonly": "make it writable",
+    "unable to open": "make the folder writable",
+    "ermission": "make it readable and writable",
+    "Read-only": "make it writable",
+    "full": "make room on the disk",
+    "No space": "make room on the disk",
+    "disk I/O": "make room on the disk",
+    "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
+}
+
+
+@dataclass
+class Shelves:
+    """A store's shelves by namespace. `shared` means that others may add some meanwhile: on a server."""
+
+    client: ClientAPI
+    prefix: str
+    shared: bool
+    closing: ExitStack
+    known: dict[Namespace, Shelf] = field(default_factory=dict)
+
+    def at(self, namespace: Namespace) -> Shelf | None:
+        """Return the shelf of a namespace, if it has one."""
+        if namespace not in self.known and self.shared:
+            self._look_again()
+        return self.known.get(namespace)
+
+    def made(self, namespace: Namespace) -> Shelf:
+        """Return the shelf of a namespace, made now if need be."""
+        if namespace not in self.known:
+            labels = json.dumps(namespace)
+            rows = self.client.get_or_create_collection(
+                f"{self.prefix}-{hashlib.sha256(labels.encode()).hexdigest()[:40]}",
+                embedding_function=None,
+                metadata={"namespace": labels},
+                configuration={"hnsw": {"space": "cosine"}},
+            )
+            self.known[namespace] = Shelf(namespace, rows)
+        return self.known[namespace]
+
+    def under(self, prefix: Namespace = ()) -> list[Shelf]:
+        """Return the shelves of all namespaces that begin so."""
+        if self.shared:
+            self._look_again()
+        return [shelf for namespace, shelf in self.known.items() if namespace[: len(prefix)] == prefix]
+
+    def open(self, embedding: Embedding) -> None:
+        """Look at what is there; refuse it if it was made with another embedding or by something else."""
+        mark = {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
+        name = f"{self.prefix}-store"
+        try:
+            found = dict(self.client.get_collection(name, embedding_function=None).metadata)
+        except NotFoundError:
+            if not self.shared and self.client.count_collections():
+                raise MemoryStoreError("it holds a Chroma database that Harbor did not make; name another") from None
+            self.client.create_collection(name, embedding_function=None, metadata=mark)
+            return
+        _check_mark(found, mark)
+        self._look_again()
+
+    def forget_all(self) -> None:
+        """Delete every shelf: the memory of a store that lives only in this process."""
+        for collection in self.client.list_collections():
+            if collection.name.startswith(self.prefix):
+                self.client.delete_collection(collection.name)
+
+    def _look_again(self) -> None:
+        for collection in self.client.list_collections():
+            labels = (collection.metadata or {}).get("namespace")
+            if labels and collection.name.startswith(f"{self.prefix}-"):
+                namespace = tuple(json.loads(labels))
+                self.known.setdefault(namespace, Shelf(namespace, collection))
+
+
+def _check_mark(found: dict[str, Any], mark: dict[str, Any]) -> None:
+    if found["schema"] != mark["schema"]:
+        raise MemoryStoreError(f"it has schema {found['schema']}; this Harbor reads {mark['schema']}: update Harbor")
+    for what in ("embedding", "dimension"):
+        if found[what] != mark[what]:
+            raise MemoryStoreError(
+                f"it was made with {what} {found[what]!r}, not {mark[what]!r}; open it with that,"
+                " or export it and import it into a new one"
+            )
+
+
+@contextmanager
+def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -> Iterator[None]:
+    """Turn what Chroma, SQLite, the disk and the network raise into one line: where, what, and the remedy."""
+    try:
+        yield
+    except HarborError as error:
+        raise MemoryStoreError(str(error) if place in str(error) else f"{place}: {error}") from error
+    except failures as error:
+        told = " ".join(str(error).split()) or type(error).__name__
+        remedy = next((remedy for sign, remedy in REMEDIES.items() if sign in told), "see the cause above")
+        raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
+
+
+def open_shelves(where: str | Path | None, embedding: Embedding) -> Shelves:
+    """Open the memory in this process (None), on a server (`http://host:port`) or in a folder."""
+    with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as closing:
+        shelves = _opener(where)(closing)
+        shelves.open(embedding)
+        shelves.closing = closing.pop_all()
+        return shelves
+
+
+def place_of(where: str | Path | None) -> str:
+    """Name a place for an error message."""
+    if where is None:
+        return "the memory of this process"
+    return f"the memory {'on' if is_url(where) else 'in'} {str(where)!r}"
+
+
+def is_url(where: str | Path) -> bool:
+    """Say whether a place is a server's address."""
+    return str(where).startswith(("http://", "https://"))
+
+
+def _opener(where: str | Path | None) -> Callable[[ExitStack], Shelves]:
+    if where is None:
+        return _ephemeral
+    if is_url(where):
+        return lambda closing: _server(str(where), closing)
+    return lambda closing: _folder(Path(where).absolute(), closing)
+
+
+def _ephemeral(closing: ExitStack) -> Shelves:
+    """Chroma shares one memory among all ephemeral clients of a process: a prefix of its own keeps a store apart."""
+    client = _closed_at_the_end(chromadb.EphemeralClient(), closing)
+    shelves = Shelves(client, f"harbor-{uuid4().hex}", shared=True, closing=closing)
+    closing.callback(shelves.forget_all)
+    return shelves
+
+
+def _server(address: str, closing: ExitStack) -> Shelves:
+    parts = urlsplit(address)
+    client: Any = chromadb.HttpClient(parts.hostname or "localhost", parts.port or 8000, ssl=parts.scheme == "https")
+    _closed_at_the_end(client, closing)
+    for connected in (client, client._admin_client):  # Chroma never closes these two
+        session: httpx.Client = connected._server._session
+        session.timeout = httpx.Timeout(PATIENCE_SECONDS)
+        closing.callback(session.close)
+    return Shelves(client, "harbor", shared=True, closing=closing)
+
+
+def _folder(folder: Path, closing: ExitStack) -> Shelves:
+    database = folder / DATABASE
+    if not database.exists():
+        _begin(folder)
+    try:
+        closing.enter_context(FileLock(folder / LOCK, timeout=0))
+    except Timeout:
+        raise MemoryStoreError(
+            f"another process or store is writing there; close that one, or run `chroma run --path {folder}`"
+            " and give both its address, http://localhost:8000"
+        ) from None
+    if not database.exists():
+        with sqlite3.connect(database) as connection:  # a log ahead of the file: a put waits for one sync, not for five
+            connection.execute("pragma journal_mode=wal")
+        connection.close()
+    settings = Settings(anonymized_telemetry=False)
+    client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), closing)
+    return Shelves(client, "harbor", shared=False, closing=closing)
+
+
+def _closed_at_the_end(client: Any, closing: ExitStack) -> ClientAPI:
+    closing.callback(client.close)  # Chroma's type does not tell of it
+    opened: ClientAPI = client
+    return opened
+
+
+def _begin(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())):
+        raise MemoryStoreError("it is neither a memory nor an empty folder; name another")
+    folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,266 @@
+"""`ChromaStore`: Chroma as LangGraph's long-term store, complete, for any LangGraph app."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from heapq import nlargest
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from langgraph.store.base import (
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+    get_text_at_path,
+    validate_op_namespace,
+)
+
+from harbor.errors import MemoryStoreError
+from harbor.memory.backend import open_shelves, place_of, plain_errors
+from harbor.memory.embedding import Embed, Embedding, Vectors, as_embedding
+from harbor.memory.matching import Namespace, check_filter, fits, named_by
+from harbor.memory.records import Record, check_key, json_text
+from harbor.memory.shelf import Scored, Shelf
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+PUTS_AT_ONCE = 1000  # Chroma takes some 5,000 rows a call
+PUTS_BESIDE_A_LOOP = 8  # Chroma keeps the interpreter to itself while it writes: what 10 ms allow
+T = TypeVar("T")
+Put = tuple[PutOp, str]  # with its value as JSON
+
+
+class ChromaStore(BaseStore):
+    """LangGraph's long-term store on Chroma; each namespace is a collection of its own.
+
+    `where` is None (in this process, isolated from every other store), a folder (one writer) or the address of a Chroma
+    server (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
+    `Embedding`. `fields` are the paths in a value whose texts are indexed; `$` is all of it. `ttl` is LangGraph's.
+
+    In a batch, reads see what was there before it, and the last put to a key wins, as in LangGraph's own stores. A
+    search by meaning finds what is indexed, nothing else. Close it, or use it as a context manager.
+
+    Raises: MemoryStoreError, in one line that names the place, the value and the remedy.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        where: str | Path | None = None,
+        *,
+        embedding: Embedding | Embeddings | Embed | str = "hashing",
+        fields: Sequence[str] = ("$",),
+        ttl: TTLConfig | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.place = place_of(where)
+        self.embedding = as_embedding(embedding)
+        self.ttl_config = ttl
+        self._fields = tuple(fields)
+        self._clock = clock
+        self._swept = clock()
+        self._shelves = open_shelves(where, self.embedding)
+        self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do operations in one go and return their results in order."""
+        return self._submit(partial(self._do, list(ops), PUTS_AT_ONCE)).result()
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do operations in one go beside the event loop and return their results in order."""
+        return await asyncio.wrap_future(self._submit(partial(self._do, list(ops), PUTS_BESIDE_A_LOOP)))
+
+    def sweep_ttl(self) -> int:
+        """Delete what has expired; return how many memories that were; `ttl` can set an interval."""
+        return self._submit(self._sweep).result()
+
+    def close(self) -> None:
+        """Finish what was begun, and let go of files, connections and the folder. Closing twice is no error."""
+        self._worker.shutdown()
+        with plain_errors(self.place):
+            self._shelves.closing.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    def _submit(self, work: Callable[[], T]) -> Future[T]:
+        def done() -> T:
+            with plain_errors(self.place):
+                return work()
+
+        try:
+            return self._worker.submit(done)
+        except RuntimeError:
+            raise MemoryStoreError(f"{self.place} is closed; open it again") from None
+
+    def _do(self, ops: Sequence[Op], at_once: int) -> list[Result]:
+        """Look at every operation before the first is done, so that a mistake leaves nothing half done."""
+        for op in ops:
+            _check(op)
+        puts = {
+            (op.namespace, op.key): (op, json_text(op) if op.value is not None else "")
+            for op in ops
+            if isinstance(op, PutOp)
+        }
+        self._sweep_if_due()
+        results = [self._read(op) for op in ops]
+        self._write(puts.values(), at_once)
+        return results
+
+    def _read(self, op: Op) -> Result:
+        if isinstance(op, GetOp):
+            return self._get(op)
+        if isinstance(op, SearchOp):
+            return self._search(op)
+        if isinstance(op, ListNamespacesOp):
+            return self._list_namespaces(op)
+        return None
+
+    def _get(self, op: GetOp) -> Item | None:
+        shelf = self._shelves.at(op.namespace)
+        record = shelf.get([op.key]).get(op.key) if shelf else None
+        if record is None or not record.alive(self._clock()):
+            return None
+        self._prolong([record] if op.refresh_ttl else [])
+        return record.item()
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        end = op.offset + op.limit
+        found = self._by_meaning(op, end) if op.query else [(None, one) for one in islice(self._fitting(op), end)]
+        page = found[op.offset :]
+        self._prolong([record for _, record in page] if op.refresh_ttl else [])
+        return [record.found(score) for score, record in page]
+
+    def _by_meaning(self, op: SearchOp, wanted: int) -> Sequence[tuple[float | None, Record]]:
+        query = self.embedding.query(readable(op.query or ""))
+        if not query.any():
+            return []
+        scored: list[Scored] = []
+        for shelf in self._shelves.under(op.namespace_prefix):
+            if op.filter:
+                scored += shelf.ranked(query, self._live(shelf, op))
+            else:
+                scored += shelf.nearest(query, wanted, self._clock())
+        return nlargest(wanted, scored, key=lambda one: one[0])
+
+    def _fitting(self, op: SearchOp) -> Iterator[Record]:
+        for shelf in self._shelves.under(op.namespace_prefix):
+            yield from self._live(shelf, op)
+
+    def _live(self, shelf: Shelf, op: SearchOp) -> Iterator[Record]:
+        now, wanted = self._clock(), (op.filter or {}).items()
+        for record in shelf.all():
+            if record.alive(now) and (not wanted or _has(record.content(), wanted)):
+                yield record
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+        now, conditions = self._clock(), op.match_conditions or ()
+        named = [
+            shelf
+            for shelf in self._shelves.under()
+            if all(named_by(condition, shelf.namespace) for condition in conditions)
+        ]
+        filled = {s.namespace[: op.max_depth] for s in named if any(record.alive(now) for record in s.all())}
+        return sorted(filled)[op.offset : op.offset + op.limit]
+
+    def _write(self, puts: Iterable[Put], at_once: int) -> None:
+        shelved: dict[Namespace, list[Put]] = defaultdict(list)
+        for put in puts:
+            shelved[put[0].namespace].append(put)
+        for namespace, own in shelved.items():
+            gone = [op.key for op, _ in own if op.value is None]
+            kept = [put for put in own if put[0].value is not None]
+            if gone and (shelf := self._shelves.at(namespace)):
+                shelf.delete(gone)
+            for start in range(0, len(kept), at_once):
+                self._put(self._shelves.made(namespace), kept[start : start + at_once])
+
+    def _put(self, shelf: Shelf, puts: Sequence[Put]) -> None:
+        before, now = shelf.get([op.key for op, _ in puts]), self._clock()
+        vectors = self._vectors([op for op, _ in puts])
+        records = [
+            Record(
+                shelf.namespace,
+                op.key,
+                value,
+                created=old.created if (old := before.get(op.key)) and old.alive(now) else now,
+                updated=now,
+                vectors=len(own),
+                ttl_minutes=op.ttl,
+                expires=now + 60 * op.ttl if op.ttl is not None else None,
+            )
+            for (op, value), own in zip(puts, vectors, strict=True)
+        ]
+        shelf.put(records, vectors, before)
+
+    def _vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
+        """Embed the texts of all values in one call, and hand each value its own; a text without meaning has none."""
+        texts = [self._texts(op) for op in ops]
+        made = self.embedding.vectors([text for own in texts for text in own])
+        ends = list(accumulate(map(len, texts)))
+        parts = [made[end - len(own) : end] for own, end in zip(texts, ends, strict=True)]
+        return [part[part.any(axis=1)] for part in parts]
+
+    def _texts(self, op: PutOp) -> list[str]:
+        paths = self._fields if op.index is None else op.index or ()
+        return [readable(text) for path in paths for text in get_text_at_path(op.value, path)]
+
+    def _prolong(self, records: Sequence[Record]) -> None:
+        shelved: dict[Namespace, list[Record]] = defaultdict(list)
+        for record in records:
+            if record.ttl_minutes is not None:
+                shelved[record.namespace].append(record)
+        for namespace, own in shelved.items():
+            if shelf := self._shelves.at(namespace):
+                shelf.prolong(own, [self._clock() + 60 * (record.ttl_minutes or 0) for record in own])
+
+    def _sweep(self) -> int:
+        self._swept = self._clock()
+        return sum(shelf.sweep(self._swept) for shelf in self._shelves.under())
+
+    def _sweep_if_due(self) -> None:
+        minutes = (self.ttl_config or {}).get("sweep_interval_minutes")
+        if minutes is not None and self._clock() >= self._swept + 60 * minutes:
+            self._sweep()
+
+
+def readable(text: str) -> str:
+    """Replace what no encoder takes: halves of characters, which JSON lets through."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _check(op: Op) -> None:
+    validate_op_namespace(op)
+    if isinstance(op, GetOp | PutOp):
+        check_key(op.namespace, op.key)
+    if isinstance(op, SearchOp):
+        for wanted in (op.filter or {}).values():
+            check_filter(wanted)
+
+
+def _has(value: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
+    return all(fits(value.get(field), one) for field, one in wanted)
