@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from harbor.asks import Answer, Ask, Pause
 from harbor.config import Switches
-from harbor.errors import ModelError
+from harbor.errors import MemoryStoreError, ModelError
 from harbor.events import Event, ThoughtFailed
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid, fused
+from harbor.graphs.nodes.learn import learn
 from harbor.graphs.nodes.mirror import mirror
 from harbor.graphs.nodes.plan import plan
 from harbor.graphs.nodes.predict import predict
 from harbor.graphs.nodes.profile import profile
+from harbor.graphs.nodes.recall import recall
+from harbor.graphs.nodes.remember import remember
 from harbor.graphs.nodes.replan import replan
 from harbor.graphs.nodes.strategize import strategize
 from harbor.graphs.state import Mind, Thinking, Thought, Update
@@ -37,7 +41,7 @@ def bidder_graph(mind: Mind) -> Graph:
     to an `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
     """
     switches = mind.switches
-    nodes = _nodes(switches)
+    nodes = _nodes(switches, writes=switches.remembers and not (mind.archive and mind.archive.settings.frozen))
     graph = StateGraph(Thinking)
     for name, node in nodes.items():
         _add(graph, name, node, mind)
@@ -45,6 +49,9 @@ def bidder_graph(mind: Mind) -> Graph:
     if first != "bid":
         graph.add_edge(first, "bid")
     graph.add_edge("bid", END)
+    closing = [*_present(nodes, "learn", "remember"), END]
+    for one, following in pairwise(closing):
+        graph.add_edge(one, following)
 
     # A thought that needs what another one concludes comes in the step after it; all others run side by side.
     opening = _present(nodes, "plan", "predict")
@@ -62,21 +69,31 @@ def bidder_graph(mind: Mind) -> Graph:
         ask = state["ask"]
         if isinstance(ask, Ask):
             return [first]
-        return social(state, [*beside, *_if_worthwhile(state, now)] if ask.closed else opening) or [END]
+        if ask.over:
+            return closing[:1]
+        return ["recall"] if _recalls(switches, ask) else await thoughts(state)
+
+    async def thoughts(state: Thinking) -> list[str]:
+        """Choose what to think about at a pause: the item that has closed, or the sale that is about to begin."""
+        pause = cast(Pause, state["ask"])
+        return social(state, [*beside, *_if_worthwhile(state, now)] if pause.closed else opening) or [END]
 
     async def onward(state: Thinking) -> list[str]:
         """Go on from what was concluded about the item that has closed."""
         return social(state, _if_worthwhile(state, then)) or [END]
 
-    graph.add_conditional_edges(START, occasion, [first, *opening, *beside, *now, END])
+    pausing = [*opening, *beside, *now, END]
+    graph.add_conditional_edges(START, occasion, [first, *_present(nodes, "recall"), *closing[:1], *pausing])
+    if "recall" in nodes:
+        graph.add_conditional_edges("recall", thoughts, pausing)
     graph.add_conditional_edges("believe", onward, [*then, END])
     for name in _present(nodes, "plan", "replan", "predict", "profile", "mirror"):
         graph.add_edge(name, END)
     return graph.compile()
 
 
-def _nodes(switches: Switches) -> dict[str, Node]:
-    """Give the nodes that are switched on."""
+def _nodes(switches: Switches, writes: bool) -> dict[str, Node]:
+    """Give the nodes that are switched on; `writes`: the archive is not frozen."""
     planning, knows = switches.planning, switches.theory_of_mind
     return {
         name: node
@@ -89,6 +106,9 @@ def _nodes(switches: Switches) -> dict[str, Node]:
             ("bid", fused if switches.strategy == "fused" else bid, True),
             ("believe", believe, True),
             ("replan", replan, planning == "adaptive"),
+            ("recall", recall, switches.memory != "none"),
+            ("learn", learn, switches.learning),
+            ("remember", remember, writes),
         )
         if on
     }
@@ -113,8 +133,8 @@ def _add(graph: Builder, name: str, node: Node, mind: Mind) -> None:
         thought = mind.thought()
         try:
             return await node(state, thought)
-        except ModelError as error:
-            if isinstance(state["ask"], Ask):
+        except (ModelError, MemoryStoreError) as error:
+            if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(mind)):
                 raise
             # At a pause a thought that fails must not take those beside it along.
             thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
@@ -127,6 +147,15 @@ def _if_worthwhile(state: Thinking, nodes: list[str]) -> list[str]:
     """Go to these nodes if anything is left that this bidder could buy; a plan for nothing is not worth a call."""
     notebook = state["notebook"]
     return nodes if any(lot.start <= notebook.budget for lot in notebook.coming) else []
+
+
+def _recalls(switches: Switches, pause: Pause) -> bool:
+    """Say whether a pause is one to recall at: before each item, or once where what is recalled is always the same."""
+    return switches.memory in ("retrieved", "episodes") or (switches.memory != "none" and not pause.closed)
+
+
+def _may_forget(mind: Mind) -> bool:
+    return mind.archive is not None and mind.archive.settings.on_error == "continue"
 
 
 class GraphBidder:

@@ -49,6 +49,7 @@ def call(ask: Ask, notebook: Notebook) -> Row:
     here, *later = notebook.coming
     known: Row = {
         "budget": ask.maximum,
+        "gone": len(notebook.results),
         "least": ask.minimum,
         "mean_estimate": mean_estimate(notebook),
         "plan": notebook.plan,
@@ -84,7 +85,7 @@ def _expected(notebook: Notebook) -> list[Row]:
 def conduct(notebook: Notebook, item: str, bidder: str) -> Row:
     """Tell how a bidder bid on an item that has gone: how often, how high, when it gave up."""
     result = notebook.result(item)
-    lot = next(lot for lot in notebook.lots if lot.name == item)
+    lot = notebook.lot(item)
     hammer = result.hammer
     bids = [[turn, amount] for turn, name, amount in (hammer.bids if hammer else ()) if name == bidder]
     gave_up = {name: least for name, least, reason in (hammer.withdrawn if hammer else ()) if reason == "declined"}
@@ -95,6 +96,25 @@ def conduct(notebook: Notebook, item: str, bidder: str) -> Row:
         "gave_up_at": gave_up.get(bidder),
         "won": result.winner == bidder,
     }
+
+
+def results(notebook: Notebook) -> list[Row]:
+    """List how the items went, and how far one went oneself."""
+    rows = []
+    for result in notebook.results:
+        bids = result.hammer.bids if result.hammer else ()
+        rows.append(
+            {
+                "item": result.item,
+                "start": notebook.lot(result.item).start,
+                "estimate": notebook.estimates[result.item],
+                "winner": result.winner,
+                "price": result.price,
+                "true_value": result.true_value,
+                "mine": max((amount for _, bidder, amount in bids if bidder == notebook.name), default=None),
+            }
+        )
+    return rows
 
 
 def rivals(notebook: Notebook) -> Row:

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from harbor.thoughts import StrategicAction
 from harbor.words import scrub
 
+MOST_LEARNINGS = 10
+LONGEST_LEARNING = 300
 LONGEST_TEXT = 4_000
 """Reasons and plans beyond this many characters are cut."""
 
@@ -26,6 +28,7 @@ def _letter(value: Any) -> Any:
     return words[0].rstrip(".:)").upper() if words else value
 
 
+Learning = Annotated[str, AfterValidator(lambda text: " ".join(scrub(text).split())[:LONGEST_LEARNING])]
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
 Dollars = Annotated[Decimal, BeforeValidator(_plain), Field(ge=-(10**15), le=10**15)]
@@ -131,6 +134,13 @@ class StrategyReply(BaseModel):
 
 class FusedReply(StrategyReply, BidReply):
     """A strategic action, and the bid or withdrawal that follows from it."""
+
+
+class LearnReply(BaseModel):
+    """The learnings that a bidder takes from all auctions so far."""
+
+    reasons: Text
+    learnings: Annotated[list[Learning], Field(min_length=1, max_length=MOST_LEARNINGS)]
 
 
 def names_each(named: Iterable[str], wanted: Iterable[str]) -> str:

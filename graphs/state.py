@@ -10,8 +10,10 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor.asks import Answer, Ask, Pause
 from harbor.config import Bidder, ModelSettings, Switches
+from harbor.errors import ConfigError
 from harbor.events import Event, Note
 from harbor.graphs.prompting import Facts, fill
+from harbor.memory.archive import Archive
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt
 
@@ -21,8 +23,11 @@ CATALOG_PROMPTS = ("profile", "mirror", "predict")
 Plans do so where they can tell rivals apart.
 """
 
+MEMORY_PROMPTS = ("plan", "replan", "predict", "strategize", "bid", "fused")
+"""Prompts that what was recalled goes into."""
 
-def remember(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
+
+def take_in(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
     """Reduce the notebook channel: a notebook replaces it, events are folded into it."""
     return news if isinstance(news, Notebook) else (notebook or Notebook()).after(news)
 
@@ -34,7 +39,7 @@ class Thinking(TypedDict, total=False):
     """
 
     ask: Ask | Pause
-    notebook: Annotated[Notebook, remember]
+    notebook: Annotated[Notebook, take_in]
     answer: Answer | None
 
 
@@ -55,6 +60,17 @@ class Thought:
         """What this bidder's mind has."""
         return self.mind.switches
 
+    @property
+    def archive(self) -> Archive:
+        """What this bidder remembers of earlier auctions.
+
+        Raises:
+            ConfigError: its mind was made without a store.
+        """
+        if self.mind.archive is None:
+            raise ConfigError(f"bidder {self.model.bidder!r} has a memory and no store; give Mind an archive")
+        return self.mind.archive
+
     def aside(self) -> Thought:
         """Begin a thought beside this one, so that its notes stand together however fast the model is."""
         return self.mind.thought()
@@ -65,6 +81,8 @@ class Thought:
         who: Facts = {"you": notebook.name, "personas": personas, "objective": notebook.objective}
         if name in CATALOG_PROMPTS or (notebook.profiles and name in ("plan", "replan")):
             who = {**who, "catalog": notebook.catalog}
+        if name in MEMORY_PROMPTS and notebook.memories:
+            facts = {**facts, "memories": [memory.text for memory in notebook.memories]}
         return fill(name, who, facts)
 
     def conclude(self, *conclusions: Event) -> Update:
@@ -76,16 +94,22 @@ class Thought:
 
 @dataclass(frozen=True)
 class Mind:
-    """What all nodes of a bidder share; `begin` opens a place for the notes of a thought."""
+    """What all nodes of a bidder share; `begin` opens a place for the notes of a thought.
+
+    `archive` holds the memories of a bidder that has any.
+    """
 
     model: Mouthpiece
     switches: Switches
     begin: Callable[[], Note]
+    archive: Archive | None = None
 
     @classmethod
-    def of(cls, bidder: Bidder, chat: BaseChatModel, note: Note = lambda _: None) -> Mind:
+    def of(
+        cls, bidder: Bidder, chat: BaseChatModel, note: Note = lambda _: None, archive: Archive | None = None
+    ) -> Mind:
         """Make the mind of a bidder outside an auction, from any chat model; `note` takes what it concludes."""
-        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: note)
+        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: note, archive)
 
     def thought(self) -> Thought:
         """Begin a thought."""

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from random import Random
-from typing import Any
 
 from harbor import insight, judgement
+from harbor.appraisal import Facts, Values, contested, reach, up_to, wanted, worth
 from harbor.config import Simulated
+from harbor.hindsight import Experience
 from harbor.insight import Conduct
-from harbor.judgement import Option
+from harbor.personas.traits import foremost
 from harbor.thoughts import RAISING, StrategicAction
-
-Facts = dict[str, Any]
-Values = dict[str, Any]
 
 # ---------------------------------------------------------------- plan, replan
 
 
 def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    options = _options(facts)
+    options = contested(facts)
     budget = float(facts["budget"])
     priorities = judgement.rank(options, budget)
-    if wanted := _wanted(facts):
-        priorities |= {name: 3 if name == wanted else min(priority, 2) for name, priority in priorities.items()}
+    if target := wanted(facts):
+        priorities |= {name: 3 if name == target else min(priority, 2) for name, priority in priorities.items()}
     shadow = judgement.shadow_price(options, budget)
     tops = [name for name, priority in priorities.items() if priority == 3]
     cost = sum(option.cost for option in options)
@@ -35,52 +32,13 @@ def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa:
     }
 
 
-def _option(facts: Facts, item: Values) -> Option:
-    return judgement.weigh(item["item"], float(item["start"]), _worth(facts, item))
-
-
-def _options(facts: Facts) -> list[Option]:
-    """Weigh the items; where rivals are profiled, an item costs what the keenest of them would pay for it."""
-    options = [_option(facts, item) for item in facts["items"]]
-    if "catalog" not in facts or not facts.get("rivals"):
-        return options
-    keenest = [max(reach) for reach in zip(*(_reach(facts, rival) for rival in facts["rivals"]), strict=True)]
-    return [
-        Option(option.name, option.worth, max(float(item["start"]), limit))
-        for option, item, limit in zip(options, facts["items"], keenest, strict=True)
-    ]
-
-
-def _worth(facts: Facts, item: Values) -> float:
-    estimate = float(item["estimate"])
-    if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
-        return min(estimate, float(facts.get("mean_estimate", estimate)))
-    return judgement.worth(estimate, judgement.fit(_tastes(facts), item.get("listing", "")))
-
-
-def _tastes(facts: Facts) -> dict[str, float]:
-    own_words = [] if facts["objective"] in ("profit", "items") else [facts["objective"]]
-    return {**{one["text"]: one["share"] for one in facts["personas"]}, **dict.fromkeys(own_words, 1.0)}
-
-
-def _wanted(facts: Facts) -> str:
-    """Find the item that the objective names as a whole word, if it names one that is still to come."""
-    if facts["objective"] in ("profit", "items"):
-        return ""
-    names = [item["item"] for item in facts["items"]]
-    spoken = [
-        name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", facts["objective"], re.IGNORECASE)
-    ]
-    return max(spoken, key=len, default="")
-
-
 # ---------------------------------------------------------------- strategize, bid
 
 
 def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
     least, budget = float(facts["least"]), float(facts["budget"])
-    up_to, why = _up_to(facts, settings)
-    bidding = least <= up_to
+    most, why = up_to(facts, settings)
+    bidding = least <= most
     if "strategy" in facts:
         bidding, why = facts["strategy"] in RAISING and least <= budget, f"I chose {facts['strategy']}"
     amount = facts["least"] if bidding else None
@@ -113,41 +71,23 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     leads is expected, with some certainty, to raise again; but only up to what the item is worth, for it may stop.
     """
     item, least, budget = facts["items"][0], float(facts["least"]), float(facts["budget"])
-    up_to, why = _up_to(facts, settings)
+    most, why = up_to(facts, settings)
     rivals = [rival for rival in facts.get("rivals", []) if not rival["out"]]
-    if least <= up_to:
+    if least <= most:
         return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}; ${least:,.0f} is within that"
     step = least - max((float(bid[2]) for bid in facts["bids"]), default=least)
     leading = [rival for rival in rivals if rival["leads"] and insight.cautious(float(rival["limit"])) >= least + step]
     more_to_come = len(facts["items"]) > 1
-    if leading and more_to_come and least <= min(budget, _worth(facts, item)):
+    if leading and more_to_come and least <= min(budget, worth(facts, item)):
         return (
             "B",
             f"{leading[0]['rival']} leads and probably goes to ${float(leading[0]['limit']):,.0f}: let it pay more",
         )
-    if any(float(rival["limit"]) > up_to for rival in rivals):
+    if any(float(rival["limit"]) > most for rival in rivals):
         return "F", f"{why}; a rival probably goes further"
-    if more_to_come and least <= _worth(facts, item):
+    if more_to_come and least <= worth(facts, item):
         return "D", f"{why}; the money is worth more on later items"
     return "E", f"{why}; nothing is left to earn at ${least:,.0f}"
-
-
-def _up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
-    """Say up to how many dollars to bid, and why."""
-    item, budget = facts["items"][0], float(facts["budget"])
-    if settings.policy == "minimum":
-        share = float(settings.limit_share)
-        return share * float(item["estimate"]), f"I raise while under {share:g} of my estimate"
-    wanted = _wanted(facts)
-    if wanted == item["item"]:
-        return budget, "this is the item I want"
-    if wanted:
-        budget -= next(float(other["estimate"]) for other in facts["items"] if other["item"] == wanted)
-    options = [_option(facts, other) for other in facts["items"]]
-    shadow = judgement.shadow_price(options, budget)
-    value = _worth(facts, item)
-    up_to = judgement.limit(value, item.get("priority", 2), shadow, budget)
-    return up_to, f"It is worth ${value:,.0f} to me and a dollar kept is worth ${shadow:.2f}: up to ${up_to:,.0f}"
 
 
 # ---------------------------------------------------------------- profile, mirror, predict
@@ -177,31 +117,14 @@ def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # no
 def _expect(facts: Facts, rival: Values) -> Values:
     first, catalog = facts["items"][0], facts["catalog"]
     interest = insight.interest(rival["profile"], catalog, first)
-    expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(_reach(facts, rival)[0], 2)}
+    expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(reach(facts, rival)[0], 2)}
     if "sees_me_as" in rival:
         expected["expects_me"] = round(insight.interest(rival["sees_me_as"], catalog, first), 3)
     return expected
 
 
-def _reach(facts: Facts, rival: Values) -> list[float]:
-    """Say up to how many dollars a rival goes for each item: to its limit, or as far as it thinks that it can drain me.
-
-    It could only drain me if it had a picture of me, and never beyond what the item is worth to it.
-    """
-    profile, catalog, items = rival["profile"], facts["catalog"], facts["items"]
-    left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
-    limits = insight.limits(profile, catalog, items, left)
-    if "sees_me_as" not in rival:
-        return limits
-    mine = insight.limits(rival["sees_me_as"], catalog, items, float(facts["purse"]) - float(facts["spent"]))
-    return [
-        max(limit, min(left, insight.value(profile, catalog, item), insight.cautious(seen)))
-        for limit, item, seen in zip(limits, items, mine, strict=True)
-    ]
-
-
 def _impression(weights: dict[str, float]) -> str:
-    best = insight.top(weights)
+    best = foremost(weights)
     return f"Most like {best}, at {weights[best]:.2f}." if best else "Nothing to go by yet."
 
 
@@ -209,7 +132,7 @@ def _listed(weights: dict[str, float]) -> list[Values]:
     return [{"persona": persona, "weight": round(weight, 4)} for persona, weight in weights.items()]
 
 
-# ---------------------------------------------------------------- believe
+# ---------------------------------------------------------------- believe, learn
 
 
 def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
@@ -232,6 +155,11 @@ def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
     return {"budget": budget, "profits": listed, "wins": wins}
 
 
+def _learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    experience = Experience.of(facts["learned"]).after(facts["results"])
+    return {"reasons": "I added this auction's prices to those before.", "learnings": experience.sentences()}
+
+
 def _sum(*amounts: float) -> float:
     return round(sum(amounts), 2)
 
@@ -246,4 +174,5 @@ TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
     "mirror": _mirror,
     "predict": _predict,
     "believe": _believe,
+    "learn": _learn,
 }

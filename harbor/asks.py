@@ -27,10 +27,14 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The auctioneer waits, before the first item (`closed` is empty) and after a hammer, so that bidders may think."""
+    """The auctioneer waits, so that bidders may think.
+
+    That is before the first item (`closed` is empty), after a hammer, and when all is `over`.
+    """
 
     bidder: str
     closed: tuple[str, ...] = ()
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)

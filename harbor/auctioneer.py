@@ -48,12 +48,13 @@ Turn = Sequence[Ask | Pause]
 Script = Generator[Turn, Mapping[str, Said], None]
 
 
-def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int) -> Script:
+def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Sequence[str] = ()) -> Script:
     """Run a sale from opening to close.
 
     Args:
         sale: not yet open.
         thinkers: the bidders that want to think at a pause.
+        learners: the bidders that want to think when all is over.
         reasks: how often a failed bid is asked again before it counts as a withdrawal.
 
     Yields:
@@ -67,6 +68,7 @@ def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int) -> Script:
         actions = yield from _round(sale, asks, reasks)
         if closed := _closed(sale.settle(actions)):
             yield from _pause(sale, thinkers, closed)
+    yield from _pause(sale, learners, (), over=True)
     sale.record(SaleClosed())
 
 
@@ -74,11 +76,11 @@ def _closed(events: Sequence[Event]) -> tuple[str, ...]:
     return tuple(event.item for event in events if isinstance(event, ItemSold | ItemUnsold))
 
 
-def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...]) -> Script:
+def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> Script:
     if not thinkers:
         return
-    sale.record(Paused(closed))
-    said = yield [Pause(bidder, closed) for bidder in thinkers]
+    sale.record(Paused(closed, over))
+    said = yield [Pause(bidder, closed, over) for bidder in thinkers]
     for bidder in thinkers:
         _write_down(sale, said[bidder])
 

@@ -184,13 +184,23 @@ class Switches(Settings):
     `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: a belief
     is put right before it is handed on. `theory_of_mind`: "none"; "true" (rivals' personas are given), "inferred"
     (profiled from how they bid), "second" (and how they profile oneself): the last three predict rivals' limits.
-    `strategy`: "off", "on" (an action before each bid), "fused" (action and bid in one call).
+    `strategy`: "off", "on" (an action before each bid), "fused" (action and bid in one call). `memory` says what is
+    recalled of earlier auctions: "none"; "list" (all learnings); "retrieved" (the learnings nearest in meaning);
+    "episodes" (the sales nearest in meaning); "full" (everything, newest first, within a budget of tokens).
+    `learning`: after an auction, write an updated list of learnings.
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
     correct_beliefs: bool = True
     theory_of_mind: Literal["none", "true", "inferred", "second"] = "none"
     strategy: Literal["off", "on", "fused"] = "off"
+    memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
+    learning: bool = False
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the mind has a use for a store."""
+        return self.memory != "none" or self.learning
 
     @property
     def profiles(self) -> bool:
@@ -223,10 +233,34 @@ class Bidder(Switches):
     def _one_player(self) -> Bidder:
         if self.rule and self.agent:
             raise ValueError("a bidder is played by a rule or by an agent, not by both; drop one")
-        if (self.rule or self.agent) and (self.theory_of_mind != "none" or self.strategy != "off"):
+        if (self.rule or self.agent) and (self.theory_of_mind != "none" or self.strategy != "off" or self.remembers):
             player = "a rule" if self.rule else "an agent"
-            raise ValueError(f"{player} has no theory of mind and no strategy of Harbor's; drop the two settings")
+            raise ValueError(f"{player} has no mind of Harbor's; drop theory_of_mind, strategy, memory and learning")
         return self
+
+
+class Remembering(Settings):
+    """Where memories are kept, and how many come back.
+
+    `store` is a folder, or the address of a Chroma server; without one, memories go in the folder of the run (or
+    nowhere, where the run has none). `carry_over`: what other runs put in that store counts too. `frozen`: read, never
+    write. `k` memories are retrieved by meaning; "full" takes up to `tokens`. `on_error`: whether an auction goes on
+    without a memory that fails.
+    """
+
+    store: str | None = None
+    embedding: str = "hashing"
+    carry_over: bool = True
+    frozen: bool = False
+    k: int = Field(5, ge=1, le=100)
+    tokens: int = Field(2_000, ge=1, le=1_000_000)
+    on_error: Literal["stop", "continue"] = "stop"
+
+
+class Series(Settings):
+    """Auctions in a row between the same bidders, who keep their memories; each has a seed of its own."""
+
+    auctions: int = Field(ge=1, le=10_000)
 
 
 class Persona(Settings):
@@ -250,6 +284,8 @@ class AuctionConfig(Settings):
     personas: tuple[Persona, ...] = ()
     catalog: tuple[str, ...] | None = None
     rules: Rules = Rules()
+    memory: Remembering = Remembering()
+    series: Series | None = None
     models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     @model_validator(mode="after")

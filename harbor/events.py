@@ -167,9 +167,10 @@ class ValueRevealed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class Paused(PublicEvent):
-    """Bidders may think: before the first item (`closed` is empty), and after each hammer."""
+    """Bidders may think: before the first item (`closed` is empty), after each hammer, and when all is `over`."""
 
     closed: tuple[str, ...]
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +217,13 @@ class BidFailed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """The first line of a log."""
+    """The first line of a log; `token` tells two runs of one name apart."""
 
     schema: int
     harbor: str
     run: str
     seed: int
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,5 +280,5 @@ class ThoughtFailed(AnalystEvent):
     detail: str
 
 
-CLOCK_FIELDS = frozenset({"at", "began", "seconds", "run", "digest"})
+CLOCK_FIELDS = frozenset({"at", "began", "seconds", "run", "token", "digest"})
 """Fields of a log line that differ between two runs of one seed."""

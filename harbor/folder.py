@@ -18,6 +18,7 @@ from harbor.errors import RunFolderError
 from harbor.models import RawCall
 
 EVENTS = "events.jsonl"
+MEMORY = "memory"
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
 
 

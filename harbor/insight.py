@@ -99,9 +99,3 @@ def value(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any])
 def cautious(limit: float) -> float:
     """Say up to how many dollars a rival of this expected limit will go almost surely: one spread below it."""
     return limit * (1 - SPREAD)
-
-
-def top(profile: Profile) -> str:
-    """Name the persona with the largest weight above zero; none: empty."""
-    best = max(profile, key=lambda persona: profile[persona], default="")
-    return best if best and profile[best] > 0 else ""

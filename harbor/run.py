@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import BaseStore
 
 from harbor import __version__
 from harbor.auction import Sale
@@ -31,10 +34,11 @@ from harbor.events import (
     LogOpened,
     Lot,
 )
-from harbor.folder import RunFolder, run_name
+from harbor.folder import MEMORY, RunFolder, run_name
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
 from harbor.log import Entry, Log
+from harbor.memory.archive import Archive, open_store
 from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
 from harbor.money import to_cents
 from harbor.notes import Notes
@@ -146,23 +150,44 @@ class _Run:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
-    async def hold(self, out: Path | None, listen: Listener | None) -> Result:
+    async def hold(self, out: Path | None, listen: Listener | None, store: BaseStore | None = None) -> Result:
         folder = RunFolder(out, self.config) if out is not None else None
         log = Log(folder.events if folder else None)
         try:
             if listen is not None:
                 log.listen(listen)
             name = out.name if out is not None else run_name(self.config.name)
-            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed))
+            opened = LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4))
+            log.append(opened)
             sale = self._sale(log)
             for event in self._introductions():
                 sale.record(event)
-            await self._room(sale, folder.keep if folder else lambda _: None).hold()
+            async with self._memories(out, store) as memories:
+                archives = self._archives(memories, f"{name}-{opened.token}")
+                await self._room(sale, folder.keep if folder else lambda _: None, archives).hold()
         finally:
             log.close()
             if folder is not None:
                 folder.close()
         return Result(tuple(log.entries), out)
+
+    @asynccontextmanager
+    async def _memories(self, out: Path | None, given: BaseStore | None) -> AsyncIterator[BaseStore | None]:
+        """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
+        if given is not None or not any(bidder.remembers for bidder in self.config.bidders):
+            yield given
+            return
+        async with open_store(self.config.memory, out / MEMORY if out is not None else None) as store:
+            yield store
+
+    def _archives(self, store: BaseStore | None, auction: str) -> dict[str, Archive]:
+        if store is None:
+            return {}
+        return {
+            bidder.name: Archive(store, bidder.name, auction, self.config.memory)
+            for bidder in self.config.bidders
+            if bidder.remembers
+        }
 
     def _sale(self, log: Log) -> Sale[english.State]:
         items = tuple(english.Item(Lot(item.name, item.start, item.listing), item.true_value) for item in self.items)
@@ -202,23 +227,31 @@ class _Run:
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
 
-    def _room(self, sale: Sale[Any], keep: Callable[[RawCall], None]) -> AuctionRoom:
+    def _room(self, sale: Sale[Any], keep: Callable[[RawCall], None], archives: Mapping[str, Archive]) -> AuctionRoom:
         thinkers = [bidder.name for bidder in self.config.bidders if not bidder.agent and not bidder.rule]
-        seats = [self._seat(number, bidder, sale, keep) for number, bidder in enumerate(self.config.bidders, start=1)]
-        return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks)
+        learners = () if self.config.memory.frozen else tuple(archives)
+        seats = [
+            self._seat(f"_{number}", bidder, sale, keep, archives.get(bidder.name))
+            for number, bidder in enumerate(self.config.bidders, start=1)
+        ]
+        return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks, learners)
 
-    def _seat(self, number: int, bidder: Bidder, sale: Sale[Any], keep: Callable[[RawCall], None]) -> Seat:
+    def _seat(
+        self, number: str, bidder: Bidder, sale: Sale[Any], keep: Callable[[RawCall], None], archive: Archive | None
+    ) -> Seat:
         notes = Notes()
         agent = self.agents.get(bidder.name)
         if agent is None:
-            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
-            agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
-        return Seat(f"seat_{number}", bidder.name, agent, bidder.timeout_seconds, notes)
+            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep, archive)
+            agent = BidderAgent(f"bidder{number}", player, lambda: sale.seen_by(bidder.name))
+        return Seat(f"seat{number}", bidder.name, agent, bidder.timeout_seconds, notes)
 
-    def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None]) -> GraphBidder:
+    def _mind(
+        self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None], archive: Archive | None
+    ) -> GraphBidder:
         chat, settings = self.models[bidder.model]
         model = Mouthpiece(bidder.name, bidder.model, chat, settings, keep=keep, clock=sale.log.now)
-        return GraphBidder(Mind(model, bidder, notes.begin))
+        return GraphBidder(Mind(model, bidder, notes.begin, archive))
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:

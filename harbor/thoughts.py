@@ -9,6 +9,7 @@ from harbor.events import PrivateEvent
 from harbor.money import Claim
 
 StrategicAction = Literal["A", "B", "C", "D", "E", "F"]
+MemoryKind = Literal["learning", "episode", "dossier"]
 RAISING: frozenset[StrategicAction] = frozenset({"A", "B", "C"})
 """The strategic actions that a bid follows from; a withdrawal follows from the others."""
 
@@ -125,3 +126,33 @@ class Believed(PrivateEvent):
     fields_self: int
     fields_others: int
     held: Belief
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something remembered of earlier auctions: a general learning, an episode of one sale, or a rival's dossier."""
+
+    kind: MemoryKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled(PrivateEvent):
+    """What a bidder recalls of earlier auctions for the coming `item`."""
+
+    item: str
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned(PrivateEvent):
+    """The general learnings that a bidder takes from this auction and those before it, as a short list."""
+
+    learnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered(PrivateEvent):
+    """How many memories of each kind a bidder put in its store."""
+
+    kept: dict[MemoryKind, int]

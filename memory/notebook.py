@@ -21,7 +21,21 @@ from harbor.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor.thoughts import Belief, Believed, Mirrored, Planned, Predicted, Prediction, Profiled, Strategized, Win
+from harbor.thoughts import (
+    Belief,
+    Believed,
+    Decided,
+    Learned,
+    Memory,
+    Mirrored,
+    Planned,
+    Predicted,
+    Prediction,
+    Profiled,
+    Recalled,
+    Strategized,
+    Win,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +51,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Hammer:
-    """The item under the hammer: bids as (round, bidder, dollars); who is out, since which least bid, and why."""
+    """The item under the hammer: bids as (round, bidder, dollars); who is out, since which least bid, and why.
+
+    `reasons` are one's own for the last decision on it.
+    """
 
     lot: Lot
     start: Decimal
@@ -46,6 +63,7 @@ class Hammer:
     leader: str | None = None
     price: Decimal | None = None
     withdrawn: tuple[tuple[str, Decimal, str], ...] = ()
+    reasons: str = ""
 
     @property
     def least(self) -> Decimal:
@@ -82,6 +100,8 @@ class Notebook:
     mirrored: int = 0
     predictions: tuple[Prediction, ...] = ()
     strategy: Strategized | None = None
+    memories: tuple[Memory, ...] = ()
+    learnings: tuple[str, ...] = ()
 
     def after(self, events: Iterable[Event]) -> Notebook:
         """Give the notebook after these events."""
@@ -127,6 +147,10 @@ class Notebook:
     def rivals(self) -> tuple[str, ...]:
         """Everybody else, in seat order."""
         return tuple(bidder for bidder in self.bidders if bidder != self.name)
+
+    def lot(self, item: str) -> Lot:
+        """Find an item of the sale."""
+        return next(lot for lot in self.lots if lot.name == item)
 
     def result(self, item: str) -> Result:
         """Find how an item went."""
@@ -176,6 +200,12 @@ class Notebook:
                 return replace(self, mirrors={**self.mirrors, rival: weights}, mirrored=self._number(item))
             case Predicted(predictions=predictions):
                 return replace(self, predictions=predictions)
+            case Decided(reasons=reasons) if self.hammer:
+                return replace(self, hammer=replace(self.hammer, reasons=reasons))
+            case Recalled(memories=memories):
+                return replace(self, memories=memories)
+            case Learned(learnings=learnings):
+                return replace(self, learnings=learnings)
             case Strategized():
                 return replace(self, strategy=event)
             case CatalogShown(personas=personas):

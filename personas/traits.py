@@ -30,3 +30,9 @@ def profile(distribution: Mapping[str, float]) -> dict[str, float]:
     """
     scale = min(len(distribution), 2 / max(distribution.values()))
     return {persona: scale * share - 1 for persona, share in distribution.items()}
+
+
+def foremost(profile: Profile) -> str:
+    """Name the persona with the largest weight above zero; none: empty."""
+    best = max(profile, key=lambda persona: profile[persona], default="")
+    return best if best and profile[best] > 0 else ""

@@ -18,10 +18,11 @@ FLOORS = {
           harbor.rules harbor.rules.mechanism
           harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
-          harbor.memory.notebook harbor.evaluation harbor.graphs""",
-    1: """harbor.judgement harbor.insight harbor.answers harbor.simulated harbor.models harbor.folder
+          harbor.memory.notebook harbor.memory.diary harbor.evaluation harbor.graphs""",
+    1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal
+          harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
-          harbor.memory.backend harbor.memory.chroma
+          harbor.memory.backend harbor.memory.chroma harbor.memory.archive
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour""",
@@ -29,7 +30,8 @@ FLOORS = {
           harbor.graphs.replies harbor.graphs.facts
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
-          harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize""",
+          harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
+          harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember""",
     3: "harbor.run harbor.testing",
     4: "harbor.evaluation.profiler",
     5: "harbor.display harbor.cli harbor.__main__",

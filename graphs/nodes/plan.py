@@ -25,6 +25,7 @@ async def plan(state: Thinking, thought: Thought) -> Update:
 async def make_plan(name: str, state: Thinking, thought: Thought, known: facts.Row) -> Update:
     """Ask for a plan that covers the items in `known`, each once."""
     notebook = state["notebook"]
+    known = {"gone": len(notebook.results), **known}
     if notebook.profiles:
         known = {**known, **facts.rivals(notebook)}
     names = [row["item"] for row in known["items"]]

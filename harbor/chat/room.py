@@ -21,7 +21,7 @@ from autogen_core import CancellationToken
 
 from harbor.asks import Ask, Pause
 from harbor.auction import Sale
-from harbor.auctioneer import announce, conduct
+from harbor.auctioneer import Script, announce, conduct
 from harbor.chat.seats import AUCTIONEER, Seat, ask_message
 from harbor.events import EVERYONE
 
@@ -31,13 +31,11 @@ logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole 
 class Auctioneer(BaseGroupChatManager):
     """The manager of the chat: carries the script's asks to the seats, and their answers to the script."""
 
-    def __init__(
-        self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], thinkers: Sequence[str], reasks: int, **named: Any
-    ) -> None:
+    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], script: Script, **named: Any) -> None:
         super().__init__(*chat, **named)
         self._sale = sale
         self._seats = {seat.bidder: seat for seat in seats}
-        self._script = conduct(sale, thinkers, reasks)
+        self._script = script
         self._asked: tuple[str, ...] = ()
         self._answers: dict[str, str] = {}
         self._announcements: list[TextMessage] = []
@@ -59,9 +57,9 @@ class Auctioneer(BaseGroupChatManager):
 
     async def select_speaker(self, thread: Sequence[BaseAgentEvent | BaseChatMessage]) -> list[str]:
         """Hand the answers to the script; speak to the room; ask whom the script names, all at once."""
-        said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
-        self._answers.clear()
         try:
+            said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
+            self._answers.clear()
             turn = self._script.send(said) if self._asked else next(self._script)
         except StopIteration:
             await self._announce()
@@ -131,6 +129,7 @@ class AuctionRoom(BaseGroupChat):
         seats: Sequence[Seat],
         thinkers: Sequence[str],
         reasks: int,
+        learners: Sequence[str] = (),
         termination_condition: TerminationCondition | None = None,
     ) -> None:
         super().__init__(
@@ -141,7 +140,8 @@ class AuctionRoom(BaseGroupChat):
             group_chat_manager_class=Auctioneer,
             termination_condition=termination_condition,
         )
-        self._manager = partial(Auctioneer, sale=sale, seats=seats, thinkers=tuple(thinkers), reasks=reasks)
+        script = conduct(sale, tuple(thinkers), reasks, tuple(learners))
+        self._manager = partial(Auctioneer, sale=sale, seats=seats, script=script)
         self._auctioneer: Auctioneer | None = None
 
     async def hold(self, cancellation_token: CancellationToken | None = None) -> None:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from harbor.asks import Ask, Pause
 from harbor.auctioneer import Said, call
 from harbor.bidders import Player
+from harbor.errors import MemoryStoreError
 from harbor.events import Event, SeatFailed
 from harbor.models import redact
 from harbor.notes import Notes
@@ -85,6 +86,7 @@ class Seat(BaseChatAgent):
         self._notes = notes
         self._heard: list[BaseChatMessage] = []
         self._failure: SeatFailed | None = None
+        self._broken: MemoryStoreError | None = None
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -109,7 +111,11 @@ class Seat(BaseChatAgent):
             return self._fail("timeout", f"no answer within {self._timeout:g} s")
         if thinking.cancelled():
             return self._fail("error", "cancelled itself")
-        if error := thinking.exception():
+        error = thinking.exception()
+        if isinstance(error, MemoryStoreError):
+            self._broken = error
+            return self._say("")
+        if error:
             return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
         try:
             words = thinking.result().chat_message.to_text()
@@ -126,7 +132,13 @@ class Seat(BaseChatAgent):
         self._heard.extend(words)
 
     def take(self, words: str) -> Said:
-        """Hand over what was concluded since the last time, and the failure if there was one."""
+        """Hand over what was concluded since the last time, and the failure if there was one.
+
+        Raises:
+            MemoryStoreError: the bidder lost a memory that it may not go on without.
+        """
+        if self._broken is not None:
+            raise self._broken
         failure, self._failure = self._failure, None
         return Said(words, self._notes.take(), failure)
 
