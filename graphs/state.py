@@ -47,6 +47,10 @@ class Thought:
     switches: Switches
     note: Note
 
+    def noting(self, note: Note) -> Thought:
+        """Give the same thought with its notes going elsewhere, calls included."""
+        return replace(self, model=replace(self.model, note=note), note=note)
+
     def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
         """Fill a prompt with who this bidder is and the facts of the call."""
         personas = [{"share": share, "text": text} for text, share in notebook.personas.items()]
@@ -78,4 +82,4 @@ class Mind:
     def thought(self) -> Thought:
         """Begin a thought."""
         note = self.begin()
-        return Thought(replace(self.model, note=note), self.switches, note)
+        return Thought(self.model, self.switches, note).noting(note)

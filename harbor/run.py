@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from harbor.auction import Sale
 from harbor.bidders import MinimumRaise, Player, Truthful
 from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
-from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Persona
+from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
 from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
@@ -32,14 +33,16 @@ from harbor.events import (
     Lot,
 )
 from harbor.folder import RunFolder, run_name
+from harbor.given import Given
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
 from harbor.log import Entry, Log
-from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
+from harbor.models import Mouthpiece
 from harbor.money import to_cents
 from harbor.notes import Notes
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
+from harbor.recording import Recording
 from harbor.rules import english
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
@@ -89,11 +92,7 @@ class Auction(AuctionConfig):
             ConfigError: a setting that is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self.arun(out, models, agents, listen))
-        raise ConfigError("run() can't be used in a running event loop, as in a notebook; use: await auction.arun()")
+        return finish(self.arun(out, models, agents, listen), "run() can't be used", "await auction.arun()")
 
     async def arun(
         self,
@@ -103,7 +102,11 @@ class Auction(AuctionConfig):
         listen: Listener | None = None,
     ) -> Result:
         """Hold the auction inside a running event loop."""
-        return await _Run(self, models or {}, agents or {}).hold(Path(out) if out is not None else None, listen)
+        run = Run(self, Given(models or {}, agents or {}))
+        if out is None:
+            return await run.hold(None, listen)
+        with closing(RunFolder.make(Path(out), run.config)) as folder:
+            return await run.hold(folder, listen)
 
     async def stream(
         self,
@@ -124,45 +127,45 @@ class Auction(AuctionConfig):
             await asyncio.wait({held})
 
 
-class _Run:
+def finish(work: Coroutine[Any, Any, Result], refusal: str, remedy: str) -> Result:
+    """Run to the end where no event loop is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise ConfigError(f"{refusal} in a running event loop, as in a notebook; use: {remedy}")
+
+
+class Run:
     """Everything one run is made of; nothing is written until all of it is known to be good."""
 
-    def __init__(
-        self, config: AuctionConfig, models: Mapping[str, BaseChatModel], agents: Mapping[str, ChatAgent]
-    ) -> None:
+    def __init__(self, config: AuctionConfig, given: Given) -> None:
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items})
-        self.agents = agents
-        self.models = {name: _model(name, config, models) for name in _models_in_use(config)}
-        _check_given("agents", agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
-        _check_given("models", models, BaseChatModel, self.models)
-        for name in config.models.keys() - models.keys():
-            settings_of(name, config.models)
+        self.agents = given.agents
+        self.models = given.open_models(config)
+        given.check(config)
         self.personas = extended(config.personas)
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_bidder(bidder, agents, self.personas)
+            _check_personas(bidder, self.personas)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
-    async def hold(self, out: Path | None, listen: Listener | None) -> Result:
-        folder = RunFolder(out, self.config) if out is not None else None
-        log = Log(folder.events if folder else None)
-        try:
+    async def hold(self, folder: RunFolder | None, listen: Listener | None) -> Result:
+        """Hold the auction, from the beginning or, in a folder that is reopened, from where it was interrupted."""
+        with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
-            name = out.name if out is not None else run_name(self.config.name)
+            name = folder.path.name if folder else run_name(self.config.name)
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed))
             sale = self._sale(log)
             for event in self._introductions():
                 sale.record(event)
-            await self._room(sale, folder.keep if folder else lambda _: None).hold()
-        finally:
-            log.close()
-            if folder is not None:
-                folder.close()
-        return Result(tuple(log.entries), out)
+            await self._room(sale, folder).hold()
+            return Result(tuple(log.entries), folder.path if folder else None)
 
     def _sale(self, log: Log) -> Sale[english.State]:
         items = tuple(english.Item(Lot(item.name, item.start, item.listing), item.true_value) for item in self.items)
@@ -199,22 +202,33 @@ class _Run:
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
 
-    def _room(self, sale: Sale[Any], keep: Callable[[RawCall], None]) -> AuctionRoom:
+    def _room(self, sale: Sale[Any], folder: RunFolder | None) -> AuctionRoom:
         thinkers = [bidder.name for bidder in self.config.bidders if not bidder.agent and not bidder.rule]
-        seats = [self._seat(number, bidder, sale, keep) for number, bidder in enumerate(self.config.bidders, start=1)]
+        seats = [self._seat(number, bidder, sale, folder) for number, bidder in enumerate(self.config.bidders, start=1)]
         return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks)
 
-    def _seat(self, number: int, bidder: Bidder, sale: Sale[Any], keep: Callable[[RawCall], None]) -> Seat:
+    def _seat(self, number: int, bidder: Bidder, sale: Sale[Any], folder: RunFolder | None) -> Seat:
         notes = Notes()
         agent = self.agents.get(bidder.name)
         if agent is None:
-            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
+            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, folder)
             agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
-        return Seat(f"seat_{number}", bidder.name, agent, bidder.timeout_seconds, notes)
+        recording = folder.recording if folder else Recording()
+        return Seat(
+            f"seat_{number}",
+            bidder.name,
+            agent,
+            bidder.timeout_seconds,
+            notes,
+            quoted=bidder.agent,
+            recorded=lambda: recording.said(len(sale.log.entries) - 1, bidder.name),
+        )
 
-    def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None]) -> GraphBidder:
+    def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, folder: RunFolder | None) -> GraphBidder:
         chat, settings = self.models[bidder.model]
-        model = Mouthpiece(bidder.name, bidder.model, chat, settings, keep=keep, clock=sale.log.now)
+        model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=sale.log.now)
+        if folder is not None:
+            model.keep, model.recording = folder.keep, folder.recording
         return GraphBidder(Mind(model, bidder, notes.begin))
 
 
@@ -237,29 +251,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     return houses(config.items.count, config.seed, matched)
 
 
-def _models_in_use(config: AuctionConfig) -> list[str]:
-    return list(dict.fromkeys(bidder.model for bidder in config.bidders if not bidder.agent and not bidder.rule))
-
-
-def _model(name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]) -> tuple[BaseChatModel, ModelSettings]:
-    if name in given:
-        settings = config.models.get(name) or ModelSettings()
-        return given[name], settings.model_copy(update={"use": "given"})
-    settings = settings_of(name, config.models, given)
-    return open_chat(name, settings, config.seed), settings
-
-
-def _check_given(what: str, given: Mapping[str, object], kind: type, wanted: Collection[str]) -> None:
-    for name, value in given.items():
-        if name not in wanted:
-            raise ConfigError(f"run({what}=...) gives {name!r}, which no bidder uses; give one of {sorted(wanted)}")
-        if not isinstance(value, kind):
-            raise ConfigError(f"run({what}=...) gives {value!r} for {name!r}; give an object of {kind.__name__}")
-
-
-def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona]) -> None:
-    if bidder.agent and bidder.name not in agents:
-        raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
+def _check_personas(bidder: Bidder, personas: Mapping[str, Persona]) -> None:
     for key in bidder.persona:
         try:
             find(personas, key)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import cast
 
 from harbor.asks import Pause
+from harbor.events import Event
 from harbor.graphs import facts
 from harbor.graphs.replies import ProfileReply, Weight
 from harbor.graphs.state import Thinking, Thought, Update
@@ -23,8 +25,16 @@ async def profile(state: Thinking, thought: Thought) -> Update:
     profiled: list[Profiled] = []
     failures: list[BaseException] = []
     for item in cast(Pause, state["ask"]).closed:
-        calls = (_profile(notebook, thought, item, rival) for rival in notebook.rivals)
-        answers = await asyncio.gather(*calls, return_exceptions=True)
+        ledgers = [list[Event]() for _ in notebook.rivals]  # in the order of rivals, not of answers
+        calls = (
+            _profile(notebook, thought.noting(ledger.append), item, rival)
+            for rival, ledger in zip(notebook.rivals, ledgers, strict=True)
+        )
+        try:
+            answers = await asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            for call in chain(*ledgers):
+                thought.note(call)
         failures += [answer for answer in answers if isinstance(answer, BaseException)]
         news = [answer for answer in answers if isinstance(answer, Profiled)]
         notebook = notebook.after(news)

@@ -59,9 +59,9 @@ class Auctioneer(BaseGroupChatManager):
 
     async def select_speaker(self, thread: Sequence[BaseAgentEvent | BaseChatMessage]) -> list[str]:
         """Hand the answers to the script; speak to the room; ask whom the script names, all at once."""
-        said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
-        self._answers.clear()
         try:
+            said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
+            self._answers.clear()
             turn = self._script.send(said) if self._asked else next(self._script)
         except StopIteration:
             await self._announce()
