@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import secrets
+import shlex
 import subprocess
 import warnings
 from contextlib import suppress
@@ -114,7 +115,10 @@ class RunFolder:
             self._calls.write(json.dumps(asdict(call)).encode() + b"\n")
             self._calls.flush()
         except OSError as error:
-            raise RunFolderError(f"{str(self.path / CALLS)!r} can't be written ({error.strerror})") from error
+            raise RunFolderError(
+                f"{str(self.path / CALLS)!r} can't be written ({error.strerror}); make room, then resume with: "
+                f"harbor resume {shlex.quote(str(self.path))}"
+            ) from error
 
     def close(self) -> None:
         """Close the file of raw calls and let the folder go."""
@@ -125,7 +129,8 @@ class RunFolder:
         self._lock.release()
 
     def _read(self) -> None:
-        (self.path / EVENTS).touch()
+        if not (self.path / EVENTS).exists():
+            (self.path / EVENTS).touch()
         self._past = read_whole_lines(self.path / EVENTS)
         if self._past.warning:
             warnings.warn(f"log {str(self.path / EVENTS)!r}: {self._past.warning}, the rest is dropped", stacklevel=4)
