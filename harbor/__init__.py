@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from harbor.log import read_log as read_log
     from harbor.personas.catalog import houses as houses
     from harbor.personas.catalog import personas as personas
+    from harbor.resuming import aresume as aresume
+    from harbor.resuming import resume as resume
     from harbor.run import Auction as Auction
     from harbor.run import Result as Result
     from harbor.simulated import SimulatedChat as SimulatedChat
@@ -44,10 +46,12 @@ _HOMES = {
     "Rules": "config",
     "Simulated": "config",
     "SimulatedChat": "simulated",
+    "aresume": "resuming",
     "bidder_graph": "graphs.bidder",
     "houses": "personas.catalog",
     "personas": "personas.catalog",
     "read_log": "log",
+    "resume": "resuming",
 }
 __all__ = ["__version__", *sorted(_HOMES)]
 

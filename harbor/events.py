@@ -212,6 +212,13 @@ class BidFailed(PrivateEvent):
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Answered(PrivateEvent):
+    """What an agent of yours or a person said to the call before it; it can't be asked for twice, so it is kept."""
+
+    words: str
+
+
 # ---------------------------------------------------------------- the analyst's
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import platform
 import secrets
+import shlex
 import subprocess
+import warnings
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,12 +16,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from harbor.config import AuctionConfig
-from harbor.errors import RunFolderError
-from harbor.models import RawCall
+from filelock import FileLock, Timeout
 
-EVENTS = "events.jsonl"
+from harbor.config import AuctionConfig
+from harbor.errors import LogError, RunFolderError
+from harbor.log import Log, Reading, read_whole_lines
+from harbor.recording import RawCall, Recording
+
+CONFIG, MANIFEST, EVENTS, CALLS = "config.json", "manifest.json", "events.jsonl", "calls.jsonl"
 MEMORY = "memory"
+_LOCK = ".lock"
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
 
 
@@ -28,16 +35,43 @@ def run_name(name: str) -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plain or 'auction'}-{secrets.token_hex(3)}"
 
 
-class RunFolder:
-    """A new folder; it is made, with its config and manifest, when the run is sure to start."""
+def complete(path: Path) -> Reading | None:
+    """Read the log of a run if its sale closed; None if not, or if there is no log.
 
-    def __init__(self, path: Path, config: AuctionConfig) -> None:
-        """Make the folder.
+    Raises:
+        LogError: the log was edited.
+    """
+    if not (path / EVENTS).is_file():
+        return None
+    reading = read_whole_lines(path / EVENTS)
+    return reading if reading.complete else None
+
+
+class RunFolder:
+    """The folder of a run, held by one process; `make` a new one, or `reopen` that of an interrupted run.
+
+    `recording` is what the run has left so far.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.recording = Recording()
+        self._past: Reading | None = None
+        self._lock = FileLock(path / _LOCK, timeout=0)
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise RunFolderError(f"run {str(path)!r} is being run by another process; wait until it ends") from error
+        self._calls = (path / CALLS).open("ab")
+        (path / CALLS).chmod(0o600)
+
+    @classmethod
+    def make(cls, path: Path, config: AuctionConfig) -> RunFolder:
+        """Make a new folder with its config and manifest, when the run is sure to start.
 
         Raises:
             RunFolderError: it exists, or can't be made.
         """
-        self.path = path
         try:
             path.mkdir(parents=True)
         except FileExistsError as error:
@@ -47,24 +81,82 @@ class RunFolder:
                 f"output folder {str(path)!r} can't be made ({error.strerror}); name another"
             ) from error
         text = config.model_dump_json(indent=2)
-        (path / "config.json").write_text(text + "\n", encoding="utf-8")
-        (path / "manifest.json").write_text(json.dumps(_manifest(text), indent=2) + "\n", encoding="utf-8")
-        self._calls = (path / "calls.jsonl").open("x", encoding="utf-8")
-        (path / "calls.jsonl").chmod(0o600)
+        (path / CONFIG).write_text(text + "\n", encoding="utf-8")
+        (path / MANIFEST).write_text(json.dumps(_manifest(text), indent=2) + "\n", encoding="utf-8")
+        return cls(path)
 
-    @property
-    def events(self) -> Path:
-        """Where the log goes."""
-        return self.path / EVENTS
+    @classmethod
+    def reopen(cls, path: Path) -> RunFolder:
+        """Hold the folder of an interrupted run, and read what is recorded; warns of a line that was cut short.
+
+        Raises:
+            RunFolderError: it is no folder of a run, its config was changed, or another process holds it.
+            LogError: a file in it was edited.
+        """
+        _check_config(path)
+        folder = cls(path)
+        try:
+            folder._read()
+        except BaseException:
+            folder.close()
+            raise
+        return folder
+
+    def open_log(self) -> Log:
+        """Open the log, to go on from what is recorded."""
+        return Log(self.path / EVENTS, past=self._past)
 
     def keep(self, call: RawCall) -> None:
-        """Append a raw model call and flush it."""
-        self._calls.write(json.dumps(asdict(call)) + "\n")
-        self._calls.flush()
+        """Append a raw model call and flush it.
+
+        Raises:
+            RunFolderError: it can't be written.
+        """
+        try:
+            self._calls.write(json.dumps(asdict(call)).encode() + b"\n")
+            self._calls.flush()
+        except OSError as error:
+            raise RunFolderError(
+                f"{str(self.path / CALLS)!r} can't be written ({error.strerror}); make room, then resume with: "
+                f"harbor resume {shlex.quote(str(self.path))}"
+            ) from error
 
     def close(self) -> None:
-        """Close the file of raw calls."""
-        self._calls.close()
+        """Close the file of raw calls and let the folder go."""
+        with suppress(OSError):  # what could not be written has been told of
+            self._calls.close()
+        with suppress(OSError):
+            (self.path / _LOCK).unlink()
+        self._lock.release()
+
+    def _read(self) -> None:
+        if not (self.path / EVENTS).exists():
+            (self.path / EVENTS).touch()
+        self._past = read_whole_lines(self.path / EVENTS)
+        if self._past.warning:
+            warnings.warn(f"log {str(self.path / EVENTS)!r}: {self._past.warning}, the rest is dropped", stacklevel=4)
+        lines = (self.path / CALLS).read_bytes().splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):
+            self._calls.truncate(sum(map(len, lines[:-1])))
+            lines.pop()
+        self.recording = Recording(self._past.entries, map(self._call, range(1, 1 + len(lines)), lines))
+
+    def _call(self, number: int, line: bytes) -> RawCall:
+        try:
+            return RawCall(**json.loads(line))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise LogError(f"{str(self.path / CALLS)!r} line {number} is not a model call; restore the file") from error
+
+
+def _check_config(path: Path) -> None:
+    """Refuse a config that is not the one that the run began with."""
+    try:
+        text = (path / CONFIG).read_text(encoding="utf-8").removesuffix("\n")
+        digest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["config_digest"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunFolderError(f"{str(path)!r} holds no run ({CONFIG} and {MANIFEST}); give its folder") from error
+    if sha256(text.encode()).hexdigest() != digest:
+        raise RunFolderError(f"{str(path / CONFIG)!r} was changed since the run began; restore it, or hold a new run")
 
 
 def _manifest(config: str) -> dict[str, Any]:

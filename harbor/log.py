@@ -10,7 +10,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
@@ -20,9 +20,10 @@ from pydantic_core import PydanticSerializationError
 
 from harbor import events, thoughts
 from harbor.errors import LogError
-from harbor.events import SCHEMA_VERSION, AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
+from harbor.events import CLOCK_FIELDS, SCHEMA_VERSION, AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
 
 EventType = TypeVar("EventType", bound=Event)
+LONGEST_SHOWN = 60
 
 
 def _name(kind: type[Event]) -> str:
@@ -49,22 +50,45 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """A log read back; `warning` says what is missing at its end, if anything is."""
+    """A log read back; `warning` says what is missing at its end, if anything is.
 
-    entries: tuple[Entry, ...]
+    `digest` is that of the last whole line, `size` the length of the whole lines in bytes.
+    """
+
+    entries: tuple[Entry, ...] = ()
     warning: str = ""
+    digest: str = ""
+    size: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the sale closed."""
+        return bool(self.entries) and isinstance(self.entries[-1].event, events.SaleClosed)
 
 
 class Log:
-    """The one writer of a log: in memory, and in a file where one is given."""
+    """The one writer of a log: in memory, and in a file where one is given.
 
-    def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    Args:
+        path: of a new file, or of the file that `past` was read from.
+        clock: gives seconds.
+        past: what the file holds already. The events appended must be the same, but for `CLOCK_FIELDS`, and are not
+            written again; only those after them are.
+    """
+
+    def __init__(
+        self, path: Path | None = None, clock: Callable[[], float] = time.monotonic, past: Reading | None = None
+    ) -> None:
         self.entries: list[Entry] = []
+        self._path = path
         self._clock = clock
-        self._opened = clock()
-        self._digest = ""
-        self._file: IO[bytes] | None = path.open("xb") if path else None
-        self._listeners: list[Callable[[Entry], None]] = [self._write] if path else []
+        self._past = past or Reading()
+        self._opened = clock() - (self._past.entries[-1].at if self._past.entries else 0.0)
+        self._digest = self._past.digest
+        self._file: IO[bytes] | None = path.open("xb" if past is None else "r+b") if path else None
+        if self._file is not None:
+            self._file.seek(self._past.size)
+        self._listeners: list[Callable[[Entry], None]] = []
 
     def listen(self, listener: Callable[[Entry], None]) -> None:
         """Call `listener` with every entry from here on, right after it is written."""
@@ -75,18 +99,36 @@ class Log:
         return self._clock() - self._opened
 
     def append(self, event: Event) -> Entry:
-        """Write an event and flush it."""
-        entry = Entry(len(self.entries), self.now(), event)
+        """Write an event and flush it.
+
+        Raises:
+            LogError: the file holds another event in this place; it is left as it is.
+        """
+        seq = len(self.entries)
+        entry = self._recorded(seq, event) if seq < len(self._past.entries) else self._write(seq, event)
         self.entries.append(entry)
         for listener in self._listeners:
             listener(entry)
         return entry
 
-    def _write(self, entry: Entry) -> None:
-        assert self._file is not None  # noqa: S101 - it listens only where there is a file
-        line, self._digest = encode(entry, self._digest)
-        self._file.write(line)
-        self._file.flush()
+    def _recorded(self, seq: int, event: Event) -> Entry:
+        entry = self._past.entries[seq]
+        if different := difference(entry.event, event):
+            raise LogError(
+                f"log {str(self._path)!r} line {seq + 1} {different}; resume with the Harbor, models and agents that it"
+                " was begun with, and its config as it was"
+            )
+        return entry
+
+    def _write(self, seq: int, event: Event) -> Entry:
+        entry = Entry(seq, self.now(), event)
+        if self._file is not None:
+            if seq == len(self._past.entries):
+                self._file.truncate()  # what a crash left of a line
+            line, self._digest = encode(entry, self._digest)
+            self._file.write(line)
+            self._file.flush()
+        return entry
 
     def close(self) -> None:
         """Close the file; the entries stay in memory."""
@@ -97,6 +139,24 @@ class Log:
 def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
     """Pick the events of one type, in order."""
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
+
+
+def difference(recorded: Event, now: Event) -> str:
+    """Say in which fields two events differ, but for `CLOCK_FIELDS`; empty if in none."""
+    if recorded == now:
+        return ""
+    old, new = (json.loads(encode(Entry(0, 0.0, event), "")[0]) for event in (recorded, now))
+    if old["type"] != new["type"]:
+        detail = f" ({new['detail']})" if "detail" in new else ""
+        return f"holds {old['type']!r}, but now comes {new['type']!r}{detail}"
+    fields = [key for key in new if old.get(key) != new[key] and key not in CLOCK_FIELDS]
+    shown = ", ".join(f"{key} {_short(old.get(key))}, but now {_short(new[key])}" for key in fields)
+    return f"holds {old['type']!r} with {shown}" if fields else ""
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
 
 
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
@@ -137,15 +197,28 @@ def read_log(path: Path | str) -> Reading:
     A last line that is cut short is dropped, and the reading says so.
 
     Raises:
-        LogError: no such file, an edited line, or a schema newer than this Harbor knows.
+        LogError: no such file, no whole line, an edited line, or a schema newer than this Harbor knows.
     """
-    path = Path(path)
+    reading = read_whole_lines(Path(path))
+    if not reading.entries:
+        raise LogError(f"log {str(path)!r} holds no whole line; there is nothing to replay")
+    if not reading.warning and not reading.complete:
+        return replace(reading, warning=f"the log ends at line {len(reading.entries)}, before the sale closed")
+    return reading
+
+
+def read_whole_lines(path: Path) -> Reading:
+    """Read what there is of a log, be it nothing.
+
+    Raises:
+        LogError: as `read_log`.
+    """
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise LogError(f"log {str(path)!r} can't be read ({error.strerror}); give the folder of a run") from error
     entries: list[Entry] = []
-    digest, warning = "", ""
+    digest, warning, size = "", "", 0
     for number, line in enumerate(lines, start=1):
         if not line.endswith(b"\n"):
             warning = f"line {number} is cut short; read up to line {number - 1}"
@@ -159,11 +232,8 @@ def read_log(path: Path | str) -> Reading:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LogError(f"log {str(path)!r} line {number} is not an event; restore the file") from error
         entries.append(entry)
-    if not entries:
-        raise LogError(f"log {str(path)!r} holds no whole line; there is nothing to replay")
-    if not warning and not isinstance(entries[-1].event, events.SaleClosed):
-        warning = f"the log ends at line {len(entries)}, before the sale closed"
-    return Reading(tuple(entries), warning)
+        size += len(line)
+    return Reading(tuple(entries), warning, digest, size)
 
 
 def _check_schema(path: Path, line: bytes) -> None:

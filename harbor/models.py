@@ -12,18 +12,21 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import Runnable
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from harbor.config import ModelSettings
 from harbor.errors import ConfigError, ModelError, UnreadableReply, unknown
-from harbor.events import ModelCalled, Note
+from harbor.events import Note
+from harbor.reading import read, written
+from harbor.recording import Outcome, RawCall, Recording
 from harbor.seeding import derive
 from harbor.simulated import SimulatedChat
 from harbor.words import scrub
@@ -51,24 +54,12 @@ class Prompt:
     version: str
 
 
-@dataclass(frozen=True)
-class RawCall:
-    """A model call word for word; private, never shown to a bidder."""
-
-    bidder: str
-    purpose: str
-    model: str
-    attempt: int
-    prompt: list[str]
-    reply: str
-    error: str
-
-
 @dataclass
 class Mouthpiece:
     """A model as one bidder uses it; `ask` is the doorway.
 
-    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened).
+    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened). A call
+    that `recording` holds is not made again.
     """
 
     bidder: str
@@ -78,6 +69,7 @@ class Mouthpiece:
     note: Note = lambda _: None
     keep: Callable[[RawCall], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
+    recording: Recording = field(default_factory=Recording, repr=False)
     _bound: dict[type[BaseModel], tuple[Runnable[Any, AIMessage], str]] = field(default_factory=dict, repr=False)
 
     async def ask(
@@ -106,13 +98,13 @@ class Mouthpiece:
         for attempt in range(1, last + 1):
             call = _Call(self, prompt, messages, attempt, self.clock())
             message = await call.run(model)
-            reply, complaint = _read(message, reply_type)
+            reply, complaint = read(message, reply_type)
             if reply is not None:
                 complaint = check(reply)
             call.log("unreadable" if complaint else "ok", message, complaint)
             if reply is not None and not complaint:
                 return reply
-            messages = [*messages, AIMessage(_words(message)), HumanMessage(_REPAIR.format(complaint=complaint))]
+            messages = [*messages, AIMessage(written(message)), HumanMessage(_REPAIR.format(complaint=complaint))]
         raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
 
     def _bind(self, reply_type: type[BaseModel]) -> tuple[Runnable[Any, AIMessage], str]:
@@ -132,7 +124,7 @@ _REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape aske
 
 @dataclass(frozen=True)
 class _Call:
-    """One attempt, from its start to its line in the ledger."""
+    """One attempt, from its start to its line in the ledger; one that is recorded is not made again."""
 
     model: Mouthpiece
     prompt: Prompt
@@ -140,64 +132,64 @@ class _Call:
     attempt: int
     began: float
 
+    @cached_property
+    def words(self) -> list[str]:
+        return [str(message.content) for message in self.messages]
+
+    @cached_property
+    def recorded(self) -> RawCall | None:
+        return self.model.recording.call(self.model.bidder, self.prompt.name, self.attempt, self.words)
+
     async def run(self, runnable: Runnable[Any, AIMessage]) -> AIMessage:
+        if self.recorded is not None:
+            return self._again(self.recorded)
         try:
             return await runnable.ainvoke(self.messages)
         except BaseException as error:  # a cancelled call is paid for too, so it is logged
-            self.log("failed", AIMessage(""), redact(f"{type(error).__name__}: {error}"))
+            complaint = redact(f"{type(error).__name__}: {error}")
+            self.log("failed", AIMessage(""), complaint)
             if isinstance(error, Exception):
-                raise ModelError(redact(f"{self.model.name} failed: {type(error).__name__}: {error}")) from error
+                raise ModelError(f"{self.model.name} failed: {complaint}") from error
             raise
 
-    def log(self, outcome: Literal["ok", "unreadable", "failed"], message: AIMessage, complaint: str) -> None:
+    def _again(self, recorded: RawCall) -> AIMessage:
+        if recorded.outcome == "failed":
+            self.model.note(recorded.event)
+            raise ModelError(f"{self.model.name} failed: {recorded.error}")
+        return AIMessage(recorded.reply)
+
+    def log(self, outcome: Outcome, message: AIMessage, complaint: str) -> None:
+        call = self.recorded or self._made(outcome, message, complaint)
+        self.model.note(call.event)
+        if self.recorded is None:
+            self.model.keep(call)
+
+    def _made(self, outcome: Outcome, message: AIMessage, complaint: str) -> RawCall:
         model, usage = self.model, message.usage_metadata
         cached = usage is not None and usage.get("total_cost") == 0  # LangChain's mark of a cache hit
-        model.note(
-            ModelCalled(
-                bidder=model.bidder,
-                purpose=self.prompt.name,
-                model=model.name,
-                prompt=self.prompt.version,
-                attempt=self.attempt,
-                outcome=outcome,
-                input_tokens=usage["input_tokens"] if usage else 0,
-                output_tokens=usage["output_tokens"] if usage else 0,
-                cost_dollars=0.0 if cached else _cost(model.settings, usage),
-                cached=cached,
-                began=round(self.began, 6),
-                seconds=round(model.clock() - self.began, 6),
-            )
+        return RawCall(
+            bidder=model.bidder,
+            purpose=self.prompt.name,
+            model=model.name,
+            version=self.prompt.version,
+            attempt=self.attempt,
+            outcome=outcome,
+            input_tokens=usage["input_tokens"] if usage else 0,
+            output_tokens=usage["output_tokens"] if usage else 0,
+            cost_dollars=0.0 if cached else _cost(model.settings, usage),
+            cached=cached,
+            began=round(self.began, 6),
+            seconds=round(model.clock() - self.began, 6),
+            prompt=self.words,
+            reply=written(message),
+            error=complaint,
         )
-        words = [str(message.content) for message in self.messages]
-        model.keep(RawCall(model.bidder, self.prompt.name, model.name, self.attempt, words, _words(message), complaint))
 
 
 def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
     if usage is None or settings.input_price is None or settings.output_price is None:
         return None
     return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
-
-
-def _words(message: AIMessage) -> str:
-    return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
-
-
-def _read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
-    """Read a reply from a tool call or from JSON text; the complaint is empty if it could be read."""
-    try:
-        values = message.tool_calls[0]["args"] if message.tool_calls else _parse(str(message.text))
-        return reply_type.model_validate(values), ""
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        return None, f"{place}: {problem['msg']}" if place else problem["msg"]
-    except (ValueError, RecursionError):
-        return None, "it is not a JSON object"
-
-
-def _parse(text: str) -> Any:
-    """Read the first JSON object of a text, whatever stands around it; one that is cut short is not mended."""
-    return json.JSONDecoder().raw_decode(text, text.index("{"))[0]
 
 
 def redact(text: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -20,7 +21,7 @@ from harbor.auction import Sale
 from harbor.bidders import MinimumRaise, Player, Truthful
 from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
-from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Persona
+from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
 from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
@@ -35,15 +36,17 @@ from harbor.events import (
     Lot,
 )
 from harbor.folder import MEMORY, RunFolder, run_name
+from harbor.given import Given
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
 from harbor.log import Entry, Log
 from harbor.memory.archive import Archive, open_store
-from harbor.models import Mouthpiece, RawCall, open_chat, settings_of
+from harbor.models import Mouthpiece
 from harbor.money import to_cents
 from harbor.notes import Notes
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
+from harbor.recording import Recording
 from harbor.rules import english
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
@@ -93,11 +96,7 @@ class Auction(AuctionConfig):
             ConfigError: a setting that is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
         """
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(self.arun(out, models, agents, listen))
-        raise ConfigError("run() can't be used in a running event loop, as in a notebook; use: await auction.arun()")
+        return finish(self.arun(out, models, agents, listen), "run() can't be used", "await auction.arun()")
 
     async def arun(
         self,
@@ -107,7 +106,11 @@ class Auction(AuctionConfig):
         listen: Listener | None = None,
     ) -> Result:
         """Hold the auction inside a running event loop."""
-        return await _Run(self, models or {}, agents or {}).hold(Path(out) if out is not None else None, listen)
+        run = Run(self, Given(models or {}, agents or {}))
+        if out is None:
+            return await run.hold(None, listen)
+        with closing(RunFolder.make(Path(out), run.config)) as folder:
+            return await run.hold(folder, listen)
 
     async def stream(
         self,
@@ -128,56 +131,58 @@ class Auction(AuctionConfig):
             await asyncio.wait({held})
 
 
-class _Run:
+def finish(work: Coroutine[Any, Any, Result], refusal: str, remedy: str) -> Result:
+    """Run to the end where no event loop is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise ConfigError(f"{refusal} in a running event loop, as in a notebook; use: {remedy}")
+
+
+class Run:
     """Everything one run is made of; nothing is written until all of it is known to be good."""
 
-    def __init__(
-        self, config: AuctionConfig, models: Mapping[str, BaseChatModel], agents: Mapping[str, ChatAgent]
-    ) -> None:
+    def __init__(self, config: AuctionConfig, given: Given) -> None:
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items})
-        self.agents = agents
-        self.models = {name: _model(name, config, models) for name in _models_in_use(config)}
-        _check_given("agents", agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
-        _check_given("models", models, BaseChatModel, self.models)
-        for name in config.models.keys() - models.keys():
-            settings_of(name, config.models)
+        self.agents = given.agents
+        self.models = given.open_models(config)
+        given.check(config)
         self.personas = extended(config.personas)
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_bidder(bidder, agents, self.personas)
+            _check_personas(bidder, self.personas)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
-    async def hold(self, out: Path | None, listen: Listener | None, store: BaseStore | None = None) -> Result:
-        folder = RunFolder(out, self.config) if out is not None else None
-        log = Log(folder.events if folder else None)
-        try:
+    async def hold(self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None) -> Result:
+        """Hold the auction, from the beginning or, in a folder that is reopened, from where it was interrupted.
+
+        Memories go in `store`, or in the one that the settings name.
+        """
+        with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
-            name = out.name if out is not None else run_name(self.config.name)
-            opened = LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4))
-            log.append(opened)
+            name = folder.path.name if folder else run_name(self.config.name)
+            opened = log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4))).event
             sale = self._sale(log)
             for event in self._introductions():
                 sale.record(event)
-            async with self._memories(out, store) as memories:
-                archives = self._archives(memories, f"{name}-{opened.token}")
-                await self._room(sale, folder.keep if folder else lambda _: None, archives).hold()
-        finally:
-            log.close()
-            if folder is not None:
-                folder.close()
-        return Result(tuple(log.entries), out)
+            async with self._memories(folder, store) as memories:
+                archives = self._archives(memories, f"{name}-{getattr(opened, 'token', '')}")
+                await self._room(sale, folder, archives).hold()
+            return Result(tuple(log.entries), folder.path if folder else None)
 
     @asynccontextmanager
-    async def _memories(self, out: Path | None, given: BaseStore | None) -> AsyncIterator[BaseStore | None]:
+    async def _memories(self, folder: RunFolder | None, given: BaseStore | None) -> AsyncIterator[BaseStore | None]:
         """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
         if given is not None or not any(bidder.remembers for bidder in self.config.bidders):
             yield given
             return
-        async with open_store(self.config.memory, out / MEMORY if out is not None else None) as store:
+        async with open_store(self.config.memory, folder.path / MEMORY if folder else None) as store:
             yield store
 
     def _archives(self, store: BaseStore | None, auction: str) -> dict[str, Archive]:
@@ -227,30 +232,41 @@ class _Run:
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
 
-    def _room(self, sale: Sale[Any], keep: Callable[[RawCall], None], archives: Mapping[str, Archive]) -> AuctionRoom:
+    def _room(self, sale: Sale[Any], folder: RunFolder | None, archives: Mapping[str, Archive]) -> AuctionRoom:
         thinkers = [bidder.name for bidder in self.config.bidders if not bidder.agent and not bidder.rule]
         learners = () if self.config.memory.frozen else tuple(archives)
-        seats = [
-            self._seat(f"_{number}", bidder, sale, keep, archives.get(bidder.name))
-            for number, bidder in enumerate(self.config.bidders, start=1)
-        ]
+        seats = []
+        for number, bidder in enumerate(self.config.bidders, start=1):
+            notes = Notes()
+            agent = self.agents.get(bidder.name)
+            if agent is None:
+                mind = partial(self._mind, bidder, sale, notes, folder, archives.get(bidder.name))
+                player = RULES[bidder.rule](bidder) if bidder.rule else mind()
+                agent = BidderAgent(f"bidder_{number}", player, partial(sale.seen_by, bidder.name))
+            seats.append(self._seat(number, bidder, agent, notes, sale, folder))
         return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks, learners)
 
     def _seat(
-        self, number: str, bidder: Bidder, sale: Sale[Any], keep: Callable[[RawCall], None], archive: Archive | None
+        self, number: int, bidder: Bidder, agent: ChatAgent, notes: Notes, sale: Sale[Any], folder: RunFolder | None
     ) -> Seat:
-        notes = Notes()
-        agent = self.agents.get(bidder.name)
-        if agent is None:
-            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep, archive)
-            agent = BidderAgent(f"bidder{number}", player, lambda: sale.seen_by(bidder.name))
-        return Seat(f"seat{number}", bidder.name, agent, bidder.timeout_seconds, notes)
+        recording = folder.recording if folder else Recording()
+        return Seat(
+            f"seat_{number}",
+            bidder.name,
+            agent,
+            bidder.timeout_seconds,
+            notes,
+            quoted=bidder.agent,
+            recorded=lambda: recording.said(len(sale.log.entries) - 1, bidder.name),
+        )
 
     def _mind(
-        self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None], archive: Archive | None
+        self, bidder: Bidder, sale: Sale[Any], notes: Notes, folder: RunFolder | None, archive: Archive | None
     ) -> GraphBidder:
         chat, settings = self.models[bidder.model]
-        model = Mouthpiece(bidder.name, bidder.model, chat, settings, keep=keep, clock=sale.log.now)
+        model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=sale.log.now)
+        if folder is not None:
+            model.keep, model.recording = folder.keep, folder.recording
         return GraphBidder(Mind(model, bidder, notes.begin, archive))
 
 
@@ -273,29 +289,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     return houses(config.items.count, config.seed, matched)
 
 
-def _models_in_use(config: AuctionConfig) -> list[str]:
-    return list(dict.fromkeys(bidder.model for bidder in config.bidders if not bidder.agent and not bidder.rule))
-
-
-def _model(name: str, config: AuctionConfig, given: Mapping[str, BaseChatModel]) -> tuple[BaseChatModel, ModelSettings]:
-    if name in given:
-        settings = config.models.get(name) or ModelSettings()
-        return given[name], settings.model_copy(update={"use": "given"})
-    settings = settings_of(name, config.models, given)
-    return open_chat(name, settings, config.seed), settings
-
-
-def _check_given(what: str, given: Mapping[str, object], kind: type, wanted: Collection[str]) -> None:
-    for name, value in given.items():
-        if name not in wanted:
-            raise ConfigError(f"run({what}=...) gives {name!r}, which no bidder uses; give one of {sorted(wanted)}")
-        if not isinstance(value, kind):
-            raise ConfigError(f"run({what}=...) gives {value!r} for {name!r}; give an object of {kind.__name__}")
-
-
-def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona]) -> None:
-    if bidder.agent and bidder.name not in agents:
-        raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
+def _check_personas(bidder: Bidder, personas: Mapping[str, Persona]) -> None:
     for key in bidder.persona:
         try:
             find(personas, key)

@@ -263,7 +263,9 @@ def test_an_interrupted_auction_says_where_its_log_is(tmp_path):
         running.send_signal(signal.SIGINT)
         _, complaint = running.communicate()
     assert running.returncode == 130
-    assert complaint == "harbor: stopped; what happened up to here is in run/events.jsonl\n"
+    assert complaint == (
+        "harbor: stopped; what happened up to here is in run/events.jsonl; resume with: harbor resume run\n"
+    )
 
 
 def test_a_name_that_the_output_cannot_show_is_written_otherwise(tmp_path):

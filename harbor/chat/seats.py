@@ -15,11 +15,11 @@ from pydantic import TypeAdapter
 from harbor.asks import Ask, Pause
 from harbor.auctioneer import Said, call
 from harbor.bidders import Player
-from harbor.errors import MemoryStoreError
-from harbor.events import Event, SeatFailed
+from harbor.errors import MemoryStoreError, RunFolderError
+from harbor.events import Answered, Event, SeatFailed
 from harbor.models import redact
 from harbor.notes import Notes
-from harbor.words import say
+from harbor.words import LONGEST, say, scrub
 
 AUCTIONEER = "auctioneer"
 READY = "I am ready."
@@ -76,17 +76,31 @@ class Seat(BaseChatAgent):
         agent: who sits there.
         timeout_seconds: after which the seat has failed.
         notes: the bidder's conclusions, in order; taken away by the auctioneer.
+        quoted: whether what the agent says is noted word for word, as nothing else tells it again.
+        recorded: gives what was said in this turn of an interrupted run; the agent hears the auctioneer's words when
+            it is next asked.
     """
 
-    def __init__(self, name: str, bidder: str, agent: ChatAgent, timeout_seconds: float, notes: Notes) -> None:
+    def __init__(
+        self,
+        name: str,
+        bidder: str,
+        agent: ChatAgent,
+        timeout_seconds: float,
+        notes: Notes,
+        quoted: bool = False,
+        recorded: Callable[[], Said | None] = lambda: None,
+    ) -> None:
         super().__init__(name, f"The seat of {bidder}.")
         self.bidder = bidder
         self._agent = agent
         self._timeout = timeout_seconds
         self._notes = notes
+        self._quoted = quoted
+        self._recorded = recorded
         self._heard: list[BaseChatMessage] = []
         self._failure: SeatFailed | None = None
-        self._broken: MemoryStoreError | None = None
+        self._broken: MemoryStoreError | RunFolderError | None = None
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -95,6 +109,8 @@ class Seat(BaseChatAgent):
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         """Pass the auctioneer's words on and the answer back, or note the failure."""
+        if (said := self._recorded()) is not None:
+            return self._repeat(said)
         heard, self._heard = [*messages, *self._heard], []
         thinking = asyncio.ensure_future(_answer(self._agent, heard, cancellation_token))
         cancellation_token.link_future(thinking)
@@ -111,17 +127,14 @@ class Seat(BaseChatAgent):
             return self._fail("timeout", f"no answer within {self._timeout:g} s")
         if thinking.cancelled():
             return self._fail("error", "cancelled itself")
-        error = thinking.exception()
-        if isinstance(error, MemoryStoreError):
-            self._broken = error
-            return self._say("")
-        if error:
+        if error := thinking.exception():
+            self._broken = error if isinstance(error, MemoryStoreError | RunFolderError) else None
             return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
         try:
             words = thinking.result().chat_message.to_text()
         except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
             return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
-        return self._say(words)
+        return self._quote(words) if self._quoted else self._say(words)
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Reset whoever sits here."""
@@ -135,6 +148,7 @@ class Seat(BaseChatAgent):
         """Hand over what was concluded since the last time, and the failure if there was one.
 
         Raises:
+            RunFolderError: a call was paid for and could not be recorded; a sale that goes on would lose more.
             MemoryStoreError: the bidder lost a memory that it may not go on without.
         """
         if self._broken is not None:
@@ -144,6 +158,21 @@ class Seat(BaseChatAgent):
 
     def _fail(self, kind: Literal["error", "timeout"], detail: str) -> Response:
         self._failure = SeatFailed(self.bidder, kind, detail)
+        return self._say("")
+
+    def _quote(self, words: str) -> Response:
+        kept = scrub(words)[: LONGEST + 1]  # longer ones are refused, whatever they go on with
+        self._notes.begin()(Answered(self.bidder, kept))
+        return self._say(kept)
+
+    def _repeat(self, said: Said) -> Response:
+        """Say and note the same again."""
+        if said.failure is None:
+            return self._quote(said.words)
+        note = self._notes.begin()
+        for conclusion in said.notes:
+            note(conclusion)
+        self._failure = said.failure
         return self._say("")
 
     def _say(self, words: str) -> Response:

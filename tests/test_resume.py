@@ -1,0 +1,537 @@
+"""Interrupted runs: what is replayed, what is asked anew, what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import TextMessage
+
+from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
+from harbor.errors import ConfigError, LogError, RunFolderError
+from harbor.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
+from harbor.folder import RunFolder
+from harbor.log import of_type, read_log
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+SLOW = """
+name = "slow"
+seed = 11
+items = {count = 3}
+[[bidders]]
+name = "Ann"
+persona = "downsizing"
+theory_of_mind = "inferred"
+[[bidders]]
+name = "Ben"
+[[bidders]]
+name = "Cho"
+rule = "minimum-raise"
+[models.simulated.simulated]
+latency_seconds = 0.02
+unreadable_rate = 0.1
+low_bid_rate = 0.1
+"""
+
+
+class Broken(Exception):
+    """Breaks a run off, as a crash would."""
+
+
+class Counting(SimulatedChat):
+    """The built-in model, but it tells how often it was called, and some tasks fail or take for ever."""
+
+    made: list[str] = []  # noqa: RUF012 - pydantic copies it
+    fails: tuple[str, ...] = ()
+    hangs: tuple[str, ...] = ()
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        text = str(messages[1].content)
+        task = re.search(r'"task":"(\w+)"', text)[1]
+        self.made.append(task)
+        if task in self.fails:
+            raise RuntimeError(f"no {task} today")
+        if task in self.hangs:
+            await asyncio.Event().wait()
+        return await super()._agenerate(messages, stop, run_manager, **kwargs)
+
+
+class Clerk(BaseChatAgent):
+    """An agent of yours that bids the least it hears of, and keeps what it heard."""
+
+    def __init__(self, fails_at: int = -1):
+        super().__init__("clerk", "An agent.")
+        self.heard: list[str] = []
+        self.asked = 0
+        self.fails_at = fails_at
+
+    @property
+    def produced_message_types(self):
+        return (TextMessage,)
+
+    async def on_messages(self, messages, cancellation_token):
+        self.asked += 1
+        self.heard += [message.to_text() for message in messages]
+        if self.asked == self.fails_at:
+            raise RuntimeError("a slip")
+        least = json.loads(messages[-1].metadata["ask"])[3]
+        words = f"I bid ${least}." if self.asked % 3 else "well, perhaps"
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+    async def on_reset(self, cancellation_token):
+        pass
+
+
+def sale(model="mine", **settings):
+    return Auction(
+        seed=7,
+        items=houses(3, seed=7),
+        bidders=[
+            Bidder("Ann", persona="urban-dwellers", model=model, theory_of_mind="inferred", **settings),
+            Bidder("Ben", model=model, **settings),
+            Bidder("Cho", rule="minimum-raise"),
+            Bidder("Dot", agent=True),
+        ],
+        models={"mine": ModelSettings(repairs=1)},
+    )
+
+
+def chat(**mood):
+    return Counting(settings=Simulated(unreadable_rate=0.1, low_bid_rate=0.2), made=[], **mood)
+
+
+def broken(auction, folder, after, model=None, clerk=None):
+    """Hold an auction that crashes right after so many lines are written."""
+
+    def crash(entry):
+        if entry.seq + 1 == after:
+            raise Broken
+
+    with pytest.raises(Broken):
+        auction.run(out=folder, models={"mine": model or chat()}, agents={"Dot": clerk or Clerk()}, listen=crash)
+
+
+def lines(folder):
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def timeless(folder):
+    return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines(folder)]
+
+
+def paid(folder):
+    """Count the usable replies to each question."""
+    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    return Counter(
+        (call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
+        for call in calls
+        if call["outcome"] != "failed"
+    )
+
+
+def unchanged(folder):
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    sale().run(out=folder, models={"mine": chat()}, agents={"Dot": Clerk()})
+    return folder
+
+
+# ---------------------------------------------------------------- any point
+
+
+def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(whole, tmp_path):
+    expected = timeless(whole)
+    for after in [*range(1, len(expected), 7), len(expected) - 1]:
+        folder = tmp_path / str(after)
+        broken(sale(), folder, after)
+        asked = sum(line["type"] == "answered" for line in lines(folder))
+        clerk = Clerk()
+        clerk.asked = asked  # its one memory
+        result = resume(folder, models={"mine": chat()}, agents={"Dot": clerk})
+        assert timeless(folder) == expected, after
+        assert paid(folder) == paid(whole), after
+        assert [entry.event for entry in result.log] == [
+            entry.event for entry in read_log(folder / "events.jsonl").entries
+        ]
+
+
+def test_a_resumed_run_makes_only_the_calls_that_were_missing(whole, tmp_path):
+    broken(sale(), tmp_path / "run", 100, before := chat())
+    resume(tmp_path / "run", models={"mine": (after := chat())}, agents={"Dot": Clerk()})
+    assert after.made
+    assert len(before.made) + len(after.made) == len((whole / "calls.jsonl").read_text().splitlines())
+
+
+def test_the_calls_of_the_turn_that_was_being_played_are_not_paid_twice(whole, tmp_path):
+    folder = tmp_path / "run"
+    # All calls of a turn are made before the first of them is in the log.
+    broken(sale(), folder, 1 + next(line["seq"] for line in lines(whole) if line["type"] == "model_called"))
+    assert sum(paid(folder).values()) > sum(line["type"] == "model_called" for line in lines(folder)) == 1
+    resume(folder, models={"mine": chat()}, agents={"Dot": Clerk()})
+    assert paid(folder) == paid(whole)
+
+
+def test_a_run_may_be_interrupted_again_and_again(whole, tmp_path):
+    folder = tmp_path / "run"
+    broken(sale(), folder, 40)
+
+    def resumed(after):
+        def crash(entry):
+            if entry.seq == after:
+                raise Broken
+
+        clerk = Clerk()
+        clerk.asked = sum(line["type"] == "answered" for line in lines(folder))
+        return resume(folder, models={"mine": chat()}, agents={"Dot": clerk}, listen=crash)
+
+    for after in (60, 61, 90, 150):
+        with pytest.raises(Broken):
+            resumed(after)
+    resumed(-1)
+    assert {path.name for path in folder.iterdir()} == {"config.json", "manifest.json", "events.jsonl", "calls.jsonl"}
+    assert timeless(folder) == timeless(whole)
+    assert paid(folder) == paid(whole)
+
+
+def test_the_clock_goes_on_from_where_it_stopped(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    resume(tmp_path / "run", models={"mine": chat()}, agents={"Dot": Clerk()})
+    times = [line["at"] for line in lines(tmp_path / "run")]
+    assert times == sorted(times)
+
+
+def test_replies_that_came_in_any_order_are_replayed(tmp_path):
+    class Uneven(Counting):
+        """Some replies take longer, so that those asked for side by side end in another order."""
+
+        async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+            await asyncio.sleep(0.01 * (4 - len(self.made) % 4))
+            return await super()._agenerate(messages, stop, run_manager, **kwargs)
+
+    folder = tmp_path / "run"
+    broken(sale(), folder, 120, Uneven(made=[]))
+    before = timeless(folder)
+    resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+    assert timeless(folder)[: len(before)] == before
+
+
+def test_a_listener_hears_of_the_whole_run(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    heard = []
+    resume(tmp_path / "run", models={"mine": chat()}, agents={"Dot": Clerk()}, listen=heard.append)
+    assert [entry.seq for entry in heard] == list(range(len(lines(tmp_path / "run"))))
+
+
+def test_a_run_without_a_whole_line_begins_anew(whole, tmp_path):
+    broken(sale(), tmp_path / "run", 1)
+    (tmp_path / "run" / "events.jsonl").unlink()
+    resume(tmp_path / "run", models={"mine": chat()}, agents={"Dot": Clerk()})
+    assert timeless(tmp_path / "run") == timeless(whole)
+
+
+# ---------------------------------------------------------------- lines cut short
+
+
+@pytest.mark.parametrize("rest", ["{", '{"seq": 80, "at": 1.5, "audience": "everyone", "type": "bid_pl', '{"é'])
+def test_a_line_of_the_log_that_was_cut_short_is_dropped_and_said_so(rest, whole, tmp_path):
+    folder = tmp_path / "run"
+    broken(sale(), folder, 80)
+    with (folder / "events.jsonl").open("a") as log:
+        log.write(rest)
+    with pytest.warns(UserWarning, match=r"line 81 is cut short.* is dropped"):
+        resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+    assert timeless(folder) == timeless(whole)
+
+
+def clerk_after(folder):
+    clerk = Clerk()
+    clerk.asked = (folder / "events.jsonl").read_bytes().count(b'"answered"')
+    return clerk
+
+
+def test_a_call_that_was_cut_short_is_asked_anew(whole, tmp_path):
+    folder = tmp_path / "run"
+    broken(sale(), folder, 80)
+    calls = (folder / "calls.jsonl").read_bytes()
+    last = calls.splitlines()[-1]
+    # As if the log had not got as far as that call.
+    while b'"model_called"' in (log := (folder / "events.jsonl").read_bytes().splitlines(keepends=True))[-1]:
+        (folder / "events.jsonl").write_bytes(b"".join(log[:-1]))
+    (folder / "calls.jsonl").write_bytes(calls + last[:30])
+    resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+    assert timeless(folder) == timeless(whole)
+    assert all(json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines())
+
+
+# ---------------------------------------------------------------- failures
+
+
+def test_a_failure_that_the_log_holds_is_replayed_as_it_was(tmp_path):
+    auction, folder = sale(), tmp_path / "run"
+    whole = auction.run(models={"mine": chat(fails=("replan", "bid"))}, agents={"Dot": Clerk()}).log
+    assert {type(entry.event) for entry in whole} >= {ThoughtFailed, SeatFailed}
+    broken(auction, folder, len(whole) - 1, chat(fails=("replan", "bid")))
+    sound = chat()  # the provider is well again, so any call that is made would succeed
+    result = resume(folder, models={"mine": sound}, agents={"Dot": clerk_after(folder)})
+    assert sound.made == []
+    assert [entry.event for entry in result.log if not isinstance(entry.event, ModelCalled)][1:] == [
+        entry.event for entry in whole if not isinstance(entry.event, ModelCalled)
+    ][1:]
+
+
+def test_a_seat_that_ran_out_of_time_is_not_waited_for_again(tmp_path):
+    auction, folder = sale(timeout_seconds=1), tmp_path / "run"
+    whole = auction.run(models={"mine": chat(hangs=("believe",))}, agents={"Dot": Clerk()}).log
+    assert {failed.kind for failed in of_type(whole, SeatFailed)} == {"timeout"}
+    broken(auction, folder, len(whole) - 1, chat(hangs=("believe",)))
+    before = timeless(folder)
+    sound = chat()
+    resume(folder, models={"mine": sound}, agents={"Dot": clerk_after(folder)})
+    assert sound.made == []
+    assert timeless(folder)[: len(before)] == before
+
+
+def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
+    folder = tmp_path / "run"
+    hanging = chat(hangs=("believe",))
+
+    async def interrupted():
+        held = asyncio.ensure_future(sale().arun(out=folder, models={"mine": hanging}, agents={"Dot": Clerk()}))
+        while "believe" not in hanging.made:
+            await asyncio.sleep(0)
+        held.cancel()
+        await asyncio.wait({held})
+
+    asyncio.run(interrupted())
+    cut = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines() if "CancelledError" in line]
+    assert {call["bidder"] for call in cut} == {"Ann", "Ben"}
+    result = resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+    assert not of_type(result.log, ThoughtFailed)
+    assert not of_type(result.log, SeatFailed)
+
+
+# ---------------------------------------------------------------- agents of yours
+
+
+def test_an_agent_is_not_asked_again_and_hears_later_what_it_missed(tmp_path):
+    folder, before = tmp_path / "run", Clerk()
+    broken(sale(), folder, 150, clerk=before)
+    answered = [event.words for event in of_type(read_log(folder / "events.jsonl").entries, Answered)]
+    assert len(answered) > 2
+    after = clerk_after(folder)
+    resume(folder, models={"mine": chat()}, agents={"Dot": after})
+    assert after.heard[: len(before.heard)] == before.heard
+
+
+def test_what_an_agent_said_is_its_own(tmp_path):
+    log = sale().run(models={"mine": chat()}, agents={"Dot": Clerk()}).log
+    assert {event.audience for event in of_type(log, Answered)} == {"bidder:Dot"}
+
+
+def test_an_agent_that_failed_is_not_asked_again(tmp_path):
+    folder = tmp_path / "run"
+    broken(sale(), folder, 170, clerk=Clerk(fails_at=2))
+    assert of_type(read_log(folder / "events.jsonl").entries, SeatFailed)
+    before = timeless(folder)
+    resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+    assert timeless(folder)[: len(before)] == before
+
+
+def test_an_agent_that_is_not_given_is_missed_by_name(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    before = unchanged(tmp_path / "run")
+    with pytest.raises(ConfigError, match="'Dot' is played by an agent of yours"):
+        resume(tmp_path / "run", models={"mine": chat()})
+    assert unchanged(tmp_path / "run") == before
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def refused(folder, error, match):
+    before = unchanged(folder)
+    model = chat()
+    with pytest.raises(error, match=match):
+        resume(folder, models={"mine": model}, agents={"Dot": Clerk()})
+    assert unchanged(folder) == before
+    assert model.made == []
+
+
+def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
+    broken(sale(), tmp_path / "run", 90)
+    monkeypatch.setattr("harbor.run.__version__", "9.0")
+    refused(
+        tmp_path / "run", LogError, r"line 1 holds 'log_opened' with harbor '0.1.0', but now '9.0'; resume with the"
+    )
+
+
+def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path, monkeypatch):
+    broken(sale(), tmp_path / "run", 90)
+    monkeypatch.setattr("harbor.run.to_cents", lambda amount: amount + 1)
+    refused(tmp_path / "run", LogError, r"line \d+ holds 'bidder_seated' with estimates .*, but now ")
+
+
+def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):
+    broken(sale(), tmp_path / "run", 90)
+    monkeypatch.setattr("harbor.graphs.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1))
+    refused(tmp_path / "run", LogError, r"line \d+ holds 'model_called', but now comes .*not what is recorded")
+
+
+def test_a_config_that_changed_is_refused(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    config = tmp_path / "run" / "config.json"
+    config.write_text(config.read_text().replace('"seed": 7', '"seed": 8'))
+    refused(tmp_path / "run", RunFolderError, "config.json' was changed since the run began")
+
+
+def test_a_line_of_the_log_that_was_edited_is_refused(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    log = tmp_path / "run" / "events.jsonl"
+    log.write_text(log.read_text().replace('"seed":7', '"seed":8'))
+    refused(tmp_path / "run", LogError, "line 1 was edited")
+
+
+def test_a_line_of_the_calls_that_is_no_call_is_refused(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    calls = tmp_path / "run" / "calls.jsonl"
+    calls.write_text("{}\n" + calls.read_text())
+    refused(tmp_path / "run", LogError, r"calls.jsonl' line 1 is not a model call")
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    refused(tmp_path, RunFolderError, "holds no run")
+
+
+def test_a_run_that_another_process_holds_is_refused(tmp_path):
+    broken(sale(), tmp_path / "run", 90)
+    with closing(RunFolder.reopen(tmp_path / "run")):
+        with pytest.raises(RunFolderError, match="another process"):
+            RunFolder.reopen(tmp_path / "run")
+        done = subprocess.run([*HARBOR, "resume", "run"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "harbor: error: run 'run' is being run by another process; wait until it ends\n"
+
+
+def test_a_complete_run_is_left_as_it_is(whole):
+    before = unchanged(whole)
+    assert len(resume(whole).log) == len(lines(whole))
+    done = subprocess.run([*HARBOR, "resume", str(whole)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[0] == f"harbor: run {str(whole)!r} is complete; there is nothing to resume"
+    assert unchanged(whole) == before
+
+
+async def test_resuming_in_a_running_loop_is_refused_with_the_remedy(whole):
+    with pytest.raises(ConfigError, match="await aresume"):
+        resume(whole)
+
+
+# ---------------------------------------------------------------- real processes
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slow")
+    (folder / "slow.toml").write_text(SLOW)
+    subprocess.run([*HARBOR, "auction", "slow.toml", "--out", "whole", "--quiet"], cwd=folder, check=True)
+    return folder
+
+
+def killed(command, folder, name, size, how=signal.SIGKILL):
+    """Start a process and kill it when a file of the run has so many bytes; False if it was done before that."""
+    nap = threading.Event()
+    with subprocess.Popen([*HARBOR, *command], cwd=folder.parent, stdout=subprocess.DEVNULL) as running:
+        while running.poll() is None:
+            if (folder / name).exists() and (folder / name).stat().st_size >= size:
+                running.send_signal(how)
+                break
+            nap.wait(0.001)
+    return running.returncode in (-how, 130)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.37, 0.71, 0.95])
+@pytest.mark.parametrize("name", ["events.jsonl", "calls.jsonl"])
+def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path, name, share):
+    folder = tmp_path / "run"
+    (tmp_path / "slow.toml").write_text(SLOW)
+    size = int((slow / "whole" / name).stat().st_size * share)
+    assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, name, size)
+    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert timeless(folder) == timeless(slow / "whole")
+    assert paid(folder) == paid(slow / "whole")
+
+
+def test_an_auction_that_is_killed_over_and_over_comes_to_its_end(slow, tmp_path):
+    folder = tmp_path / "run"
+    (tmp_path / "slow.toml").write_text(SLOW)
+    full = (slow / "whole" / "events.jsonl").stat().st_size
+    assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, "events.jsonl", full // 5)
+    for fifth in (2, 3, 4):
+        assert killed(["resume", "run", "--quiet"], folder, "events.jsonl", full * fifth // 5)
+    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert timeless(folder) == timeless(slow / "whole")
+    assert paid(folder) == paid(slow / "whole")
+
+
+def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
+    folder = tmp_path / "run"
+    (tmp_path / "slow.toml").write_text(SLOW)
+    size = (slow / "whole" / "events.jsonl").stat().st_size // 2
+    assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, "events.jsonl", size, signal.SIGINT)
+    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert timeless(folder) == timeless(slow / "whole")
+    assert paid(folder) == paid(slow / "whole")
+
+
+@pytest.mark.parametrize("limit", [12_000, 60_000])
+def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, tmp_path, limit):
+    folder = tmp_path / "run"
+    (tmp_path / "slow.toml").write_text(SLOW)
+    done = subprocess.run(
+        [*HARBOR, "auction", "slow.toml", "--out", "run", "--quiet"],
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "can't be written (File too large)" in done.stderr
+    assert "harbor resume run" in done.stderr
+    assert not any(line["type"] == "seat_failed" for line in map(json.loads, whole_lines(folder / "events.jsonl")))
+    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert timeless(folder) == timeless(slow / "whole")
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+def test_items_of_your_own_are_resumed_as_well(tmp_path):
+    auction = Auction(items=[Item(name="Lot", start=100, true_value=300)], bidders=[Bidder("Ann"), Bidder("Ben")])
+
+    def crash(entry):
+        if entry.seq == 20:
+            raise Broken
+
+    with pytest.raises(Broken):
+        auction.run(out=tmp_path / "run", listen=crash)
+    assert resume(tmp_path / "run").log[-1].event == auction.run().log[-1].event
