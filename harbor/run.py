@@ -6,6 +6,7 @@ import asyncio
 import warnings
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ from harbor.events import (
     Event,
     ItemLabelled,
     LogOpened,
-    Lot,
 )
 from harbor.folder import RunFolder, run_name
 from harbor.graphs.bidder import GraphBidder
@@ -40,14 +40,20 @@ from harbor.money import to_cents
 from harbor.notes import Notes
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
-from harbor.rules import english
+from harbor.rules.registry import RULES
+from harbor.scripts import Adversary, AtRandom, Rational
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
 
-RULES: dict[str, Callable[[Bidder], Player]] = {
-    "minimum-raise": lambda bidder: MinimumRaise(bidder.max_bids),
-    "truthful": lambda bidder: Truthful(),  # noqa: ARG005
+Scripted = Callable[[Bidder, int], Player]
+SCRIPTS: dict[str, Scripted] = {
+    "minimum-raise": lambda bidder, _: MinimumRaise(bidder.max_bids),
+    "truthful": lambda *_: Truthful(),
+    "rational": lambda *_: Rational(),
+    "random": lambda _, seed: AtRandom(seed),
+    "adversary": lambda _, seed: Adversary(seed),
 }
+"""The bidders that follow a script, by their `rule`; each is made from its settings and the seed of the auction."""
 Listener = Callable[[Entry], None]
 
 
@@ -131,7 +137,8 @@ class _Run:
         self, config: AuctionConfig, models: Mapping[str, BaseChatModel], agents: Mapping[str, ChatAgent]
     ) -> None:
         self.items = resolve_items(config)
-        self.config = config.model_copy(update={"items": self.items})
+        self.config = config.model_copy(update={"items": self.items}) if self.items else config
+        self.rules = RULES[config.rules.game](config.rules, self.config)
         self.agents = agents
         self.models = {name: _model(name, config, models) for name in _models_in_use(config)}
         _check_given("agents", agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
@@ -141,7 +148,7 @@ class _Run:
         self.personas = extended(config.personas)
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_bidder(bidder, agents, self.personas)
+            _check_bidder(bidder, agents, self.personas, config.rules.game)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -164,11 +171,9 @@ class _Run:
                 folder.close()
         return Result(tuple(log.entries), out)
 
-    def _sale(self, log: Log) -> Sale[english.State]:
-        items = tuple(english.Item(Lot(item.name, item.start, item.listing), item.true_value) for item in self.items)
-        budgets = {bidder.name: bidder.budget for bidder in self.config.bidders}
-        mechanism = english.English(items, budgets, self.config.rules)
-        return Sale(mechanism, tuple(budgets), log, stream(self.config.seed, "ties"))
+    def _sale(self, log: Log) -> Sale[Any]:
+        names = [bidder.name for bidder in self.config.bidders]
+        return Sale(self.rules, names, log, stream(self.config.seed, "ties"))
 
     def _introductions(self) -> list[Event]:
         """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
@@ -180,7 +185,8 @@ class _Run:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
             personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
             rivals = self._told(bidder) if bidder.theory_of_mind == "true" else {}
-            events.append(BidderSeated(bidder.name, bidder.budget, estimates, personas, bidder.objective, rivals))
+            budget = bidder.budget if self.items else Decimal(0)  # in the other games the rules say what there is
+            events.append(BidderSeated(bidder.name, budget, estimates, personas, bidder.objective, rivals))
             if bidder.theory_of_mind != "none":
                 texts = {key: persona.text for key, persona in self.catalog.items()}
                 events.append(CatalogShown(bidder.name, texts))
@@ -208,9 +214,12 @@ class _Run:
         notes = Notes()
         agent = self.agents.get(bidder.name)
         if agent is None:
-            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
+            player = self._script(bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
             agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
         return Seat(f"seat_{number}", bidder.name, agent, bidder.timeout_seconds, notes)
+
+    def _script(self, bidder: Bidder) -> Player:
+        return SCRIPTS[bidder.rule or ""](bidder, self.config.seed)
 
     def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None]) -> GraphBidder:
         chat, settings = self.models[bidder.model]
@@ -219,11 +228,15 @@ class _Run:
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
-    """Give the items for sale, sampling houses where the settings ask for a sample.
+    """Give the items for sale, sampling houses where the settings ask for a sample; only the English auction has any.
 
     Raises:
-        ConfigError: the catalog has fewer houses than demanded.
+        ConfigError: the catalog has fewer houses than demanded, or the game sells no items.
     """
+    if config.rules.game != "english":
+        if config.items != Houses():
+            raise ConfigError(f"the game {config.rules.game!r} sells no items of yours; drop items")
+        return ()
     if not isinstance(config.items, Houses):
         return config.items
     matched = None
@@ -257,7 +270,10 @@ def _check_given(what: str, given: Mapping[str, object], kind: type, wanted: Col
             raise ConfigError(f"run({what}=...) gives {value!r} for {name!r}; give an object of {kind.__name__}")
 
 
-def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona]) -> None:
+def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona], game: str) -> None:
+    if game != "english" and not bidder.agent and bidder.rule in (None, "truthful"):
+        player = "a rule that needs estimates" if bidder.rule else "a model, which plays only the English auction yet"
+        raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has {player}; give it rule = 'rational'")
     if bidder.agent and bidder.name not in agents:
         raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
     for key in bidder.persona:

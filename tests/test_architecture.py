@@ -15,8 +15,11 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = {
     0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
           harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.notes
-          harbor.rules harbor.rules.mechanism
-          harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
+          harbor.settings harbor.games harbor.scripts
+          harbor.rules harbor.rules.mechanism harbor.rules.registry
+          harbor.rules.english harbor.rules.water harbor.rules.session harbor.rules.private_values
+          harbor.rules.second_price harbor.rules.first_price harbor.rules.english_private harbor.rules.beauty
+          harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.evaluation harbor.graphs""",
     1: """harbor.judgement harbor.insight harbor.answers harbor.simulated harbor.models harbor.folder
