@@ -90,7 +90,8 @@ def _harbor(
 
 @app.command()
 def auction(
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="A TOML file, or demo or standard.")] = "demo",
+    config: Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")] = None,
     seed: Annotated[int | None, typer.Option(help="Replace the seed.")] = None,
     model: Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")] = None,
     items: Annotated[int | None, typer.Option(help="Replace the number of items.")] = None,
@@ -102,7 +103,9 @@ def auction(
     from harbor.display import Screen, print_summary, watching
     from harbor.folder import EVENTS, run_name
 
-    chosen = _override(_load(config), seed, model, items)
+    if config is not None and preset is not None:
+        raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
+    chosen = _override(_load(config or preset or "demo"), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
     console = Screen(highlight=False)
     gc.freeze()  # the frameworks' objects are here to stay: a collection of them held up a turn by 50 ms

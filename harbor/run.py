@@ -15,7 +15,6 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor import __version__
 from harbor.auction import Sale
-from harbor.bidders import MinimumRaise, Player, Truthful
 from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Persona
@@ -41,19 +40,10 @@ from harbor.notes import Notes
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.rules.registry import RULES
-from harbor.scripts import Adversary, AtRandom, Rational
+from harbor.scripts import SCRIPTS
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
 
-Scripted = Callable[[Bidder, int], Player]
-SCRIPTS: dict[str, Scripted] = {
-    "minimum-raise": lambda bidder, _: MinimumRaise(bidder.max_bids),
-    "truthful": lambda *_: Truthful(),
-    "rational": lambda *_: Rational(),
-    "random": lambda _, seed: AtRandom(seed),
-    "adversary": lambda _, seed: Adversary(seed),
-}
-"""The bidders that follow a script, by their `rule`; each is made from its settings and the seed of the auction."""
 Listener = Callable[[Entry], None]
 
 
@@ -214,12 +204,10 @@ class _Run:
         notes = Notes()
         agent = self.agents.get(bidder.name)
         if agent is None:
-            player = self._script(bidder) if bidder.rule else self._mind(bidder, sale, notes, keep)
+            script = SCRIPTS[bidder.rule] if bidder.rule else None
+            player = script(bidder, self.config.seed) if script else self._mind(bidder, sale, notes, keep)
             agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
         return Seat(f"seat_{number}", bidder.name, agent, bidder.timeout_seconds, notes)
-
-    def _script(self, bidder: Bidder) -> Player:
-        return SCRIPTS[bidder.rule or ""](bidder, self.config.seed)
 
     def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, keep: Callable[[RawCall], None]) -> GraphBidder:
         chat, settings = self.models[bidder.model]

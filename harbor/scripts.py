@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from harbor.asks import Answer, Ask, Bid, Pause, Withdraw
+from harbor.bidders import MinimumRaise, Player, Truthful
+from harbor.config import Bidder
 from harbor.events import BidderSeated, Event, SaleOpened
 from harbor.money import dollars, to_cents
 from harbor.rules.beauty import BeautyOpened
@@ -144,3 +146,12 @@ _RATIONAL: dict[type[Event], Answering] = {
     WaterOpened: _water,
 }
 """How to play each game, by the event that opens it."""
+
+SCRIPTS: dict[str, Callable[[Bidder, int], Player]] = {
+    "minimum-raise": lambda bidder, _: MinimumRaise(bidder.max_bids),
+    "truthful": lambda *_: Truthful(),
+    "rational": lambda *_: Rational(),
+    "random": lambda _, seed: AtRandom(seed),
+    "adversary": lambda _, seed: Adversary(seed),
+}
+"""The bidders that follow a script, by their `rule`; each is made from its settings and the seed of the auction."""

@@ -25,7 +25,8 @@ FLOORS = {
     1: """harbor.judgement harbor.insight harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
-          harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour""",
+          harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
+          harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions""",
     2: """harbor.chat harbor.chat.seats harbor.chat.room harbor.graphs.bidder harbor.graphs.state
           harbor.graphs.replies harbor.graphs.facts
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
