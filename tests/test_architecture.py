@@ -32,7 +32,7 @@ FLOORS = {
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize""",
-    3: "harbor.run",
+    3: "harbor.run harbor.testing",
     4: "harbor.evaluation.profiler",
     5: "harbor.display harbor.cli harbor.__main__",
 }
