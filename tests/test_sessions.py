@@ -326,7 +326,7 @@ def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
 
 def test_a_number_is_no_money_in_the_words_of_the_game():
     sale = run(beauty(), [12.5, 30, 0])
-    words = [call(beauty().asks(beauty().apply(beauty().start(), sale.log.entries[4].event))[0])]
+    words = [call(sale_of(beauty()).asks()[0])]
     words += [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, RunClosed)]
     assert words[0] == "Ann, your call on run 1: a number from 0 to 100. Say 'I choose <number>' or 'I withdraw'."
     assert words[1].startswith("Run 1 is over. Ann picked 12.5. Ben picked 30. Cho picked 0. The target was 9.444444")
