@@ -8,12 +8,14 @@ from typing import Literal, NamedTuple
 from harbor.money import Money
 
 WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
+Unit = Literal["dollars", "number"]
 
 
 class Ask(NamedTuple):
-    """A bidder's turn: bid from `minimum` to `maximum` dollars, both legal, or withdraw.
+    """A bidder's turn: bid from `minimum` to `maximum`, both legal, or withdraw.
 
-    `refusal` says why the previous attempt failed; it is empty at the first.
+    `unit` says what is bid: dollars, or a number that is no money. `refusal` says why the previous attempt failed; it
+    is empty at the first. `note` is what its bidder alone is told in words.
     """
 
     bidder: str
@@ -23,6 +25,8 @@ class Ask(NamedTuple):
     maximum: Money
     attempt: int = 1
     refusal: str = ""
+    unit: Unit = "dollars"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +43,17 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """The action of bidding an amount in dollars; legal or not is for the auctioneer to say."""
+    """The action of bidding an amount, in the unit of the ask; legal or not is for the auctioneer to say."""
 
     amount: Money
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The action of leaving the bidding for this item."""
+    """The action of leaving the bidding for this item; `offered` is the last failed bid, where it could be read."""
 
     reason: WithdrawalReason = "declined"
+    offered: Money | None = None
 
 
 @dataclass(frozen=True, slots=True)

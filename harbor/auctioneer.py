@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from harbor.asks import Action, Ask, Bid, Pause, Unreadable, Withdraw
@@ -16,12 +17,14 @@ from harbor.events import (
     BidderWithdrew,
     BidFailed,
     BidPlaced,
+    Closing,
     Event,
     ItemOpened,
     ItemSold,
     ItemUnsold,
     Paused,
     PriceLowered,
+    PublicEvent,
     RoundClosed,
     SaleClosed,
     SaleOpened,
@@ -73,7 +76,7 @@ def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Seq
 
 
 def _closed(events: Sequence[Event]) -> tuple[str, ...]:
-    return tuple(event.item for event in events if isinstance(event, ItemSold | ItemUnsold))
+    return tuple(event.item for event in events if isinstance(event, Closing))
 
 
 def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> Script:
@@ -102,7 +105,7 @@ def _round(sale: Sale[Any], asks: Sequence[Ask], reasks: int) -> Generator[Turn,
                 if ask.attempt <= reasks:
                     again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
                     continue
-                action = Withdraw("failed bids")
+                action = Withdraw("failed bids", _offered(ask, said[ask.bidder]))
             actions[ask.bidder] = action
         asks = again
     return actions
@@ -119,13 +122,19 @@ def _judge(ask: Ask, said: Said) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match hear(said.words, ask.item):
+    match hear(said.words, ask.item, ask.unit):
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
             return refusal(ask, bid) or bid
         case withdrawal:
             return withdrawal
+
+
+def _offered(ask: Ask, said: Said) -> Decimal | None:
+    """Give the amount of a failed bid, for rules that make it known; None where there was none to read."""
+    heard = hear(said.words, ask.item, ask.unit)
+    return heard.amount if isinstance(heard, Bid) else None
 
 
 # ---------------------------------------------------------------- what is said aloud
@@ -136,8 +145,13 @@ def call(ask: Ask | Pause) -> str:
     if isinstance(ask, Pause):
         return f"{ask.bidder}, take a moment."
     again = f"Your bid failed: {ask.refusal}. " if ask.refusal else ""
+    before = f"{again}{ask.bidder}, your call on {ask.item}: {ask.note}"
+    if ask.unit == "number":
+        return f"{before}a number from {ask.minimum:f} to {ask.maximum:f}. Say 'I choose <number>' or 'I withdraw'."
+    if ask.minimum == ask.maximum:
+        return f"{before}exactly {dollars(ask.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
     return (
-        f"{again}{ask.bidder}, your call on {ask.item}: at least {dollars(ask.minimum)}, "
+        f"{before}at least {dollars(ask.minimum)}, "
         f"and you have {dollars(ask.maximum)} left. Say 'I bid $<amount>' or 'I withdraw'."
     )
 
@@ -166,4 +180,4 @@ def announce(event: Event) -> str:
         case ValueRevealed(item=item, true_value=true_value):
             return f"{item} was worth {dollars(true_value)}."
         case _:
-            return ""
+            return event.words if isinstance(event, PublicEvent) else ""

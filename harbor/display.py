@@ -8,10 +8,11 @@ from __future__ import annotations
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -30,6 +31,7 @@ from harbor.events import (
     ItemUnsold,
     Paused,
     PriceLowered,
+    PublicEvent,
     RoundClosed,
     SaleOpened,
 )
@@ -95,12 +97,15 @@ class Board:
                 self._doing |= dict.fromkeys(bidders, "thinks")
             case Paused():
                 self._status += "; the bidders think"
+            case _ if isinstance(event, PublicEvent) and event.words:  # of the other games
+                self._headline, self._status, self._doing = self._status, event.words, {}
 
     def render(self) -> Group:
         """Draw the board."""
         table = Table("bidder", "budget left", "items", "now", expand=False)
         for bidder, budget in self._budgets.items():
-            table.add_row(cell(bidder), dollars(budget), str(self._won[bidder]), cell(self._doing.get(bidder, "")))
+            left = dollars(budget) if self._items else ""  # only the ascending auction has budgets
+            table.add_row(cell(bidder), left, str(self._won[bidder]), cell(self._doing.get(bidder, "")))
         return Group(Text(printable(self._headline), style="bold"), Text(printable(self._status)), table)
 
 
@@ -150,22 +155,59 @@ class _Lines:
 
 
 def print_summary(console: Console, summary: Summary, with_items: bool = True) -> None:
-    """Print the items, if asked, and the standings of a run."""
+    """Print the items, days or runs, if asked, and the standings of a run."""
+    items, standings = (_items, _standings) if summary.parts == "items" else (_rows, _rows)
     if with_items:
-        items = Table("item", "winner", "price", "rounds", title="Items")
-        for item in summary.items:
-            price = "" if item.price is None else dollars(item.price)
-            winner = item.winner or ("not sold" if item.closed else "not reached")
-            items.add_row(cell(item.name), cell(winner), price, str(item.rounds))
-        console.print(items)
-    standings = Table("bidder", "persona", "won", "spent", "profit", "profit ratio", title="Standings")
-    for row in summary.standings:
-        ratio = "" if row.profit_ratio is None else f"{row.profit_ratio:.3f}"
-        persona = cell(row.persona or "none")
-        standings.add_row(cell(row.bidder), persona, str(row.items_won), dollars(row.spent), dollars(row.profit), ratio)
-    console.print(standings)
+        console.print(items(summary.parts.capitalize(), summary.items))
+    console.print(standings("Standings", summary.standings))
+    if summary.figures:
+        console.print(", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items()))
     calls = summary.calls
     console.print(
         f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
         f"{summary.seconds:.1f} s" + (" (simulated bidders)" if summary.simulated else ""),
     )
+
+
+def _items(title: str, items: Sequence[Any]) -> Table:
+    table = Table("item", "winner", "price", "rounds", title=title)
+    for item in items:
+        price = "" if item.price is None else dollars(item.price)
+        winner = item.winner or ("not sold" if item.closed else "not reached")
+        table.add_row(cell(item.name), cell(winner), price, str(item.rounds))
+    return table
+
+
+def _standings(title: str, standings: Sequence[Any]) -> Table:
+    table = Table("bidder", "persona", "won", "spent", "profit", "profit ratio", title=title)
+    for row in standings:
+        ratio = "" if row.profit_ratio is None else f"{row.profit_ratio:.3f}"
+        persona = cell(row.persona or "none")
+        table.add_row(cell(row.bidder), persona, str(row.items_won), dollars(row.spent), dollars(row.profit), ratio)
+    return table
+
+
+def _rows(title: str, rows: Sequence[Any]) -> Table:
+    """Show records of any kind as they are, without the columns in which there is nothing."""
+    names = [field.name for field in fields(rows[0])] if rows else []
+    told = [name for name in names if any(getattr(row, name) is not None for row in rows)]
+    table = Table(*(name.replace("_", " ") for name in told), title=title)
+    for row in rows:
+        table.add_row(*(cell(_shown(getattr(row, name))) for name in told))
+    return table
+
+
+def _shown(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.3f}"
+        case Decimal():
+            return dollars(value)
+        case tuple():
+            return ", ".join(value)
+        case _:
+            return str(value)

@@ -34,6 +34,11 @@ class PublicEvent:
         """Everyone."""
         return EVERYONE
 
+    @property
+    def words(self) -> str:
+        """How the auctioneer says it; empty if it needs no words, or `announce` has them."""
+        return ""
+
 
 @dataclass(frozen=True, slots=True)
 class PrivateEvent:
@@ -142,19 +147,23 @@ class RoundClosed(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class ItemSold(PublicEvent):
-    """The hammer falls: the winner pays its bid."""
+class Closing(PublicEvent):
+    """The bidding for something is over, by whichever rules; the auctioneer pauses, so that bidders may think."""
 
     item: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSold(Closing):
+    """The hammer falls: the winner pays its bid."""
+
     winner: str
     price: Money
 
 
 @dataclass(frozen=True, slots=True)
-class ItemUnsold(PublicEvent):
+class ItemUnsold(Closing):
     """Nobody wanted the item."""
-
-    item: str
 
 
 @dataclass(frozen=True, slots=True)

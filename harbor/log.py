@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
@@ -21,6 +22,7 @@ from pydantic_core import PydanticSerializationError
 from harbor import events, thoughts
 from harbor.errors import LogError
 from harbor.events import CLOCK_FIELDS, SCHEMA_VERSION, AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
+from harbor.rules import beauty, english_private, first_price, private_values, second_price, session, water
 
 EventType = TypeVar("EventType", bound=Event)
 LONGEST_SHOWN = 60
@@ -30,14 +32,28 @@ def _name(kind: type[Event]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {
-    kind: (_name(kind), TypeAdapter(kind))
-    for kind in (*vars(events).values(), *vars(thoughts).values())
-    if isinstance(kind, type)
-    and issubclass(kind, PublicEvent | PrivateEvent | AnalystEvent)
-    and kind not in (PublicEvent, PrivateEvent, AnalystEvent)
-}
-_BY_NAME = dict(_ADAPTERS.values())
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
+_BY_NAME: dict[str, TypeAdapter[Any]] = {}
+
+
+def know(*modules: ModuleType) -> None:
+    """Learn the events of these modules, so that they can be written and read; do so for a game of yours.
+
+    Raises:
+        LogError: an event has the name of another one.
+    """
+    for kind in (kind for module in modules for kind in vars(module).values()):
+        if isinstance(kind, type) and issubclass(kind, PublicEvent | PrivateEvent | AnalystEvent):
+            name = _name(kind)
+            if kind in _ADAPTERS or kind in (PublicEvent, PrivateEvent, AnalystEvent):
+                continue
+            if name in _BY_NAME:
+                raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
+            _BY_NAME[name] = TypeAdapter(kind)
+            _ADAPTERS[kind] = (name, _BY_NAME[name])
+
+
+know(events, thoughts, water, session, private_values, second_price, first_price, english_private, beauty)
 
 
 class Entry(NamedTuple):

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -18,7 +19,6 @@ from langgraph.store.base import BaseStore
 
 from harbor import __version__
 from harbor.auction import Sale
-from harbor.bidders import MinimumRaise, Player, Truthful
 from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
@@ -33,7 +33,6 @@ from harbor.events import (
     Event,
     ItemLabelled,
     LogOpened,
-    Lot,
 )
 from harbor.folder import MEMORY, RunFolder, run_name
 from harbor.given import Given
@@ -47,14 +46,11 @@ from harbor.notes import Notes
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.recording import Recording
-from harbor.rules import english
+from harbor.rules.registry import RULES
+from harbor.scripts import SCRIPTS
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
 
-RULES: dict[str, Callable[[Bidder], Player]] = {
-    "minimum-raise": lambda bidder: MinimumRaise(bidder.max_bids),
-    "truthful": lambda bidder: Truthful(),  # noqa: ARG005
-}
 Listener = Callable[[Entry], None]
 
 
@@ -146,14 +142,15 @@ class Run:
 
     def __init__(self, config: AuctionConfig, given: Given) -> None:
         self.items = resolve_items(config)
-        self.config = config.model_copy(update={"items": self.items})
+        self.config = config.model_copy(update={"items": self.items}) if self.items else config
+        self.rules = RULES[config.rules.game](config.rules, self.config)
         self.agents = given.agents
         self.models = given.open_models(config)
         given.check(config)
         self.personas = extended(config.personas)
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_personas(bidder, self.personas)
+            _check_bidder(bidder, self.personas, config.rules.game)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -194,11 +191,9 @@ class Run:
             if bidder.remembers
         }
 
-    def _sale(self, log: Log) -> Sale[english.State]:
-        items = tuple(english.Item(Lot(item.name, item.start, item.listing), item.true_value) for item in self.items)
-        budgets = {bidder.name: bidder.budget for bidder in self.config.bidders}
-        mechanism = english.English(items, budgets, self.config.rules)
-        return Sale(mechanism, tuple(budgets), log, stream(self.config.seed, "ties"))
+    def _sale(self, log: Log) -> Sale[Any]:
+        names = [bidder.name for bidder in self.config.bidders]
+        return Sale(self.rules, names, log, stream(self.config.seed, "ties"))
 
     def _introductions(self) -> list[Event]:
         """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
@@ -210,7 +205,8 @@ class Run:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
             personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
             rivals = self._told(bidder) if bidder.theory_of_mind == "true" else {}
-            events.append(BidderSeated(bidder.name, bidder.budget, estimates, personas, bidder.objective, rivals))
+            budget = bidder.budget if self.items else Decimal(0)  # in the other games the rules say what there is
+            events.append(BidderSeated(bidder.name, budget, estimates, personas, bidder.objective, rivals))
             if bidder.theory_of_mind != "none":
                 texts = {key: persona.text for key, persona in self.catalog.items()}
                 events.append(CatalogShown(bidder.name, texts))
@@ -241,7 +237,7 @@ class Run:
             agent = self.agents.get(bidder.name)
             if agent is None:
                 mind = partial(self._mind, bidder, sale, notes, folder, archives.get(bidder.name))
-                player = RULES[bidder.rule](bidder) if bidder.rule else mind()
+                player = SCRIPTS[bidder.rule](bidder, self.config.seed) if bidder.rule else mind()
                 agent = BidderAgent(f"bidder_{number}", player, partial(sale.seen_by, bidder.name))
             seats.append(self._seat(number, bidder, agent, notes, sale, folder))
         return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks, learners)
@@ -271,11 +267,15 @@ class Run:
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
-    """Give the items for sale, sampling houses where the settings ask for a sample.
+    """Give the items for sale, sampling houses where the settings ask for a sample; only the English auction has any.
 
     Raises:
-        ConfigError: the catalog has fewer houses than demanded.
+        ConfigError: the catalog has fewer houses than demanded, or the game sells no items.
     """
+    if config.rules.game != "english":
+        if config.items != Houses():
+            raise ConfigError(f"the game {config.rules.game!r} sells no items of yours; drop items")
+        return ()
     if not isinstance(config.items, Houses):
         return config.items
     matched = None
@@ -289,7 +289,10 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     return houses(config.items.count, config.seed, matched)
 
 
-def _check_personas(bidder: Bidder, personas: Mapping[str, Persona]) -> None:
+def _check_bidder(bidder: Bidder, personas: Mapping[str, Persona], game: str) -> None:
+    if game != "english" and not bidder.agent and bidder.rule in (None, "truthful"):
+        player = "a rule that needs estimates" if bidder.rule else "a model, which plays only the English auction yet"
+        raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has {player}; give it rule = 'rational'")
     for key in bidder.persona:
         try:
             find(personas, key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal, InvalidOperation
 
-from harbor.asks import Answer, Bid, Unreadable, Withdraw
+from harbor.asks import Answer, Bid, Unit, Unreadable, Withdraw
 from harbor.money import dollars
 
 _AMOUNT = re.compile(
@@ -27,6 +27,13 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 """What stands before the amount of a bid: a first person that bids, or a bid so called."""
+
+_CHOICE = re.compile(
+    rf"(?:^|[\s,.;:!])(?:{_FIRST}\s+(?:choose|pick|guess|select)|my (?:number|choice|guess|pick|answer)(?: is|:)?)"
+    r"(?:\s+(?:the|number)){0,2}\s*[:=]?\s*$",
+    re.IGNORECASE,
+)
+"""What stands before a number that is chosen, and is no money."""
 
 _BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?", re.IGNORECASE)
 _BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
@@ -51,7 +58,7 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_SPOKEN = re.compile(r"I bid \$[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
+_SPOKEN = re.compile(r"I (?:bid \$|choose )[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
 _UNREADABLE = "(unreadable) "
 LONGEST = 2_000
 LONGEST_REASON = 300
@@ -67,9 +74,11 @@ def scrub(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def say(answer: Answer) -> str:
+def say(answer: Answer, unit: Unit = "dollars") -> str:
     """Speak an answer so that `hear` gives it back."""
     match answer:
+        case Bid(amount=amount) if unit == "number":
+            return f"I choose {amount:f}."
         case Bid(amount=amount):
             return f"I bid {dollars(amount)}."
         case Withdraw():
@@ -78,12 +87,13 @@ def say(answer: Answer) -> str:
             return f"{_UNREADABLE}{reason}"
 
 
-def hear(said: str, item: str = "") -> Answer:
+def hear(said: str, item: str = "", unit: Unit = "dollars") -> Answer:
     """Read one bid or one withdrawal from what a bidder said.
 
     Args:
         said: more than 2,000 characters, or control characters, are not read.
         item: the item's name, which may hold a number of its own ("18 Tanner Row").
+        unit: what is bid; a number that is no money may also be chosen ("I choose 12.5").
     """
     if said.startswith(_UNREADABLE):
         return Unreadable(said.removeprefix(_UNREADABLE)[:LONGEST_REASON])
@@ -93,10 +103,10 @@ def hear(said: str, item: str = "") -> Answer:
     if item and not _SPOKEN.fullmatch(text):
         # A whole name only: the item "1" is not the first digit of $1250.
         text = re.sub(rf"(?<![\w$.,]){re.escape(item)}(?!\w|[.,]\d)", " it ", text, flags=re.IGNORECASE)
-    return _hear(text)
+    return _hear(text, unit)
 
 
-def _hear(text: str) -> Answer:
+def _hear(text: str, unit: Unit) -> Answer:
     amounts = list(_AMOUNT.finditer(text))
     out = _OUT.search(text) or _OUT_ALONE.fullmatch(text)
     if not amounts:
@@ -105,7 +115,8 @@ def _hear(text: str) -> Answer:
         return Unreadable("more than one amount")
     before, after = text[: amounts[0].start()], text[amounts[0].end() :]
     bare = _BARE.fullmatch(before) and _BARE_TAIL.fullmatch(after)
-    if out or _HEDGE.search(text) or not (bare or _LEAD.search(before)):
+    led = _LEAD.search(before) or (unit == "number" and _CHOICE.search(before))
+    if out or _HEDGE.search(text) or not (bare or led):
         return Unreadable("not a plain bid of one amount")
     return _amount(amounts[0])
 

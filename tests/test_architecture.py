@@ -15,8 +15,11 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = {
     0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
           harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.notes
-          harbor.rules harbor.rules.mechanism
-          harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
+          harbor.settings harbor.games harbor.scripts
+          harbor.rules harbor.rules.mechanism harbor.rules.registry
+          harbor.rules.english harbor.rules.water harbor.rules.session harbor.rules.private_values
+          harbor.rules.second_price harbor.rules.first_price harbor.rules.english_private harbor.rules.beauty
+          harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.evaluation harbor.graphs""",
     1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal
@@ -26,14 +29,15 @@ FLOORS = {
           harbor.recording harbor.reading harbor.given
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
-          harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour""",
+          harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
+          harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions""",
     2: """harbor.chat harbor.chat.seats harbor.chat.room harbor.graphs.bidder harbor.graphs.state
           harbor.graphs.replies harbor.graphs.facts
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
           harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember""",
-    3: "harbor.run harbor.resuming harbor.testing",
+    3: "harbor.run harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules harbor.conformance.stores",
     4: "harbor.evaluation.profiler",
     5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
           harbor.commands.configs harbor.commands.output""",

@@ -383,3 +383,45 @@ def test_talk_about_leaving_is_not_a_withdrawal(said):
 
 def test_the_reason_why_an_answer_is_unreadable_survives_being_said():
     assert hear(say(Unreadable("a bid needs an amount"))) == Unreadable("a bid needs an amount")
+
+
+# ---------------------------------------------------------------- numbers that are no money
+
+numbers = st.decimals(0, 10**6, places=6)
+
+
+@QUICK
+@given(st.one_of(numbers, st.integers(0, 10**6).map(Decimal)))
+def test_a_number_that_is_said_is_heard_and_is_no_money(number):
+    words = say(Bid(number), "number")
+    assert "$" not in words
+    assert hear(words, "run 1", "number") == Bid(number)
+
+
+@pytest.mark.parametrize(
+    "said", ["I choose 12.5.", "I pick 12.5", "My number is 12.5", "I'll choose the number 12.5!", "12.5", "I bid 12.5"]
+)
+def test_a_number_may_be_chosen_in_more_words_than_one(said):
+    assert hear(said, "run 1", "number") == bid("12.5")
+
+
+@pytest.mark.parametrize("said", ["I choose 12 or 13", "I choose about 12", "I'd never choose 12", "I choose 1e3", "-"])
+def test_a_doubtful_number_is_not_heard(said):
+    assert isinstance(hear(said, "run 1", "number"), Unreadable)
+
+
+def test_to_choose_is_no_bid_where_money_is_bid():
+    assert unreadable("I choose lot 5")
+    assert unreadable("I pick 500")
+
+
+@pytest.mark.parametrize("said", ["all", "1e9", "NaN", "inf", "I bid everything", "I bid $1 and $2", "I bid $5 or $6"])
+def test_what_names_no_one_amount_is_unreadable(said):
+    assert unreadable(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "amount"), [("-5", -5), ("I bid $0", 0), ("$12.345", "12.345"), ("I bid $0.50.", "0.5")]
+)
+def test_an_amount_that_is_plain_is_heard_whether_or_not_it_is_legal(said, amount):
+    assert hear(said, "day 1") == bid(amount)

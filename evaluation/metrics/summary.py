@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import Any
 
+from harbor.evaluation.metrics import results, sessions, water
 from harbor.evaluation.metrics.calls import Calls, calls
-from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
-from harbor.events import BidderLabelled, LogOpened, SeatFailed, ThoughtFailed
+from harbor.events import BidderLabelled, LogOpened, PublicEvent, SeatFailed, ThoughtFailed
 from harbor.log import Entry, of_type
 from harbor.money import as_number
+from harbor.rules.session import SessionOpened
+from harbor.rules.water import WaterOpened
+
+Standing = results.Standing | water.Resident | sessions.Player
+Part = results.ItemResult | water.Day | sessions.Run
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """How a game is measured: what its parts are called, who did how well, how each part went, figures of the whole."""
+
+    parts: str
+    standings: Callable[[Sequence[Entry]], Sequence[Standing]]
+    items: Callable[[Sequence[Entry]], Sequence[Part]]
+    figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
+
+
+ENGLISH = Game("items", results.standings, results.items)
+GAMES: dict[type[PublicEvent], Game] = {
+    WaterOpened: Game("days", water.standings, water.days, water.figures),
+    SessionOpened: Game("runs", sessions.standings, sessions.runs),
+}
+"""How to measure each game, by the event that opens it; a log without any is one of the ascending auction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,35 +48,30 @@ class Failure:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in short; `simulated` says whether the built-in model played any bidder."""
+    """A run in short; `simulated` says whether the built-in model played any bidder.
+
+    What `items` holds depends on the game, and `parts` says it: items, days or runs. `figures` are those of the game.
+    """
 
     run: str
     seed: int
-    standings: list[Standing]
-    items: list[ItemResult]
+    standings: Sequence[Any]
+    items: Sequence[Any]
     calls: Calls
     failures: list[Failure]
     seconds: float
     simulated: bool
+    parts: str = "items"
+    figures: dict[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Give the object that `--json` prints; amounts are dollars."""
         return {
             "run": self.run,
             "seed": self.seed,
-            "standings": [
-                {**asdict(row), "spent": as_number(row.spent), "profit": as_number(row.profit)}
-                for row in self.standings
-            ],
-            "items": [
-                {
-                    "name": row.name,
-                    "winner": row.winner,
-                    "price": None if row.price is None else as_number(row.price),
-                    "rounds": row.rounds,
-                }
-                for row in self.items
-            ],
+            "standings": [_plain(row) for row in self.standings],
+            self.parts: [_plain(row) for row in self.items],
+            **self.figures,
             "calls": {
                 "count": self.calls.count,
                 "input_tokens": self.calls.input_tokens,
@@ -74,13 +93,23 @@ def failures(entries: Sequence[Entry]) -> list[Failure]:
 def summarise(entries: Sequence[Entry]) -> Summary:
     """Summarise a log."""
     opened = of_type(entries, LogOpened)[0]
+    game = next((game for opening, game in GAMES.items() if of_type(entries, opening)), ENGLISH)
     return Summary(
         run=opened.run,
         seed=opened.seed,
-        standings=standings(entries),
-        items=items(entries),
+        standings=game.standings(entries),
+        items=game.items(entries),
         calls=calls(entries),
         failures=failures(entries),
         seconds=round(entries[-1].at, 6),
         simulated=any(label.player.startswith("simulated") for label in of_type(entries, BidderLabelled)),
+        parts=game.parts,
+        figures=game.figures(entries),
     )
+
+
+def _plain(row: Standing | Part) -> dict[str, Any]:
+    """Give a row as plain JSON; whether an item was reached shows in its winner, its price and its rounds."""
+    values = {name: as_number(value) if isinstance(value, Decimal) else value for name, value in asdict(row).items()}
+    values.pop("closed", None)
+    return values

@@ -62,9 +62,14 @@ class BidderAgent(BaseChatAgent):
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Nothing to forget: what it knows is in the log."""
 
-    async def _answer(self, ask: str) -> str:
-        answer = await self._player.act(_ASK.validate_json(ask), self._seen())
-        return READY if answer is None else say(answer)
+    async def _answer(self, asked: str) -> str:
+        ask = _ASK.validate_json(asked)
+        answer = await self._player.act(ask, self._seen())
+        if answer is None:
+            return READY
+        if isinstance(answer, str):
+            return answer
+        return say(answer, ask.unit if isinstance(ask, Ask) else "dollars")
 
 
 class Seat(BaseChatAgent):

@@ -13,14 +13,15 @@ import typer
 
 from harbor.commands.configs import load, override
 from harbor.commands.output import Json, Quiet, say, show
-from harbor.errors import RunFolderError
+from harbor.errors import ConfigError, RunFolderError
 
 if TYPE_CHECKING:
     from harbor.run import Listener, Result
 
 
 def auction(
-    config: Annotated[str, typer.Argument(metavar="CONFIG.toml", help="A TOML file, or demo or standard.")] = "demo",
+    config: Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")] = None,
     seed: Annotated[int | None, typer.Option(help="Replace the seed.")] = None,
     model: Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")] = None,
     items: Annotated[int | None, typer.Option(help="Replace the number of items.")] = None,
@@ -31,7 +32,9 @@ def auction(
     """Hold an auction; print the standings and where the log is."""
     from harbor.folder import run_name
 
-    chosen = override(load(config), seed, model, items)
+    if config is not None and preset is not None:
+        raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
+    chosen = override(load(config or preset or "demo"), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
     _conduct(lambda listen: chosen.run(out=folder, listen=listen), folder, as_json, quiet)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -41,11 +42,28 @@ def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
     return state
 
 
+NUMBER_STEP = Decimal("0.000001")
+"""The finest difference between two numbers that are no money."""
+
+
 def refusal(ask: Ask, bid: Bid) -> str:
     """Say why a bid is not legal, in words for its bidder; empty if it is."""
-    amount = bid.amount
+    return _no_number(ask, bid.amount) if ask.unit == "number" else _no_dollars(ask, bid.amount)
+
+
+def _no_number(ask: Ask, number: Decimal) -> str:
+    if not (number.is_finite() and ask.minimum <= number <= ask.maximum):
+        return f"{number:f} is not between {ask.minimum:f} and {ask.maximum:f}"
+    if number % NUMBER_STEP:
+        return "a number may have at most six places after the point"
+    return ""
+
+
+def _no_dollars(ask: Ask, amount: Decimal) -> str:
     if not amount.is_finite() or amount < 0:
-        return "a bid must be a positive amount of dollars"
+        return "a bid must be a positive amount of dollars" if ask.minimum else "a bid must be zero dollars or more"
+    if ask.minimum == ask.maximum != amount:
+        return f"{dollars(amount)} is not {dollars(ask.maximum)}, the one amount that can be bid"
     if amount < ask.minimum:
         return f"{dollars(amount)} is below the least bid of {dollars(ask.minimum)}"
     if amount > ask.maximum:

@@ -1,0 +1,48 @@
+"""How fast the bare rules of the games are: no room, the log in memory, one core. Nothing here fails for being slow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from harbor.asks import Bid
+from harbor.auction import Sale
+from harbor.config import AuctionConfig, Bidder
+from harbor.log import Log
+from harbor.rules.mechanism import Mechanism
+from harbor.rules.registry import RULES
+
+NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
+GAMES = {  # parts of a game, what they are called, and how many of those a second are aimed at
+    "water": (20, "games of 20 days", 1, "500"),
+    "second-price": (6, "auctions", 6, "10,000"),
+    "first-price": (6, "auctions", 6, ""),
+    "english-private": (6, "auctions", 6, ""),
+    "beauty": (6, "contests", 6, ""),
+}
+
+
+def bare_game(rules: Mechanism[Any], seed: int) -> int:
+    """Hold a game in which bids are cheap to make up: any whole number of dollars that is legal."""
+    sale, rng = Sale(rules, NAMES, Log(), Random(seed)), Random(seed)
+    sale.settle({})
+    while asks := sale.asks():
+        least, most = int(asks[0].minimum), int(min(ask.maximum for ask in asks))
+        sale.settle({ask.bidder: Bid(Decimal(rng.randint(least, most))) for ask in asks})
+    return len(sale.log.entries)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_bare_rules_of_a_game(benchmark: Any, figure: Callable[[str, str, str], None], game: str):
+    parts, called, per_game, aim = GAMES[game]
+    settings = {"days": parts} if game == "water" else {"runs": parts}
+    config = AuctionConfig(bidders=[Bidder(name) for name in NAMES], rules={"game": game, **settings})
+    rules = RULES[game](config.rules, config)
+    seeds = iter(range(10**9))
+    benchmark.pedantic(lambda: bare_game(rules, next(seeds)), rounds=400, warmup_rounds=50)
+    rate = per_game / benchmark.stats.stats.median
+    figure(f"bare rules of {game}, {called} a second", aim, f"{rate:,.0f}")

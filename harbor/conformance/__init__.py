@@ -1,0 +1,1 @@
+"""Conformance suites for what others write to plug into Harbor."""

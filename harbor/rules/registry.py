@@ -1,0 +1,77 @@
+"""The games by name, and how each is made from the settings of an auction; the one place that knows them all."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from harbor.config import AuctionConfig
+from harbor.errors import ConfigError
+from harbor.events import Lot
+from harbor.games import BeautyRules, Rules, ValueRules, WaterRules
+from harbor.rules import beauty
+from harbor.rules.english import English, Item
+from harbor.rules.english_private import EnglishPrivate
+from harbor.rules.first_price import FirstPrice
+from harbor.rules.mechanism import Mechanism
+from harbor.rules.private_values import GROUPS, PrivateValues, draw_values
+from harbor.rules.second_price import SecondPrice
+from harbor.rules.water import Water
+from harbor.seeding import stream
+
+Builder = Callable[[Any, AuctionConfig], Mechanism[Any]]
+"""Takes the settings of the rules and of the auction around them."""
+
+
+def _english(rules: Rules, config: AuctionConfig) -> English:
+    listed = config.items if isinstance(config.items, tuple) else ()
+    items = tuple(Item(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
+    return English(items, {bidder.name: bidder.budget for bidder in config.bidders}, rules)
+
+
+def _water(rules: WaterRules, config: AuctionConfig) -> Water:
+    names = _names(config)
+    for name in names:
+        if name not in rules.residents:
+            raise ConfigError(f"bidder {name!r} is no resident; give rules.residents.{name} a need and a salary")
+    residents = {name: rules.residents[name] for name in names}
+    for name, resident in residents.items():
+        if resident.need > rules.bounds[1]:
+            warnings.warn(f"resident {name!r} needs {resident.need} units, more than any day brings", stacklevel=2)
+    rng = stream(config.seed, "supply")
+    supplies = rules.supplies or tuple(rng.randint(*rules.bounds) for _ in range(rules.days))
+    mean = sum(supplies) / len(supplies) if rules.supplies else None
+    return Water(residents, supplies, rules.bounds, mean)
+
+
+def _values(kind: type[PrivateValues]) -> Builder:
+    def build(rules: ValueRules, config: AuctionConfig) -> PrivateValues:
+        names = _names(config)
+        try:
+            values = draw_values(rules, names, stream(config.seed, "values"))
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        return kind(names, rules, values, rules.assets or Decimal(GROUPS[rules.group][2]))
+
+    return build
+
+
+def _beauty(rules: BeautyRules, config: AuctionConfig) -> beauty.Beauty:
+    drawn = Decimal(stream(config.seed, "bound").randrange(*beauty.GROUPS[rules.group])) if rules.group else rules.bound
+    return beauty.Beauty(_names(config), rules, drawn)
+
+
+def _names(config: AuctionConfig) -> tuple[str, ...]:
+    return tuple(bidder.name for bidder in config.bidders)
+
+
+RULES: Mapping[str, Builder] = {
+    "english": _english,
+    "water": _water,
+    "second-price": _values(SecondPrice),
+    "first-price": _values(FirstPrice),
+    "english-private": _values(EnglishPrivate),
+    "beauty": _beauty,
+}

@@ -1,0 +1,343 @@
+"""Every game by the same driver, room, log and command line; and the suite that holds rules to their promises."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from harbor import Auction, Bidder, Item, read_log
+from harbor.asks import Ask, Bid
+from harbor.auctioneer import announce
+from harbor.config import AuctionConfig
+from harbor.errors import ConfigError, LogError
+from harbor.events import (
+    ANALYST,
+    EVERYONE,
+    BidFailed,
+    Closing,
+    ItemSold,
+    PublicEvent,
+    SaleClosed,
+    SeatFailed,
+)
+from harbor.games import BeautyRules, SecondPriceRules, WaterRules
+from harbor.log import Entry, know, of_type
+from harbor.rules.beauty import Beauty
+from harbor.rules.mechanism import fold
+from harbor.rules.private_values import ValueDrawn
+from harbor.rules.registry import RULES
+from harbor.rules.second_price import SecondPrice
+from harbor.rules.session import RunSettled
+from harbor.rules.water import DayClosed, Water
+from harbor.testing import check_rules
+
+ROOT = Path(__file__).resolve().parent.parent
+GAMES = sorted(RULES)
+FIVE = ("Alex", "Bob", "Cindy", "David", "Eric")
+ITEMS = [Item(name=name, start=100, true_value=200) for name in ("Vase", "Lamp")]
+FEW = {game: {"runs": 3} for game in GAMES} | {"english": {}, "water": {"days": 6}}
+
+
+def auction(game, *kinds, seed=3, **rules):
+    bidders = [Bidder(name, rule=kind) for name, kind in zip(FIVE, kinds, strict=False)]
+    items = {"items": ITEMS} if game == "english" else {}
+    return Auction(bidders=bidders, rules={"game": game, **FEW[game], **rules}, seed=seed, **items)
+
+
+def rules_of(config):
+    return RULES[config.rules.game](config.rules, config)
+
+
+def events_of(result):
+    return [entry.event for entry in result.log]
+
+
+def harbor(*words, cwd):
+    command = [sys.executable, "-m", "harbor", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+# ---------------------------------------------------------------- one driver, one room, one log
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_is_held_by_the_same_room_to_its_end(game):
+    events = events_of(auction(game, "rational", "random", "adversary", "minimum-raise", "rational").run())
+    assert events[-1] == SaleClosed()
+    assert of_type([Entry(0, 0, event) for event in events], SeatFailed) == []
+    assert any(isinstance(event, Closing) for event in events)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_log_of_a_game_read_back_is_the_run_and_gives_the_same_measures(game, tmp_path):
+    result = auction(game, "rational", "random", "adversary").run(out=tmp_path / "run")
+    read = read_log(tmp_path / "run" / "events.jsonl")
+    assert [entry.event for entry in read.entries] == events_of(result)
+    assert read.warning == ""
+    replayed = harbor("replay", "run", "--json", cwd=tmp_path)
+    assert json.loads(replayed.stdout) == json.loads(json.dumps(result.metrics().as_json()))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_equal_seeds_give_equal_logs_and_others_do_not(game):
+    def hold(seed):
+        return events_of(auction(game, "random", "adversary", "random", "rational", seed=seed).run())[1:]
+
+    assert hold(3) == hold(3) != hold(4)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_run_is_repeated_from_its_own_config(game, tmp_path):
+    first = auction(game, "random", "rational").run(out=tmp_path / "run")
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert events_of(Auction(**settings).run())[1:] == events_of(first)[1:]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_who_only_has_ears_hears_that_the_game_begins_and_how_each_part_ends(game):
+    events = events_of(auction(game, "rational", "random").run())
+    assert next(filter(None, map(announce, events))).startswith("Welcome")
+    assert all(announce(event) for event in events if isinstance(event, Closing))
+    assert not any(announce(event) for event in events if event.audience != EVERYONE)
+
+
+def test_rules_without_a_game_are_those_of_the_ascending_auction():
+    config = AuctionConfig(bidders=[Bidder("Ann")], rules={"lowerings": 2})
+    assert (config.rules.game, config.rules.lowerings) == ("english", 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"items": ITEMS}, "the game 'water' sells no items of yours; drop items"),
+        ({"bidders": [Bidder("Alex")]}, "bidder 'Alex' of the game 'water' has a model"),
+        ({"bidders": [Bidder("Alex", rule="truthful")]}, "has a rule that needs estimates; give it rule = 'rational'"),
+        ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is no resident"),
+    ],
+)
+def test_what_does_not_belong_to_a_game_is_refused_before_anything_is_written(settings, line, tmp_path):
+    values = {"bidders": [Bidder("Alex", rule="random")], "rules": WaterRules(), **settings}
+    with pytest.raises(ConfigError) as refused:
+        Auction(**values).run(out=tmp_path / "run")
+    assert line in str(refused.value)
+    assert not (tmp_path / "run").exists()
+
+
+# ---------------------------------------------------------------- what others may see
+
+
+@pytest.mark.parametrize("game", ["second-price", "first-price", "beauty"])
+def test_with_nothing_shown_no_bidder_sees_anything_of_another(game):
+    result = auction(game, "random", "rational", "adversary", show="nothing").run()
+    for event in events_of(result):
+        assert not isinstance(event, ValueDrawn | RunSettled) or event.audience == f"bidder:{event.bidder}"
+        if event.audience == EVERYONE and isinstance(event, Closing):
+            assert (event.actions, event.winners) == ({}, ())
+
+
+def test_a_refusal_is_for_its_bidder_alone_and_tells_nothing_of_another():
+    result = auction("second-price", "adversary", "rational", show="nothing", values={"Alex": [61.37], "Bob": [59.83]})
+    events = events_of(result.run())
+    for failed in (event for event in events if isinstance(event, BidFailed)):
+        assert failed.audience == "bidder:Alex"
+        assert "59.83" not in failed.reason
+
+
+# ---------------------------------------------------------------- the promises of rules
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rules_of_every_game_keep_their_promises(game):
+    check_rules(rules_of(auction(game, *["random"] * 5)), games=15)
+
+
+@pytest.mark.parametrize("show", ["nothing", "actions"])
+def test_private_values_stay_private_where_only_actions_are_shown(show):
+    values = {"Alex": (Decimal("61.37"),), "Bob": (Decimal("59.83"),)}
+    rules = SecondPrice(("Alex", "Bob"), SecondPriceRules(runs=1, show=show), values, Decimal(100))
+    check_rules(rules, secrets=values)
+    told = dataclasses.replace(rules, options=SecondPriceRules(runs=1, show="actions and values"))
+    with pytest.raises(AssertionError, match="can be seen by another"):
+        check_rules(told, secrets=values)
+
+
+RESIDENTS = WaterRules().residents
+
+
+class Broken(Water):
+    """Water rules with one promise broken by each subclass below."""
+
+    def __init__(self):
+        super().__init__(RESIDENTS, (15, 15, 15), (15, 15))
+
+
+class AsksBeforeTheDoorsOpen(Broken):
+    def asks(self, state):
+        return super().asks(state._replace(open=True))
+
+
+class Forgets(Broken):
+    def apply(self, state, event):
+        return state if isinstance(event, DayClosed) else super().apply(state, event)
+
+
+class PrefersWhoAnswersFirst(Broken):
+    def _close(self, state, actions, rng):
+        return super()._close(state, dict.fromkeys(list(actions)[:1], Bid(Decimal(0))), rng)
+
+
+class TossesItsOwnCoin(Broken):
+    tosses = iter(range(10**6))
+
+    def _close(self, state, actions, rng):
+        return super()._close(state, {} if next(self.tosses) % 2 else actions, rng)
+
+
+class ScribblesInTheState(Broken):
+    def _close(self, state, actions, rng):
+        closed = super()._close(state, actions, rng)
+        state.statuses["Zed"] = state.statuses["Alex"]
+        return closed
+
+
+class AsksTwice(Broken):
+    def asks(self, state):
+        return [*super().asks(state), *super().asks(state)]
+
+
+class AsksForTooMuch(Broken):
+    def asks(self, state):
+        return [ask._replace(minimum=Decimal("0.001")) for ask in super().asks(state)]
+
+
+class AsksAgainItself(Broken):
+    def asks(self, state):
+        return [ask._replace(attempt=2) for ask in super().asks(state)]
+
+
+class NeverEnds(Broken):
+    def settle(self, state, actions, rng):
+        return super().settle(state, actions, rng) if not state.day else [PublicEvent()]
+
+
+@pytest.mark.parametrize(
+    ("broken", "promise"),
+    [
+        (AsksBeforeTheDoorsOpen, "before the doors open"),
+        (PrefersWhoAnswersFirst, "order in which answers arrive"),
+        (TossesItsOwnCoin, "give different events"),
+        (ScribblesInTheState, "settling changed the state"),
+        (AsksTwice, "asked twice in one turn"),
+        (AsksForTooMuch, "is not legal"),
+        (AsksAgainItself, "the rules ask again"),
+        (NeverEnds, "has not ended after 50 turns"),
+        (Forgets, "has not ended after 50 turns|out of range"),
+    ],
+)
+def test_a_broken_promise_is_named(broken, promise):
+    with pytest.raises((AssertionError, IndexError), match=promise):
+        check_rules(broken(), most_turns=50)
+
+
+def test_the_example_game_keeps_its_promises_in_under_60_lines():
+    example = ROOT / "examples" / "game.py"
+    assert len(example.read_text().splitlines()) < 60
+    subprocess.run([sys.executable, str(example)], check=True, cwd=ROOT)
+
+
+def test_an_event_of_yours_may_not_take_the_name_of_another(monkeypatch):
+    twin = dataclasses.make_dataclass("ItemSold", [("item", str)], bases=(PublicEvent,), frozen=True)
+    module = type(sys)("twins")
+    module.ItemSold = twin
+    with pytest.raises(LogError, match="two events are called 'ItemSold'"):
+        know(module)
+
+
+# ---------------------------------------------------------------- scripted bidders
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_adversary_never_wins_by_a_failed_bid_and_never_stops_the_game(game):
+    result = auction(game, "adversary", "rational", "rational", reasks=0).run()
+    failed = [event for event in events_of(result) if isinstance(event, BidFailed)]
+    assert {event.bidder for event in failed} == {"Alex"}
+    assert not any(event.won for event in events_of(result) if isinstance(event, RunSettled) and event.bidder == "Alex")
+    assert not any("Alex" in event.served for event in events_of(result) if isinstance(event, DayClosed))
+    assert not any(event.winner == "Alex" for event in events_of(result) if isinstance(event, ItemSold))
+
+
+def test_a_rational_resident_bids_its_salary_and_everything_on_its_last_day():
+    result = auction("water", "rational", "minimum-raise", supplies=[0, 0, 0, 9], days=4).run()
+    bids = [event.bids["Alex"] for event in events_of(result) if isinstance(event, DayClosed)]
+    assert bids == [70, 70, 70, 280]
+
+
+def test_a_rational_first_price_bid_is_shaded_by_the_number_of_rivals():
+    result = auction(
+        "first-price", "rational", "rational", "rational", "rational", runs=1, values={name: [80] for name in FIVE}
+    ).run()
+    assert {event.action for event in events_of(result) if isinstance(event, RunSettled)} == {60}
+
+
+def test_a_random_bidder_bids_within_the_limits():
+    result = auction("second-price", "random", "random", runs=50).run()
+    bids = [event.action for event in events_of(result) if isinstance(event, RunSettled)]
+    assert all(0 <= bid <= 100 for bid in bids)
+    assert len(set(bids)) > 90
+
+
+# ---------------------------------------------------------------- the command line
+
+
+@pytest.mark.parametrize(
+    ("preset", "key", "columns"),
+    [
+        ("water", "days", {"survived", "health", "balance"}),
+        ("second-price", "runs", {"payoff", "deviation", "broken_share"}),
+        ("english-private", "runs", {"payoff", "deviation"}),
+        ("beauty", "runs", {"payoff", "payoff_ratio"}),
+    ],
+)
+def test_a_preset_is_run_by_name_and_shows_what_counts_in_its_game(preset, key, columns, tmp_path):
+    done = harbor("auction", "--preset", preset, "--json", cwd=tmp_path)
+    printed = json.loads(done.stdout)
+    assert columns <= printed["standings"][0].keys()
+    assert printed[key]
+    assert harbor("auction", preset, "--quiet", cwd=tmp_path).returncode == 0
+
+
+def test_the_table_of_a_game_has_its_own_columns_and_no_empty_ones(tmp_path):
+    table = harbor("auction", "--preset", "water", "--quiet", cwd=tmp_path).stdout
+    assert "survived" in table
+    assert "rsr start 0.4" in table
+    assert "persona" not in table
+
+
+def test_a_preset_and_a_config_are_one_too_many(tmp_path):
+    done = harbor("auction", "demo", "--preset", "water", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "harbor: error: config 'demo' and --preset 'water' are both given; drop one\n"
+
+
+def test_an_unknown_preset_is_refused_with_the_nearest_name(tmp_path):
+    done = harbor("auction", "--preset", "watre", cwd=tmp_path)
+    assert "unknown preset 'watre'; did you mean 'water'?" in done.stderr
+
+
+def test_an_agent_of_any_make_hears_what_a_seat_may_know():
+    """What a bidder needs for its choice is in the words of its own call."""
+    rules = SecondPrice(
+        ("Ann", "Ben"), SecondPriceRules(), {"Ann": (Decimal(61),) * 6, "Ben": (Decimal(59),) * 6}, Decimal(100)
+    )
+    state = fold(rules, rules.settle(rules.start(), {}, None))
+    assert [ask.note for ask in rules.asks(state)] == ["it is worth $61 to you; ", "it is worth $59 to you; "]
+    contest = Beauty(("Ann",), BeautyRules(), Decimal(100))
+    state = fold(contest, contest.settle(contest.start(), {}, None))
+    assert contest.asks(state) == [Ask("Ann", "run 1", 1, Decimal(0), Decimal(100), unit="number")]
+    assert ANALYST not in {event.audience for event in contest.settle(contest.start(), {}, None)}

@@ -1,0 +1,504 @@
+"""Sealed-bid and private-value auctions and the beauty contest: their laws, cases by hand, what is shown, metrics."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor.asks import Bid, Withdraw
+from harbor.auction import Sale
+from harbor.auctioneer import announce, call
+from harbor.config import AuctionConfig, Bidder
+from harbor.errors import ConfigError
+from harbor.evaluation.metrics import sessions as metrics
+from harbor.events import BidderLabelled, BidFailed, BidPlaced
+from harbor.games import BeautyRules, EnglishPrivateRules, FirstPriceRules, SecondPriceRules
+from harbor.log import Log, of_type
+from harbor.rules.beauty import Beauty, PrizeAwarded, award, best_response, target
+from harbor.rules.english_private import EnglishPrivate, PriceRaised
+from harbor.rules.first_price import FirstPrice
+from harbor.rules.mechanism import refusal
+from harbor.rules.private_values import ItemAllotted, Outcome, ValueDrawn
+from harbor.rules.registry import RULES
+from harbor.rules.second_price import SecondPrice
+from harbor.rules.session import RunClosed, RunLabelled, RunSettled, SessionOpened, past_runs
+from harbor.scripts import Rational
+from harbor.seeding import stream
+
+QUICK = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NAMES = ("Ann", "Ben", "Cho", "Dee", "Eve")
+TWO_THIRDS = Fraction(2, 3)
+
+
+def auction(kind, *values, assets=100, **options):
+    """A session for Ann, Ben, ...: a value each, or a list of values, one a run."""
+    settings = {SecondPrice: SecondPriceRules, FirstPrice: FirstPriceRules, EnglishPrivate: EnglishPrivateRules}[kind]
+    lists = [tuple(map(dollar, value if isinstance(value, list) else [value])) for value in values]
+    options = settings(runs=len(lists[0]), **options)
+    return kind(NAMES[: len(lists)], options, dict(zip(NAMES, lists, strict=False)), dollar(assets))
+
+
+def beauty(players=3, bound=100, runs=1, **options):
+    return Beauty(NAMES[:players], BeautyRules(runs=runs, **options), dollar(bound))
+
+
+def dollar(amount):
+    return Decimal(str(amount))
+
+
+def sale_of(rules):
+    sale = Sale(rules, rules.bidders, Log(), stream(0, "ties"))
+    for name in rules.bidders:
+        sale.record(BidderLabelled(name, {}, "test"))
+    sale.settle({})
+    return sale
+
+
+def act(bid):
+    if bid is None:
+        return Withdraw()
+    return Withdraw("failed bids") if bid == "broken" else Bid(dollar(bid))
+
+
+def run(rules, *rounds):
+    """Hold a session: a round is a list of bids in seat order; None withdraws, "broken" never came to a legal bid."""
+    sale = sale_of(rules)
+    for bids in rounds:
+        sale.settle({ask.bidder: act(bid) for ask, bid in zip(sale.asks(), bids, strict=True)})
+    return sale
+
+
+def play(rules, player=None):
+    """Hold a session between rational bidders."""
+    sale = sale_of(rules)
+    while asks := sale.asks():
+        sale.settle({ask.bidder: (player or Rational()).decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+    return sale
+
+
+def picked(sale, kind):
+    return of_type(sale.log.entries, kind)
+
+
+def assets_after(sale):
+    return [event.assets for event in picked(sale, RunSettled)]
+
+
+money = st.integers(0, 10_000).map(lambda cents: Decimal(cents) / 100)
+bids = st.lists(st.one_of(st.none(), money), min_size=1, max_size=5)
+values = st.lists(st.integers(1, 15_000).map(lambda cents: Decimal(cents) / 100), min_size=2, max_size=5)
+numbers = st.lists(st.integers(0, 10_000).map(lambda number: Decimal(number) / 100), min_size=1, max_size=5)
+
+
+# ---------------------------------------------------------------- second price
+
+
+@QUICK
+@given(bids)
+def test_the_winner_bid_the_most_and_pays_the_second_highest(offers):
+    rules = auction(SecondPrice, *[50] * len(offers))
+    settled = picked(run(rules, offers), RunSettled)
+    made = sorted((bid for bid in offers if bid is not None), reverse=True)
+    won = [event for event in settled if event.won]
+    assert len(won) == min(1, len(made))
+    for event in won:
+        assert event.action == made[0]
+        assert event.paid == (made[1] if len(made) > 1 else 0)
+
+
+@QUICK
+@given(values, st.integers(0, 4), bids)
+def test_no_bidder_gains_by_deviating_from_its_value(drawn, seat, others):
+    """By search: against these bids of the others, no bid on a grid with every one of theirs leaves more assets."""
+    rules = auction(SecondPrice, *drawn, assets=150)
+    me = seat % len(drawn)
+    offers = [others[place % len(others)] for place in range(len(drawn))]
+
+    def left(bid):
+        return assets_after(run(rules, [*offers[:me], bid, *offers[me + 1 :]]))[me]
+
+    near = [bid + nudge for bid in offers if bid is not None for nudge in (Decimal("-0.01"), 0, Decimal("0.01"))]
+    grid = [None, 0, 1, 75, 150, *(bid for bid in near if 0 <= bid <= 150)]
+    assert all(left(bid) <= left(drawn[me]) for bid in grid)
+
+
+def test_a_tie_goes_to_the_first_in_seat_order_at_the_price_of_both():
+    assert SecondPrice.outcome(auction(SecondPrice, 50, 50), {"Ann": dollar(40), "Ben": dollar(40)}) == Outcome(
+        "Ann", dollar(40)
+    )
+
+
+def test_assets_after_are_cash_and_the_value_of_the_item_where_it_was_won():
+    assert assets_after(run(auction(SecondPrice, 60, 10), [55, 50])) == [110, 100]  # the source's example
+
+
+def test_a_lone_bid_pays_nothing():
+    assert assets_after(run(auction(SecondPrice, 60, 10), [55, None])) == [160, 100]
+
+
+def test_without_a_bid_nobody_wins():
+    sale = run(auction(SecondPrice, 60, 10), [None, None])
+    assert assets_after(sale) == [100, 100]
+    assert picked(sale, ItemAllotted)[0].winners == ()
+
+
+def test_a_broken_rule_costs_the_entrance_fee_and_a_withdrawal_does_not():
+    rules = auction(SecondPrice, 60, 10, 20, entrance_fee_share=0.05)
+    settled = picked(run(rules, ["broken", None, 5]), RunSettled)
+    assert [(event.fee, event.assets) for event in settled] == [(5, 95), (0, 100), (0, 120)]
+
+
+def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
+    sale = sale_of(auction(SecondPrice, 120, 10))
+    ask = sale.asks()[0]
+    assert ask.maximum == 100
+    assert picked(sale, ValueDrawn)[0] == ValueDrawn("Ann", "run 1", dollar(120), dollar(100), True)
+    assert "it is worth $120 to you, more than your assets, which cap your bid" in call(ask)
+    assert refusal(ask, Bid(dollar("100.01")))
+    assert picked(run(auction(SecondPrice, 120, 10), [100, 10]), RunLabelled)[0].actions == {"Ann": 100, "Ben": 10}
+
+
+def test_every_run_begins_with_the_same_assets_and_a_value_of_its_own():
+    sale = run(auction(SecondPrice, [60, 70], [10, 20]), [60, 10], [70, 20])
+    assert [(event.item, event.value) for event in picked(sale, ValueDrawn)] == [
+        ("run 1", 60),
+        ("run 1", 10),
+        ("run 2", 70),
+        ("run 2", 20),
+    ]
+    assert assets_after(sale) == [150, 100, 150, 100]
+    assert sale.asks() == []
+
+
+# ---------------------------------------------------------------- first price
+
+
+@QUICK
+@given(bids)
+def test_the_winner_of_a_first_price_auction_pays_its_bid(offers):
+    settled = picked(run(auction(FirstPrice, *[50] * len(offers)), offers), RunSettled)
+    for event in settled:
+        assert event.paid == (event.action if event.won else 0)
+        assert not event.won or event.action == max(bid for bid in offers if bid is not None)
+
+
+def test_a_first_price_auction_claims_no_equilibrium():
+    sale = play(auction(FirstPrice, 50, 40))
+    assert picked(sale, RunLabelled) == []
+    row = metrics.standings(sale.log.entries)[0]
+    assert (row.bidder, row.mean_assets, row.payoff, row.payoff_ratio, row.deviation) == ("Ann", 125, None, None, None)
+
+
+# ---------------------------------------------------------------- private-value English
+
+
+def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_pays_it():
+    sale = run(auction(EnglishPrivate, 17, 12, 4), [5, 5, None], [10, 10], [15, None])
+    assert [event.price for event in picked(sale, PriceRaised)] == [10, 15]
+    assert [(event.action, event.paid) for event in picked(sale, RunSettled)] == [(15, 15), (10, 0), (None, 0)]
+
+
+def test_the_last_who_drop_out_together_leave_the_item_to_the_first_at_the_price_they_accepted():
+    sale = run(auction(EnglishPrivate, 12, 12, 12), [5, 5, 5], [None, 10, 10], [None, None])
+    assert [(event.won, event.paid) for event in picked(sale, RunSettled)] == [(False, 0), (True, 10), (False, 0)]
+
+
+def test_an_item_whose_first_price_nobody_accepts_is_not_sold():
+    sale = run(auction(EnglishPrivate, 4, 3), [None, None])
+    assert not any(event.won for event in picked(sale, RunSettled))
+
+
+def test_the_price_does_not_rise_above_the_assets():
+    sale = run(auction(EnglishPrivate, 900, 900, step_share=0.5), [50, 50], [100, 100])
+    assert [(event.won, event.paid) for event in picked(sale, RunSettled)] == [(True, 100), (False, 0)]
+
+
+def test_only_the_price_itself_can_be_bid():
+    ask = sale_of(auction(EnglishPrivate, 60, 60)).asks()[0]
+    assert refusal(ask, Bid(dollar(5))) == ""
+    assert refusal(ask, Bid(dollar(6))) == "$6 is not $5, the one amount that can be bid"
+    assert refusal(ask, Bid(dollar(4)))
+    assert "it is worth $60 to you; exactly $5. Say" in call(ask)
+
+
+def test_who_broke_a_rule_on_the_way_pays_the_fee_at_the_end():
+    sale = run(auction(EnglishPrivate, 50, 50, 50), [5, "broken", 5], [10, None])
+    assert [event.fee for event in picked(sale, RunSettled)] == [0, 10, 0]
+
+
+def test_bids_of_an_open_auction_are_shown_and_values_only_where_the_session_shows_them():
+    for show, seen in (("nothing", {}), ("actions and values", {"Ann": 17, "Ben": 4})):
+        closed = picked(run(auction(EnglishPrivate, 17, 4, show=show), [5, None]), ItemAllotted)[0]
+        assert (closed.actions, closed.values) == ({"Ann": 5, "Ben": None}, seen)
+
+
+@QUICK
+@given(values)
+def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
+    rules = auction(EnglishPrivate, *drawn, assets=150)
+    sale = play(rules)
+    second = sorted(drawn)[-2]
+    for event in picked(sale, RunSettled):
+        if event.won:
+            assert second - rules.step < event.paid <= second + rules.step
+    assert all(event.amount <= drawn[NAMES.index(event.bidder)] for event in picked(sale, BidPlaced))
+
+
+# ---------------------------------------------------------------- equilibrium
+
+
+@QUICK
+@given(st.sampled_from([SecondPrice, EnglishPrivate]), values)
+def test_equilibrium_play_of_an_auction_deviates_by_exactly_zero(kind, drawn):
+    entries = play(auction(kind, *drawn, assets=120)).log.entries
+    assert set(map(tuple, metrics.deviations(entries).values())) == {(0.0,)}
+    assert {(row.payoff, row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 1.0, 0.0)}
+
+
+@pytest.mark.parametrize("players", [1, 2, 3, 5])
+def test_equilibrium_play_of_a_beauty_contest_deviates_by_exactly_zero(players):
+    entries = play(beauty(players, runs=4)).log.entries
+    assert {(row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 0.0)}
+
+
+# ---------------------------------------------------------------- beauty contest
+
+
+@QUICK
+@given(numbers, st.fractions(0, 1).filter(bool), st.integers(1, 100_000))
+def test_the_prize_is_conserved_and_ties_split_it_to_the_cent(picks, fraction, cents):
+    prize = Decimal(cents) / 100
+    prizes = award(dict(zip(NAMES, picks, strict=False)), fraction, prize)
+    assert sum(prizes.values()) == prize
+    assert max(prizes.values()) - min(prizes.values()) <= Decimal("0.01")
+
+
+@QUICK
+@given(numbers, st.fractions(0, 1).filter(bool))
+def test_winners_are_exactly_those_closest_to_the_target(picks, fraction):
+    named = dict(zip(NAMES, picks, strict=False))
+    aim = target(picks, fraction)
+    winners = award(named, fraction, Decimal(100))
+    nearest = min(abs(Fraction(pick) - aim) for pick in picks)
+    assert {name for name, pick in named.items() if abs(Fraction(pick) - aim) == nearest} == set(winners)
+
+
+@QUICK
+@given(
+    st.lists(st.integers(0, 100).map(Decimal), min_size=2, max_size=4), st.sampled_from([TWO_THIRDS, Fraction(1, 2)])
+)
+def test_the_best_response_to_known_guesses_is_found(others, fraction):
+    """By search: no number on a grid wins more of the prize against these guesses."""
+
+    def won(number):
+        return award({"me": number, **dict(zip(NAMES, others, strict=False))}, fraction, Decimal(100)).get("me", 0)
+
+    best = best_response(others, fraction)
+    assert 0 <= best <= 100
+    assert won(best) > 0
+    assert all(won(Decimal(number) / 4) <= won(best) for number in range(401))
+
+
+def test_two_thirds_of_the_mean_are_exact_and_a_tie_splits_the_prize():
+    sale = run(beauty(), [30, 20, 40])  # the mean is 30, the target 20
+    assert [(event.won, event.assets) for event in picked(sale, RunSettled)] == [(False, 0), (True, 100), (False, 0)]
+    sale = run(beauty(), [15, 15, 90])  # 26.666667
+    assert [event.assets for event in picked(sale, RunSettled)] == [50, 50, 0]
+    sale = run(beauty(), [0, 0, 0])
+    assert [event.assets for event in picked(sale, RunSettled)] == [dollar("33.34"), dollar("33.33"), dollar("33.33")]
+
+
+def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
+    closed = picked(run(beauty(), [30, None, "broken"]), PrizeAwarded)[0]
+    assert (closed.target, closed.winners) == (20, ("Ann",))
+    closed = picked(run(beauty(), [None, None, None]), PrizeAwarded)[0]
+    assert (closed.target, closed.winners) == (None, ())
+
+
+@pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
+def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
+    assert (refusal(sale_of(beauty()).asks()[0], Bid(Decimal(number))) == "") is bool(legal)
+
+
+def test_a_number_is_no_money_in_the_words_of_the_game():
+    sale = run(beauty(), [12.5, 30, 0])
+    words = [call(sale_of(beauty()).asks()[0])]
+    words += [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, RunClosed)]
+    assert words[0] == "Ann, your call on run 1: a number from 0 to 100. Say 'I choose <number>' or 'I withdraw'."
+    assert words[1].startswith("Run 1 is over. Ann picked 12.5. Ben picked 30. Cho picked 0. The target was 9.444444")
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def seen(sale, bidder, kind):
+    return [event for event in sale.seen_by(bidder) if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("kind", [SecondPrice, FirstPrice])
+@pytest.mark.parametrize(
+    ("show", "history", "actions", "drawn"),
+    [
+        ("nothing", 3, {}, {}),
+        ("actions", 0, {}, {}),
+        ("actions", 3, {"Ann": 41, "Ben": 37}, {}),
+        ("actions and values", 3, {"Ann": 41, "Ben": 37}, {"Ann": 60, "Ben": 55}),
+        ("actions and values", 0, {}, {}),
+    ],
+)
+def test_a_sealed_bid_becomes_public_as_far_as_the_session_shows_it(kind, show, history, actions, drawn):
+    sale = run(auction(kind, 60, 55, show=show, history=history), [41, 37])
+    closed = seen(sale, "Ben", ItemAllotted)[0]
+    assert (closed.actions, closed.values) == (actions, drawn)
+    assert (closed.price is None) is (actions == {})
+    others = [event for event in sale.seen_by("Ben") if getattr(event, "bidder", "Ben") != "Ben"]
+    assert others == []
+    if not actions:
+        assert not any("41" in repr(event) for event in sale.seen_by("Ben") if not isinstance(event, RunSettled))
+
+
+def test_a_bidder_learns_its_own_outcome_whatever_is_shown():
+    sale = run(auction(SecondPrice, 60, 55, show="nothing"), [41, 37])
+    assert seen(sale, "Ann", RunSettled) == [
+        RunSettled("Ann", "run 1", dollar(41), True, dollar(37), dollar(0), dollar(123))
+    ]
+
+
+@pytest.mark.parametrize(("history", "names"), [(2, ["run 3", "run 4"]), (9, ["run 1", "run 2", "run 3", "run 4"])])
+def test_the_last_runs_are_shown_as_many_as_the_setting_says_or_as_there_are(history, names):
+    sale = run(beauty(runs=5, history=history), *[[1, 2, 3]] * 4)
+    assert [event.item for event in past_runs(sale.seen_by("Ann"))] == names
+    assert past_runs(sale_of(beauty(history=history)).seen_by("Ann")) == []
+
+
+def test_that_others_are_rational_is_a_public_fact_of_the_opening():
+    opened = [picked(sale_of(beauty(rational_rivals=told)), SessionOpened)[0] for told in (False, True)]
+    assert [event.rational_rivals for event in opened] == [False, True]
+    assert ["perfectly rational" in event.words for event in opened] == [False, True]
+
+
+# ---------------------------------------------------------------- settings
+
+
+def built(game, names=NAMES, seed=0, **rules):
+    config = AuctionConfig(bidders=[Bidder(name) for name in names], rules={"game": game, **rules}, seed=seed)
+    return RULES[game](config.rules, config)
+
+
+@pytest.mark.parametrize(
+    ("group", "mean", "deviation", "assets"), [("L", 50, 10, 100), ("M", 500, 100, 1000), ("H", 5000, 1000, 10000)]
+)
+def test_groups_draw_their_values_and_set_the_assets(group, mean, deviation, assets):
+    rules = built("second-price", group=group, runs=2000)
+    drawn = [float(value) for given in rules.values.values() for value in given]
+    assert rules.assets == assets
+    assert sum(drawn) / len(drawn) == pytest.approx(mean, abs=deviation / 20)
+    spread = sum((value - mean) ** 2 for value in drawn) / len(drawn)
+    assert spread**0.5 == pytest.approx(deviation, rel=0.03)
+
+
+@pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
+def test_equal_seeds_draw_equal_values_and_others_do_not(game):
+    assert built(game, seed=1).values == built(game, seed=1).values != built(game, seed=2).values
+
+
+@pytest.mark.parametrize(("group", "least", "most"), [("L", 10, 100), ("M", 100, 1000), ("H", 1000, 10000)])
+def test_groups_draw_the_bound_of_the_beauty_contest(group, least, most):
+    drawn = {built("beauty", group=group, seed=seed).bound for seed in range(200)}
+    assert all(least <= bound < most for bound in drawn)
+    assert len(drawn) > 50
+
+
+def test_given_values_hold_for_each_run_or_for_all():
+    rules = built("second-price", ("Ann", "Ben"), runs=2, values={"Ann": [60], "Ben": [10, 20]})
+    assert rules.values == {"Ann": (60, 60), "Ben": (10, 20)}
+
+
+@pytest.mark.parametrize(
+    ("game", "settings", "line"),
+    [
+        ("beauty", {"fraction": 0}, "rules.fraction 0: input should be greater than 0"),
+        ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': input should be less than or equal to 1"),
+        ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': input should be greater than 0"),
+        ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
+        ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
+        ("beauty", {"bound": 0}, "rules.bound 0: input should be greater than 0"),
+        ("beauty", {"history": -1}, "rules.history -1"),
+        ("second-price", {"values": {"Ann": [5]}}, "rules.values holds 0 values for 'Ben'; give 1, or one for each"),
+        ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values holds 2 values for 'Ann'; give 1, or one for each"),
+        ("second-price", {"group": "XL"}, "rules.group 'XL'"),
+        ("second-price", {"entrance_fee_share": 2}, "rules.entrance_fee_share 2"),
+        ("english-private", {"step_share": 0}, "rules.step_share 0"),
+        ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
+    ],
+)
+def test_a_setting_that_makes_no_game_is_refused_by_name(game, settings, line):
+    with pytest.raises(ConfigError) as refused:
+        built(game, ("Ann", "Ben"), **settings)
+    assert line in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [("2/3", TWO_THIRDS), (0.5, Fraction(1, 2)), (1, Fraction(1)), ("0.1", Fraction(1, 10))]
+)
+def test_a_fraction_is_kept_exact_and_written_back(given, kept):
+    rules = BeautyRules(fraction=given)
+    assert rules.fraction == kept
+    assert BeautyRules.model_validate_json(rules.model_dump_json()) == rules
+
+
+# ---------------------------------------------------------------- metrics
+
+
+def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one():
+    entries = run(auction(SecondPrice, 60, 50), [40, 50]).log.entries  # in equilibrium Ann pays 50 and has 110
+    assert metrics.payoffs(entries) == {"Ann": [pytest.approx(100 / 110)], "Ben": [pytest.approx(110 / 100)]}
+    assert metrics.deviations(entries) == {"Ann": [pytest.approx(1 - 100 / 110)], "Ben": [pytest.approx(0.1)]}
+    assert [row.bidder for row in metrics.standings(entries)] == ["Ben", "Ann"]
+
+
+def test_the_payoff_of_a_beauty_contest_is_the_share_of_the_prize_and_its_optimum_one_in_n():
+    entries = run(beauty(4, runs=2), [30, 20, 20, 90], [0, 0, 0, 0]).log.entries
+    assert metrics.payoffs(entries)["Ann"] == [1.0, 0.25]
+    assert metrics.optima(entries)["Ann"] == [0.25, 0.25]
+    assert metrics.standings(entries)[0].payoff_ratio == pytest.approx(0.625 / 0.25)
+
+
+def test_the_deviation_from_a_zero_equilibrium_is_the_share_of_the_bound():
+    entries = run(beauty(bound=50, runs=2), [10, 50, 0], [5, None, 0]).log.entries
+    assert metrics.deviations(entries) == {"Ann": [0.2, 0.1], "Ben": [1.0], "Cho": [0.0, 0.0]}
+
+
+def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_is_shown():
+    entries = run(beauty(runs=2, show="nothing"), [10, 50, 0], [5, None, 0]).log.entries
+    assert metrics.paths(entries) == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}
+    assert [(one.name, one.winners, one.target) for one in metrics.runs(entries)] == [
+        ("run 1", ("Ann",), pytest.approx(40 / 3)),
+        ("run 2", ("Cho",), pytest.approx(5 / 3)),
+    ]
+
+
+def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
+    sale = sale_of(beauty(runs=4))
+    sale.record(BidFailed("Ann", "run 1", 1, 1, "odd"))
+    sale.record(BidFailed("Ann", "run 1", 1, 2, "odd"))
+    for _ in range(4):
+        sale.settle({ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
+    assert metrics.broken_shares(sale.log.entries) == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
+
+
+def test_the_price_of_an_auction_is_what_its_winner_paid():
+    entries = run(auction(SecondPrice, 60, 50, show="nothing"), [40, 50]).log.entries
+    assert metrics.runs(entries) == [metrics.Run("run 1", ("Ben",), dollar(40), None)]
+
+
+@pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])
+def test_a_session_that_never_began_measures_nothing(game):
+    sale = Sale(built(game), NAMES, Log(), stream(0, "ties"))
+    sale.record(BidderLabelled("Ann", {}, "test"))
+    assert metrics.standings(sale.log.entries)[0].payoff is None
+    assert metrics.runs(sale.log.entries) == []

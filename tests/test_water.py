@@ -1,0 +1,418 @@
+"""The water challenge: its laws over random games, hand-computed days for every branch, its bad inputs and metrics."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import cycle
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor.asks import Ask, Bid, Withdraw
+from harbor.auction import Sale
+from harbor.auctioneer import Said, announce, conduct
+from harbor.config import AuctionConfig, Bidder
+from harbor.errors import ConfigError
+from harbor.evaluation.metrics import water as metrics
+from harbor.events import BidderLabelled, BidFailed, SaleClosed
+from harbor.games import RESIDENTS, Resident
+from harbor.log import Log, of_type
+from harbor.rules.registry import RULES
+from harbor.rules.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
+from harbor.seeding import stream
+
+HARD = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
+CENT = Decimal("0.01")
+
+
+def water(*needs, salary=100, supplies=(20,) * 20):
+    residents = {name: Resident(need=need, salary=salary) for name, need in zip(NAMES, needs, strict=False)}
+    return Water(residents, supplies, (min(supplies), max(supplies)))
+
+
+def sale_of(rules, seed=0):
+    sale = Sale(rules, tuple(rules.residents), Log(), stream(seed, "ties"))
+    for name in rules.residents:
+        sale.record(BidderLabelled(name, {}, "test"))
+    sale.settle({})
+    return sale
+
+
+def days_of(sale):
+    return of_type(sale.log.entries, DayClosed)
+
+
+def day(rules, bids, seed=0):
+    """Hold the first day; a bid is a number of dollars, None a withdrawal, ("over", dollars) one above the balance."""
+    sale = sale_of(rules, seed)
+    sale.settle({name: action(bid) for name, bid in bids.items()})
+    return days_of(sale)[0]
+
+
+def action(bid):
+    if bid is None:
+        return Withdraw()
+    if isinstance(bid, tuple):
+        return Withdraw("failed bids", Decimal(bid[1]))
+    return Bid(Decimal(str(bid)))
+
+
+def hold(sale, choices):
+    """Hold a game with these choices, over and over: None withdraws, else a share of the balance."""
+    flow = cycle(choices)
+    while asks := sale.asks():
+        shares = {ask: next(flow) for ask in asks}
+        sale.settle(
+            {
+                ask.bidder: Withdraw() if share is None else Bid((ask.maximum * share).quantize(CENT, "ROUND_FLOOR"))
+                for ask, share in shares.items()
+            }
+        )
+    return sale
+
+
+shares = st.lists(
+    st.one_of(st.none(), st.sampled_from([Decimal(0), Decimal(1), Decimal("0.5")]), st.decimals(0, 1, places=2)),
+    min_size=1,
+    max_size=12,
+)
+games = st.builds(
+    lambda needs, salary, supplies: water(*needs, salary=salary, supplies=supplies),
+    st.lists(st.integers(1, 40), min_size=1, max_size=5),
+    st.integers(1, 10_000).map(lambda cents: Decimal(cents) / 100),
+    st.lists(st.integers(0, 60), min_size=1, max_size=25),
+)
+
+
+# ---------------------------------------------------------------- laws
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_served_needs_never_exceed_the_supply(rules, choices, seed):
+    for number, closed in enumerate(days_of(hold(sale_of(rules, seed), choices))):
+        assert sum(rules.residents[name].need for name in closed.served) <= rules.supplies[number]
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_nobody_goes_dry_who_bid_more_and_would_have_fitted(rules, choices, seed):
+    for number, closed in enumerate(days_of(hold(sale_of(rules, seed), choices))):
+        for name in closed.bids.keys() - set(closed.served):
+            bid = closed.bids[name]
+            if bid is None or name in closed.over_balance:
+                continue
+            before = sum(rules.residents[other].need for other in closed.served if closed.bids[other] >= bid)
+            assert before + rules.residents[name].need > rules.supplies[number]
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_a_smaller_need_is_served_before_a_greater_one_of_an_equal_bid(rules, choices, seed):
+    for closed in days_of(hold(sale_of(rules, seed), choices)):
+        for served in closed.served:
+            for dry in closed.bids.keys() - set(closed.served):
+                if closed.bids[dry] == closed.bids[served]:
+                    assert rules.residents[served].need <= rules.residents[dry].need
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_no_balance_is_negative_and_health_stays_in_its_range(rules, choices, seed):
+    for closed in days_of(hold(sale_of(rules, seed), choices)):
+        for status in closed.statuses.values():
+            assert status.balance >= 0
+            assert 0 <= status.health <= 10
+            assert status.dry >= 1
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_money_is_earned_by_salary_and_spent_on_water_only(rules, choices, seed):
+    spent = dict.fromkeys(rules.residents, Decimal(0))
+    for number, closed in enumerate(days_of(hold(sale_of(rules, seed), choices)), start=1):
+        for name in closed.served:
+            spent[name] += closed.bids[name]
+        for name, status in closed.statuses.items():
+            assert status.balance == rules.residents[name].salary * number - spent[name]
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_the_dead_do_not_bid(rules, choices, seed):
+    dead = set()
+    for closed in days_of(hold(sale_of(rules, seed), choices)):
+        assert not dead & (closed.bids.keys() | closed.statuses.keys() | set(closed.served))
+        dead |= {name for name, status in closed.statuses.items() if not status.health}
+
+
+@HARD
+@given(games, shares, st.integers(0, 2**32))
+def test_the_game_lasts_its_days_or_until_all_are_dead(rules, choices, seed):
+    sale = hold(sale_of(rules, seed), choices)
+    assert len(days_of(sale)) == len(of_type(sale.log.entries, DayOpened))
+    assert len(days_of(sale)) == len(rules.supplies) or not sale.state.living
+
+
+# ---------------------------------------------------------------- days by hand
+
+
+def test_the_salary_is_paid_before_the_first_bid():
+    sale = sale_of(water(8, 9, salary=70))
+    assert [(ask.bidder, ask.minimum, ask.maximum) for ask in sale.asks()] == [("Alex", 0, 70), ("Bob", 0, 70)]
+
+
+def test_the_highest_bid_is_served_and_pays_it():
+    closed = day(water(8, 9, supplies=(10,)), {"Alex": 10, "Bob": 20})
+    assert closed.served == ("Bob",)
+    assert closed.statuses == {"Alex": Status(7, Decimal(100), 2), "Bob": Status(10, Decimal(80), 1)}
+
+
+def test_bids_are_served_while_their_needs_fit():
+    assert day(water(5, 6, 9, supplies=(20,)), {"Alex": 30, "Bob": 20, "Cindy": 10}).served == ("Alex", "Bob", "Cindy")
+
+
+def test_a_higher_bid_that_no_longer_fits_is_skipped_and_a_lower_one_is_served():
+    assert day(water(12, 10, 8, supplies=(20,)), {"Alex": 30, "Bob": 20, "Cindy": 10}).served == ("Alex", "Cindy")
+
+
+def test_the_highest_bid_goes_dry_where_its_need_is_above_the_supply():
+    assert day(water(21, 8, supplies=(20,)), {"Alex": 90, "Bob": 0}).served == ("Bob",)
+
+
+def test_a_tie_goes_to_the_smaller_need():
+    assert day(water(9, 8, supplies=(10,)), {"Alex": 50, "Bob": 50}).served == ("Bob",)
+
+
+def test_of_a_tie_both_are_served_where_both_fit():
+    assert day(water(9, 8, supplies=(17,)), {"Alex": 50, "Bob": 50}).served == ("Bob", "Alex")
+
+
+def test_a_tie_of_equal_needs_is_drawn_by_lot():
+    assert {day(water(8, 8, 8, supplies=(8,)), dict.fromkeys(NAMES[:3], 5), seed).served for seed in range(50)} == {
+        ("Alex",),
+        ("Bob",),
+        ("Cindy",),
+    }
+
+
+def test_a_bid_of_zero_can_win():
+    closed = day(water(8, supplies=(20,)), {"Alex": 0})
+    assert closed.served == ("Alex",)
+    assert closed.statuses["Alex"] == Status(10, Decimal(100), 1)
+
+
+def test_a_fraction_of_a_dollar_decides():
+    assert day(water(8, 8, supplies=(8,)), {"Alex": "47.50", "Bob": "47.49"}).served == ("Alex",)
+
+
+def test_who_makes_no_bid_goes_dry_though_there_is_water():
+    closed = day(water(8, supplies=(20,)), {"Alex": None})
+    assert (closed.served, closed.bids) == ((), {"Alex": None})
+
+
+def test_a_bid_above_the_balance_cannot_win_and_is_announced_all_the_same():
+    closed = day(water(8, 9, supplies=(10,)), {"Alex": ("over", 101), "Bob": 1})
+    assert (closed.served, closed.over_balance, closed.bids["Alex"]) == (("Bob",), ("Alex",), 101)
+    assert "Alex bids $101: above its balance." in announce(closed)
+
+
+@pytest.mark.parametrize("offered", ["-5", "12.345", "99", "1e13"])
+def test_a_failed_bid_that_is_not_above_the_balance_is_no_bid(offered):
+    closed = day(water(8), {"Alex": ("failed", offered)})
+    assert (closed.bids, closed.over_balance) == ({"Alex": None}, ())
+
+
+def test_dry_days_in_a_row_cost_one_two_and_three_and_water_starts_the_count_anew():
+    status = Status(10, Decimal(0), 1)
+    healths = []
+    for paid in (None, None, None, Decimal(0), None):
+        status = after(status, paid)
+        healths.append((status.health, status.dry))
+    assert healths == [(9, 2), (7, 3), (4, 4), (6, 1), (5, 2)]
+
+
+def test_health_does_not_rise_above_ten():
+    assert after(Status(9, Decimal(5), 3), Decimal(5)) == Status(10, Decimal(0), 1)
+
+
+@pytest.mark.parametrize("health", [1, 2, 3])
+def test_health_at_or_below_zero_eliminates(health):
+    assert after(Status(health, Decimal(5), 3), None).health == 0
+
+
+def test_the_last_day_opens_no_other():
+    sale = hold(sale_of(water(8, supplies=(20, 20))), [Decimal(0)])
+    assert len(days_of(sale)) == 2
+    assert sale.state.living == ["Alex"]
+
+
+# ---------------------------------------------------------------- through the auctioneer
+
+
+def conducted(rules, answer, reasks=1):
+    sale = Sale(rules, tuple(rules.residents), Log(), stream(0, "ties"))
+    script, said = conduct(sale, (), reasks), None
+    while True:
+        try:
+            turn = script.send(said)
+        except StopIteration:
+            return sale
+        said = {ask.bidder: Said(answer(ask)) for ask in turn}
+
+
+@pytest.mark.parametrize("words", ["all", "1e9", "-5", "$12.345", "NaN", "I bid $1 or $2", "I bid $1 $2", "inf", ""])
+def test_an_odd_bid_is_a_failed_bid_with_a_reason_and_goes_dry(words):
+    sale = conducted(water(8, supplies=(20,)), lambda _: words)
+    failed = of_type(sale.log.entries, BidFailed)
+    assert [event.attempt for event in failed] == [1, 2]
+    assert all(event.reason for event in failed)
+    assert days_of(sale)[0].bids == {"Alex": None}
+    assert sale.log.entries[-1].event == SaleClosed()
+
+
+def test_all_who_never_drink_die_on_the_fourth_day_and_the_game_ends_and_is_logged():
+    sale = conducted(water(8, 9), lambda _: "I withdraw.")
+    assert len(days_of(sale)) == 4  # 8 - 1 - 2 - 3 = 2, and the fourth day costs 4
+    assert [status.health for status in days_of(sale)[-1].statuses.values()] == [0, 0]
+    assert sale.log.entries[-1].event == SaleClosed()
+
+
+def test_a_bid_above_the_balance_is_asked_again_and_may_be_put_right():
+    sale = conducted(water(8, supplies=(20,)), lambda ask: "I bid $500" if ask.attempt == 1 else "I bid $0.50")
+    assert days_of(sale)[0].bids == {"Alex": Decimal("0.50")}
+    assert "above your remaining budget of $100" in of_type(sale.log.entries, BidFailed)[0].reason
+
+
+def test_a_bid_that_stays_above_the_balance_is_made_known():
+    sale = conducted(water(8, supplies=(20,)), lambda _: "I bid $500")
+    assert (days_of(sale)[0].bids, days_of(sale)[0].served) == ({"Alex": 500}, ())
+
+
+# ---------------------------------------------------------------- settings
+
+
+def built(names=NAMES, seed=0, **rules):
+    config = AuctionConfig(bidders=[Bidder(name) for name in names], rules={"game": "water", **rules}, seed=seed)
+    return RULES["water"](config.rules, config)
+
+
+def test_the_published_residents_need_fifty_units_in_all():
+    rules = built()
+    assert [(name, one.need, one.salary) for name, one in rules.residents.items()] == [
+        ("Alex", 8, 70),
+        ("Bob", 9, 75),
+        ("Cindy", 10, 100),
+        ("David", 11, 120),
+        ("Eric", 12, 120),
+    ]
+    assert sum(one.need for one in RESIDENTS.values()) == 50
+
+
+@pytest.mark.parametrize(("supply", "bounds"), [("low", (10, 20)), ("medium", (15, 25)), ("high", (20, 30))])
+def test_the_supply_is_drawn_between_bounds_that_are_both_reached(supply, bounds):
+    drawn = built(supply=supply, days=1000).supplies
+    assert (min(drawn), max(drawn)) == bounds
+    assert drawn == built(supply=supply, days=1000).supplies != built(supply=supply, days=1000, seed=1).supplies
+
+
+def test_a_fixed_supply_is_taken_as_it_is():
+    rules = built(days=3, supplies=[14, 0, 19])
+    assert (rules.supplies, rules.bounds, rules.mean_supply) == ((14, 0, 19), (0, 19), 11)
+
+
+def test_with_a_supply_of_zero_everyone_goes_dry():
+    with pytest.warns(UserWarning, match="more than any day brings"):
+        rules = built(supply=[0, 0])
+    sale = hold(sale_of(rules), [Decimal(1)])
+    assert len(days_of(sale)) == 4
+    assert not any(closed.served for closed in days_of(sale))
+
+
+def test_a_need_above_any_supply_is_warned_of_and_never_served():
+    with pytest.warns(UserWarning, match="'Alex' needs 99 units, more than any day brings"):
+        rules = built(["Alex"], residents={"Alex": {"need": 99, "salary": 5}})
+    assert not any(closed.served for closed in days_of(hold(sale_of(rules), [Decimal(1)])))
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"residents": {}}, "rules.residents: must hold at least one"),
+        ({"residents": {"Zed": {"need": 1, "salary": 1}}}, "bidder 'Alex' is no resident; give rules.residents.Alex"),
+        ({"supply": [9, 4]}, "rules.supply: runs from 9 down to 4; put the lower bound first"),
+        ({"supply": "scarce"}, "rules.supply 'scarce': is no supply; choose low, medium or high"),
+        ({"supplies": [1, 2]}, "supplies holds 2 days and days is 20; make them equal"),
+        ({"days": 0}, "rules.days 0"),
+        ({"residents": {"Alex": {"need": 0, "salary": 5}}}, "rules.residents.Alex.need 0"),
+        ({"residents": {"Alex": {"need": 1, "salary": -5}}}, "rules.residents.Alex.salary -5"),
+        ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules.dais)"),
+    ],
+)
+def test_a_setting_that_makes_no_game_is_refused_by_name(settings, line):
+    with pytest.raises(ConfigError) as refused:
+        built(**settings)
+    assert line in str(refused.value)
+
+
+# ---------------------------------------------------------------- metrics
+
+
+@pytest.fixture
+def played():
+    """Two days: Bob is served on the first, Alex and Cindy on the second."""
+    sale = sale_of(water(8, 9, 10, supplies=(10, 18)))
+    sale.settle({"Alex": Bid(Decimal(10)), "Bob": Bid(Decimal(30)), "Cindy": Bid(Decimal(20))})
+    sale.settle({"Alex": Bid(Decimal(50)), "Bob": Withdraw(), "Cindy": Bid(Decimal(60))})
+    return sale.log.entries
+
+
+def test_the_lowest_successful_bid_of_each_day(played):
+    assert [(one.name, one.supply, one.served, one.lowest_bid) for one in metrics.days(played)] == [
+        ("day 1", 10, ("Bob",), 30),
+        ("day 2", 18, ("Cindy", "Alex"), 50),
+    ]
+
+
+def test_curves_of_bids_health_and_balance(played):
+    assert metrics.curves(played)["Bob"] == [
+        metrics.Point(1, Decimal(30), 10, Decimal(70)),
+        metrics.Point(2, None, 9, Decimal(170)),
+    ]
+
+
+def test_residents_are_ranked_by_survival_then_health_then_balance(played):
+    ranked = [(row.bidder, row.survived, row.health, row.balance, row.days_served) for row in metrics.standings(played)]
+    assert ranked == [("Bob", True, 9, 170, 1), ("Alex", True, 9, 150, 1), ("Cindy", True, 9, 140, 1)]
+
+
+def test_the_satisfaction_rate_is_expected_supply_over_the_needs_of_the_living():
+    for supply, rate in (("low", 0.3), ("medium", 0.4), ("high", 0.5)):
+        sale = sale_of(built(supply=supply))
+        assert metrics.satisfaction(sale.log.entries).at_start == pytest.approx(rate)
+
+
+def test_the_satisfaction_rate_at_the_end_counts_survivors_only():
+    sale = sale_of(water(8, 12, supplies=(10,) * 4))
+    hold(sale, [Decimal(1), None])
+    assert metrics.satisfaction(sale.log.entries) == metrics.Satisfaction(10 / 20, 10 / 8)
+    assert metrics.figures(sale.log.entries) == {"survivors": 1, "rsr_start": 0.5, "rsr_end": 1.25}
+
+
+def test_without_survivors_there_is_no_satisfaction_rate_at_the_end():
+    sale = hold(sale_of(water(8)), [None])
+    assert metrics.satisfaction(sale.log.entries).at_end is None
+    assert metrics.figures(sale.log.entries)["survivors"] == 0
+
+
+def test_the_words_of_the_game_name_needs_salaries_and_supply():
+    sale = sale_of(water(8, 9))
+    words = [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, WaterOpened | DayOpened)]
+    assert "Alex needs 8 units a day and earns $100" in words[0]
+    assert words[1] == "It is day 1: salaries are paid, and 20 units of water are there."
+
+
+def test_asks_are_whole_before_they_are_answered():
+    assert sale_of(water(8)).asks() == [Ask("Alex", "day 1", 1, Decimal(0), Decimal(100))]
