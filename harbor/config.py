@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 

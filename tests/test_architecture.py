@@ -37,7 +37,8 @@ FLOORS = {
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
           harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember""",
-    3: "harbor.run harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules harbor.conformance.stores",
+    3: """harbor.run harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
+          harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",
     5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
           harbor.commands.configs harbor.commands.output""",
