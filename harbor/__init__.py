@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from harbor.resuming import resume as resume
     from harbor.run import Auction as Auction
     from harbor.run import Result as Result
+    from harbor.series import hold_series as hold_series
     from harbor.simulated import SimulatedChat as SimulatedChat
 
 __version__ = "0.1.0"
@@ -48,6 +49,7 @@ _HOMES = {
     "SimulatedChat": "simulated",
     "aresume": "resuming",
     "bidder_graph": "graphs.bidder",
+    "hold_series": "series",
     "houses": "personas.catalog",
     "personas": "personas.catalog",
     "read_log": "log",

@@ -296,5 +296,28 @@ class ThoughtFailed(AnalystEvent):
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class SeriesOpened(AnalystEvent):
+    """A series of this many auctions begins; what follows is in a log for each of them, and here in brief."""
+
+    auctions: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuctionHeld(AnalystEvent):
+    """An auction of a series is over: its number and seed, everyone's rank by profit, profit, and what was learned."""
+
+    auction: int
+    seed: int
+    ranks: dict[str, int]
+    profits: dict[str, Money]
+    learnings: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesClosed(AnalystEvent):
+    """The last auction of a series is over."""
+
+
 CLOCK_FIELDS = frozenset({"at", "began", "seconds", "run", "token", "digest"})
 """Fields of a log line that differ between two runs of one seed."""

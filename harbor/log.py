@@ -78,8 +78,8 @@ class Reading:
 
     @property
     def complete(self) -> bool:
-        """Whether the sale closed."""
-        return bool(self.entries) and isinstance(self.entries[-1].event, events.SaleClosed)
+        """Whether the sale, or the series, closed."""
+        return bool(self.entries) and isinstance(self.entries[-1].event, events.SaleClosed | events.SeriesClosed)
 
 
 class Log:

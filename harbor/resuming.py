@@ -13,6 +13,7 @@ from harbor.config import AuctionConfig, read_settings
 from harbor.folder import CONFIG, RunFolder, complete
 from harbor.given import Given
 from harbor.run import Listener, Result, Run, finish
+from harbor.series import HeldSeries, SeriesResult
 
 
 def resume(
@@ -20,8 +21,8 @@ def resume(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
-) -> Result:
-    """Continue an interrupted run from its folder; one that is complete is left as it is.
+) -> Result | SeriesResult:
+    """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
 
     The run is conducted anew with the recorded replies of models and words of agents, and each event is checked against
     the log until that ends. So no call is paid twice. `listen` is called with the recorded entries too.
@@ -39,11 +40,13 @@ async def aresume(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
-) -> Result:
+) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
-    if (done := complete(path)) is not None:
+    config, given = read_settings(path / CONFIG, AuctionConfig), Given(models or {}, agents or {})
+    if config.series is None and (done := complete(path)) is not None:
         return Result(done.entries, path)
     with closing(RunFolder.reopen(path)) as reopened:
-        run = Run(read_settings(path / CONFIG, AuctionConfig), Given(models or {}, agents or {}))
-        return await run.hold(reopened, listen)
+        if config.series is not None:
+            return await HeldSeries(config, given).hold(reopened, listen)
+        return await Run(config, given).hold(reopened, listen)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
@@ -51,6 +51,7 @@ from harbor.scripts import SCRIPTS
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
 
+T = TypeVar("T")
 Listener = Callable[[Entry], None]
 
 
@@ -127,7 +128,7 @@ class Auction(AuctionConfig):
             await asyncio.wait({held})
 
 
-def finish(work: Coroutine[Any, Any, Result], refusal: str, remedy: str) -> Result:
+def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:
     """Run to the end where no event loop is running."""
     try:
         asyncio.get_running_loop()
@@ -141,6 +142,8 @@ class Run:
     """Everything one run is made of; nothing is written until all of it is known to be good."""
 
     def __init__(self, config: AuctionConfig, given: Given) -> None:
+        if config.series is not None:
+            raise ConfigError("the config is of a series of auctions; hold it with: harbor.hold_series(config)")
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items}) if self.items else config
         self.rules = RULES[config.rules.game](config.rules, self.config)

@@ -30,14 +30,14 @@ FLOORS = {
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
-          harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions""",
+          harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
     2: """harbor.chat harbor.chat.seats harbor.chat.room harbor.graphs.bidder harbor.graphs.state
           harbor.graphs.replies harbor.graphs.facts
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
           harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember""",
-    3: """harbor.run harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
+    3: """harbor.run harbor.series harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
           harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",
     5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
@@ -49,7 +49,7 @@ PURE = {module for module, floor in FLOOR.items() if floor == 0} | {
     module for module in FLOOR if module.startswith(("harbor.rules", "harbor.evaluation.metrics"))
 }
 LONG_MODULES = {
-    "harbor.events": (300, "everything that can happen in a sale, in one place"),
+    "harbor.events": (340, "everything that can happen in a sale, in one place"),
     "harbor.config": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270

@@ -1,0 +1,138 @@
+"""A series: auctions in a row between the same bidders, who keep their memories; one folder, one log, one store.
+
+Each auction of it is a run of its own in a folder inside, with a seed derived from that of the series.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from autogen_agentchat.base import ChatAgent
+from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import BaseStore
+
+from harbor import __version__
+from harbor.config import AuctionConfig
+from harbor.errors import ConfigError
+from harbor.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
+from harbor.folder import MANIFEST, MEMORY, RunFolder, complete, run_name
+from harbor.given import Given
+from harbor.log import Entry, Log, of_type
+from harbor.memory.archive import open_store
+from harbor.run import Listener, Result, Run, finish
+from harbor.seeding import derive
+from harbor.thoughts import Learned
+
+SEEDS = 2**32
+
+
+@dataclass(frozen=True)
+class SeriesResult:
+    """A finished series: its auctions in order, its own log, and where it is on disk (None: in memory only)."""
+
+    auctions: tuple[Result, ...]
+    log: tuple[Entry, ...]
+    folder: Path | None
+
+
+def hold_series(
+    config: AuctionConfig,
+    out: Path | str | None = None,
+    models: Mapping[str, BaseChatModel] | None = None,
+    agents: Mapping[str, ChatAgent] | None = None,
+    listen: Listener | None = None,
+) -> SeriesResult:
+    """Hold the auctions of a config with `series`, one after another; the arguments are those of `Auction.run`.
+
+    Raises:
+        ConfigError: a setting that is refused; nothing has been written.
+        RunFolderError: the folder exists or can't be made.
+        MemoryStoreError: the store of the memories can't be opened.
+    """
+    return finish(
+        ahold_series(config, out, models, agents, listen), "hold_series() can't be used", "await ahold_series()"
+    )
+
+
+async def ahold_series(
+    config: AuctionConfig,
+    out: Path | str | None = None,
+    models: Mapping[str, BaseChatModel] | None = None,
+    agents: Mapping[str, ChatAgent] | None = None,
+    listen: Listener | None = None,
+) -> SeriesResult:
+    """Hold a series inside a running event loop."""
+    series = HeldSeries(config, Given(models or {}, agents or {}))
+    if out is None:
+        return await series.hold(None, listen)
+    with closing(RunFolder.make(Path(out), config)) as folder:
+        return await series.hold(folder, listen)
+
+
+class HeldSeries:
+    """A series that is held, from its beginning or from where it was interrupted."""
+
+    def __init__(self, config: AuctionConfig, given: Given) -> None:
+        if config.series is None:
+            raise ConfigError("the config has no series; give it [series] with a number of auctions")
+        self.config = config
+        self.given = given
+        self.length = config.series.auctions
+        self._run(1)  # what is wrong with the first auction is wrong with the series: say so before anything is written
+
+    def _run(self, number: int) -> Run:
+        seed = derive(self.config.seed, "series", str(number)) % SEEDS
+        return Run(self.config.model_copy(update={"series": None, "seed": seed}), self.given)
+
+    async def hold(self, folder: RunFolder | None, listen: Listener | None) -> SeriesResult:
+        """Hold what is not yet held; each auction that is complete goes in the log of the series."""
+        results = []
+        with closing(folder.open_log() if folder else Log()) as log:
+            name = folder.path.name if folder else run_name(self.config.name)
+            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
+            log.append(SeriesOpened(self.length))
+            async with self._memories(folder) as store:
+                for number in range(1, self.length + 1):
+                    run = self._run(number)
+                    results.append(await self._hold(number, run, folder, listen, store))
+                    log.append(_held(number, run, results[-1]))
+            log.append(SeriesClosed())
+            return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
+
+    @asynccontextmanager
+    async def _memories(self, folder: RunFolder | None) -> AsyncIterator[BaseStore | None]:
+        if not any(bidder.remembers for bidder in self.config.bidders):
+            yield None
+            return
+        async with open_store(self.config.memory, folder.path / MEMORY if folder else None) as store:
+            yield store
+
+    async def _hold(
+        self, number: int, run: Run, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None
+    ) -> Result:
+        if folder is None:
+            return await run.hold(None, listen, store)
+        path = folder.path / f"{number:0{len(str(self.length))}}"
+        if (done := complete(path)) is not None:
+            return Result(done.entries, path)
+        if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
+            shutil.rmtree(path)
+        with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.config)) as inner:
+            return await run.hold(inner, listen, store)
+
+
+def _held(number: int, run: Run, result: Result) -> AuctionHeld:
+    standings = result.standings
+    ranks = {row.bidder: 1 + sum(other.profit > row.profit for other in standings) for row in standings}
+    return AuctionHeld(
+        auction=number,
+        seed=run.config.seed,
+        ranks=ranks,
+        profits={row.bidder: row.profit for row in standings},
+        learnings={learned.bidder: learned.learnings for learned in of_type(result.log, Learned)},
+    )
