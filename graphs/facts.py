@@ -99,10 +99,11 @@ def conduct(notebook: Notebook, item: str, bidder: str) -> Row:
 
 
 def results(notebook: Notebook) -> list[Row]:
-    """List how the items went, and how far one went oneself."""
+    """List how the items went, how far one went oneself, and the least bid that would have won."""
     rows = []
     for result in notebook.results:
         bids = result.hammer.bids if result.hammer else ()
+        raise_by = result.hammer.increment if result.hammer and result.winner != notebook.name else Decimal(0)
         rows.append(
             {
                 "item": result.item,
@@ -110,6 +111,7 @@ def results(notebook: Notebook) -> list[Row]:
                 "estimate": notebook.estimates[result.item],
                 "winner": result.winner,
                 "price": result.price,
+                "to_win": None if result.price is None else result.price + raise_by,
                 "true_value": result.true_value,
                 "mine": max((amount for _, bidder, amount in bids if bidder == notebook.name), default=None),
             }

@@ -19,12 +19,12 @@ ENOUGH = 2
 """From how many observations on a price is taken for usual."""
 
 _NUMBER = r"([\d,]+(?:\.\d+)?)"
-_USUAL = re.compile(rf"Over {_NUMBER} items?, prices ended at {_NUMBER} times the starting price\.")
+_USUAL = re.compile(rf"Over {_NUMBER} items?, to win took {_NUMBER} times the starting price\.")
 _HALVES = re.compile(
-    rf"In the first half of an auction they ended at {_NUMBER} times it \({_NUMBER} items?\), "
+    rf"In the first half of an auction it took {_NUMBER} times that price \({_NUMBER} items?\), "
     rf"in the second at {_NUMBER} \({_NUMBER} items?\)\."
 )
-_ITEM = re.compile(rf"(.+) ended at {_NUMBER} times its starting price \({_NUMBER} items?\)\.")
+_ITEM = re.compile(rf"To win (.+) took {_NUMBER} times its starting price \({_NUMBER} auctions?\)\.")
 _OVERBIDDER = re.compile(rf"(.+) paid {_NUMBER} times what its items were worth \({_NUMBER} items?\)\.")
 _EPISODE = re.compile(rf"(.+), from \${_NUMBER}, was sold to (?:.+) for \${_NUMBER}\.")
 _DOSSIER = re.compile(rf"(.+), in \d+ auctions?: .* went on average to {_NUMBER} times the starting price")
@@ -45,7 +45,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Experience:
-    """What earlier sales taught: prices as multiples of the starting price, and what rivals do.
+    """What earlier sales taught: what it took to win, as multiples of the starting price, and what rivals do.
 
     `halves` are the first and the second half of an auction; `worth` is what winners paid of what items were worth;
     `reach` how far rivals went.
@@ -93,7 +93,7 @@ class Experience:
     def after(self, results: Sequence[Row]) -> Experience:
         """Take a finished auction in."""
         sold = [(place / len(results), row) for place, row in enumerate(results) if row["price"] is not None]
-        ratios = [(place, float(row["price"]) / float(row["start"]), row) for place, row in sold]
+        ratios = [(place, float(row["to_win"]) / float(row["start"]), row) for place, row in sold]
         items, worth = dict(self.items), dict(self.worth)
         for _, ratio, row in ratios:
             items[row["item"]] = items.get(row["item"], Ratio()).plus([ratio])
@@ -116,18 +116,18 @@ class Experience:
             return ["Nothing was sold, so nothing was learned about prices."]
         first, second = self.halves
         told = [
-            f"Over {_items(self.usual.count)}, prices ended at {self.usual.mean:.3f} times the starting price.",
-            f"In the first half of an auction they ended at {first.mean:.3f} times it ({_items(first.count)}), "
+            f"Over {_items(self.usual.count)}, to win took {self.usual.mean:.3f} times the starting price.",
+            f"In the first half of an auction it took {first.mean:.3f} times that price ({_items(first.count)}), "
             f"in the second at {second.mean:.3f} ({_items(second.count)}).",
         ]
         highest = sorted(self.worth.items(), key=lambda one: -one[1].mean)
         told += [
-            f"{name} paid {ratio.mean:.3f} times what its items were worth ({ratio.count} items)."
+            f"{name} paid {ratio.mean:.3f} times what its items were worth ({_items(ratio.count)})."
             for name, ratio in highest[:2]
         ]
         strays = sorted(self.items.items(), key=lambda one: -abs(one[1].mean - self.usual.mean))
         told += [
-            f"{name} ended at {ratio.mean:.3f} times its starting price ({_items(ratio.count)})."
+            f"To win {name} took {ratio.mean:.3f} times its starting price ({_counted(ratio.count, 'auction')})."
             for name, ratio in strays[:MOST_ITEMS]
         ]
         return told
@@ -148,4 +148,8 @@ def _number(text: str) -> float:
 
 
 def _items(count: int) -> str:
-    return f"{count} item" if count == 1 else f"{count} items"
+    return _counted(count, "item")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
