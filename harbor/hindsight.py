@@ -22,7 +22,7 @@ _NUMBER = r"([\d,]+(?:\.\d+)?)"
 _USUAL = re.compile(rf"Over {_NUMBER} items?, to win took {_NUMBER} times the starting price\.")
 _HALVES = re.compile(
     rf"In the first half of an auction it took {_NUMBER} times that price \({_NUMBER} items?\), "
-    rf"in the second at {_NUMBER} \({_NUMBER} items?\)\."
+    rf"in the second half {_NUMBER} times \({_NUMBER} items?\)\."
 )
 _ITEM = re.compile(rf"To win (.+) took {_NUMBER} times its starting price \({_NUMBER} auctions?\)\.")
 _OVERBIDDER = re.compile(rf"(.+) paid {_NUMBER} times what its items were worth \({_NUMBER} items?\)\.")
@@ -118,7 +118,7 @@ class Experience:
         told = [
             f"Over {_items(self.usual.count)}, to win took {self.usual.mean:.3f} times the starting price.",
             f"In the first half of an auction it took {first.mean:.3f} times that price ({_items(first.count)}), "
-            f"in the second at {second.mean:.3f} ({_items(second.count)}).",
+            f"in the second half {second.mean:.3f} times ({_items(second.count)}).",
         ]
         highest = sorted(self.worth.items(), key=lambda one: -one[1].mean)
         told += [
