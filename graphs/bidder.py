@@ -13,6 +13,7 @@ from harbor.asks import Answer, Ask, Pause
 from harbor.config import Switches
 from harbor.errors import MemoryStoreError, ModelError
 from harbor.events import Event, ThoughtFailed
+from harbor.graphs.contests.wiring import player_graph
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid, fused
 from harbor.graphs.nodes.learn import learn
@@ -25,6 +26,7 @@ from harbor.graphs.nodes.remember import remember
 from harbor.graphs.nodes.replan import replan
 from harbor.graphs.nodes.strategize import strategize
 from harbor.graphs.state import Mind, Thinking, Thought, Update
+from harbor.memory.journal import Journal
 from harbor.memory.notebook import Notebook
 
 Node = Callable[[Thinking, Thought], Awaitable[Update]]
@@ -162,8 +164,9 @@ class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
     def __init__(self, mind: Mind) -> None:
-        self.graph = bidder_graph(mind)
-        self._notebook = Notebook()
+        english = mind.game == "english"
+        self.graph: Any = bidder_graph(mind) if english else player_graph(mind)
+        self._notebook: Notebook | Journal = Notebook() if english else Journal()
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:

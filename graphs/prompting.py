@@ -16,18 +16,19 @@ from harbor.money import as_number
 Facts = Mapping[str, Any]
 
 
-def fill(name: str, system: Facts, facts: Facts) -> Prompt:
+def fill(name: str, who: Facts, facts: Facts, system: str = "system") -> Prompt:
     """Fill a prompt of this package.
 
     Args:
         name: the prompt's file without its ending.
-        system: facts that stay the same all through the sale.
+        who: facts that stay the same all through the sale.
         facts: facts of this call.
+        system: the file of the system prompt, which comes first.
     """
-    opening, body = _text("system"), _text(name)
+    opening, body = _text(system), _text(name)
     return Prompt(
         name=name,
-        system=opening.substitute(facts=as_json(system)),
+        system=opening.substitute(facts=as_json(who)),
         human=body.substitute(facts=as_json({"task": name, **facts})),
         version=version_of(opening.template + body.template),
     )

@@ -136,6 +136,27 @@ class FusedReply(StrategyReply, BidReply):
     """A strategic action, and the bid or withdrawal that follows from it."""
 
 
+class ContestPlan(BaseModel):
+    """A plan for a game of days or runs."""
+
+    reasons: Text
+    plan: Text
+
+
+class Expectation(BaseModel):
+    """What a rival will bid next: dollars, or the number it picks."""
+
+    rival: Name
+    bid: Annotated[Dollars, Field(ge=0)]
+
+
+class ExpectReply(BaseModel):
+    """What to expect of each rival next."""
+
+    reasons: Text
+    expected: list[Expectation]
+
+
 class LearnReply(BaseModel):
     """The learnings that a bidder takes from all auctions so far."""
 

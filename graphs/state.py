@@ -79,6 +79,8 @@ class Thought:
         """Fill a prompt with who this bidder is and the facts of the call."""
         personas = [{"share": share, "text": text} for text, share in notebook.personas.items()]
         who: Facts = {"you": notebook.name, "personas": personas, "objective": notebook.objective}
+        if not self.switches.chain_of_thought:
+            who = {**who, "reasons": "none"}
         if name in CATALOG_PROMPTS or (notebook.profiles and name in ("plan", "replan")):
             who = {**who, "catalog": notebook.catalog}
         if name in MEMORY_PROMPTS and notebook.memories:
@@ -96,13 +98,14 @@ class Thought:
 class Mind:
     """What all nodes of a bidder share; `begin` opens a place for the notes of a thought.
 
-    `archive` holds the memories of a bidder that has any.
+    `archive` holds the memories of a bidder that has any; `game` is the one it sits in.
     """
 
     model: Mouthpiece
     switches: Switches
     begin: Callable[[], Note]
     archive: Archive | None = None
+    game: str = "english"
 
     @classmethod
     def of(

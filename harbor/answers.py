@@ -8,6 +8,7 @@ from random import Random
 from harbor import insight, judgement
 from harbor.appraisal import Facts, Values, contested, reach, up_to, wanted, worth
 from harbor.config import Simulated
+from harbor.contests import CONTESTS
 from harbor.hindsight import Experience
 from harbor.insight import Conduct
 from harbor.personas.traits import foremost
@@ -175,4 +176,5 @@ TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
     "predict": _predict,
     "believe": _believe,
     "learn": _learn,
+    **CONTESTS,
 }

@@ -80,6 +80,7 @@ class Simulated(Settings):
 
     policy: Literal["judge", "minimum"] = "judge"
     limit_share: Annotated[Number, Field(gt=0, le=10)] = Decimal("0.9")
+    level: int = Field(2, ge=0, le=100)
     latency_seconds: Seconds = 0.0
     unreadable_rate: Rate = 0.0
     low_bid_rate: Rate = 0.0

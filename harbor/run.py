@@ -266,7 +266,7 @@ class Run:
         model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=sale.log.now)
         if folder is not None:
             model.keep, model.recording = folder.keep, folder.recording
-        return GraphBidder(Mind(model, bidder, notes.begin, archive))
+        return GraphBidder(Mind(model, bidder, notes.begin, archive, self.config.rules.game))
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
@@ -293,9 +293,13 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
 
 
 def _check_bidder(bidder: Bidder, personas: Mapping[str, Persona], game: str) -> None:
-    if game != "english" and not bidder.agent and bidder.rule in (None, "truthful"):
-        player = "a rule that needs estimates" if bidder.rule else "a model, which plays only the English auction yet"
-        raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has {player}; give it rule = 'rational'")
+    if game != "english" and bidder.rule == "truthful":
+        raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has no estimates; give it rule = 'rational'")
+    if game != "english" and (bidder.strategy != "off" or bidder.theory_of_mind != "none" or bidder.remembers):
+        raise ConfigError(
+            f"bidder {bidder.name!r}: strategy, theory_of_mind, memory and learning are for the game 'english', not "
+            f"{game!r}; drop them"
+        )
     for key in bidder.persona:
         try:
             find(personas, key)

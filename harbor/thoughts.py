@@ -156,3 +156,11 @@ class Remembered(PrivateEvent):
     """How many memories of each kind a bidder put in its store."""
 
     kept: dict[MemoryKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected(PrivateEvent):
+    """What a player expects each rival to bid next, in the unit of the game, after the day or run that has `closed`."""
+
+    closed: str
+    bids: dict[str, Claim]

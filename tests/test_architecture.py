@@ -21,8 +21,8 @@ FLOORS = {
           harbor.rules.second_price harbor.rules.first_price harbor.rules.english_private harbor.rules.beauty
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
-          harbor.memory.notebook harbor.memory.diary harbor.evaluation harbor.graphs""",
-    1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal
+          harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
+    1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal harbor.contests
           harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.chroma harbor.memory.archive
@@ -36,7 +36,9 @@ FLOORS = {
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
-          harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember""",
+          harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember
+          harbor.graphs.contests harbor.graphs.contests.thinking harbor.graphs.contests.choose
+          harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
     3: """harbor.run harbor.series harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
           harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",

@@ -1,0 +1,1 @@
+"""How a bidder plays the games of days and runs: water, sealed bids, private values, the beauty contest."""

@@ -1,0 +1,99 @@
+"""A bidder's working memory of a game of days or runs: a fold over what it has seen, and over nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from harbor.events import BidderSeated, BidderWithdrew, Closing, Event, PublicEvent
+from harbor.rules.private_values import ValueDrawn
+from harbor.rules.session import RunOpened, RunSettled, SessionOpened
+from harbor.rules.water import DayClosed, DayOpened, WaterOpened
+from harbor.thoughts import Expected, Planned
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What a player knows: who it is, which game was opened, what came of each day or run, and what is open now.
+
+    `value` is what the item of this run is worth to it; `out` holds who has dropped out of this run; `expected` what it
+    expects each rival to bid next, in the unit of the game.
+    """
+
+    name: str = ""
+    personas: Mapping[str, float] = field(default_factory=dict)
+    objective: str = "profit"
+    opened: PublicEvent | None = None
+    supply: int = 0
+    value: ValueDrawn | None = None
+    out: tuple[str, ...] = ()
+    closed: tuple[Closing, ...] = ()
+    supplies: tuple[int, ...] = ()
+    settled: tuple[RunSettled, ...] = ()
+    plan: str = ""
+    expected: Mapping[str, Decimal] = field(default_factory=dict)
+
+    def after(self, events: Iterable[Event]) -> Journal:
+        """Give the journal after these events."""
+        journal = self
+        for event in events:
+            journal = journal._note(event)
+        return journal
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """Everybody, in seat order."""
+        match self.opened:
+            case WaterOpened(needs=needs):
+                return tuple(needs)
+            case SessionOpened(bidders=bidders):
+                return bidders
+            case _:
+                return ()
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """Everybody else who is still in the game, in seat order."""
+        return tuple(name for name in self.players if name != self.name and self._plays_on(name))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a day or run to come for this player."""
+        match self.opened:
+            case WaterOpened(days=days):
+                return self._plays_on(self.name) and len(self.closed) < days
+            case SessionOpened(runs=runs):
+                return len(self.closed) < runs
+            case _:
+                return False
+
+    def _plays_on(self, name: str) -> bool:
+        """Say whether a player is alive, in the game where that is a question."""
+        last = self.closed[-1] if self.closed else None
+        return not isinstance(last, DayClosed) or (name in last.statuses and last.statuses[name].health > 0)
+
+    def _note(self, event: Event) -> Journal:
+        match event:
+            case Closing():
+                return replace(self, closed=(*self.closed, event), supplies=(*self.supplies, self.supply))
+            case DayOpened(supply=supply):
+                return replace(self, supply=supply)
+            case RunOpened():
+                return replace(self, out=())
+            case ValueDrawn():
+                return replace(self, value=event)
+            case BidderWithdrew(bidder=bidder):
+                return replace(self, out=(*self.out, bidder))
+            case RunSettled():
+                return replace(self, settled=(*self.settled, event))
+            case Planned(text=text):
+                return replace(self, plan=text)
+            case Expected(bids=bids):
+                return replace(self, expected=bids)
+            case WaterOpened() | SessionOpened():
+                return replace(self, opened=event)
+            case BidderSeated():
+                return replace(self, name=event.bidder, personas=event.personas, objective=event.objective)
+            case _:
+                return self
