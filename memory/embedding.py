@@ -127,5 +127,4 @@ def _sentence_transformers(name: str, model: str) -> Embedding:
             f"the embedding model {model!r} is not on this disk, and Harbor downloads nothing by itself;"
             f" fetch it with `hf download sentence-transformers/{model.rpartition('/')[2]}` or name its folder"
         ) from error
-    dimension = loaded.get_sentence_embedding_dimension()
-    return Embedding(name, int(dimension or 0), lambda texts: loaded.encode(list(texts), show_progress_bar=False))
+    return _measured(name, lambda texts: loaded.encode(list(texts), show_progress_bar=False))
