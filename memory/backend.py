@@ -42,7 +42,8 @@ REMEDIES = {
     "full": "make room on the disk",
     "No space": "make room on the disk",
     "disk I/O": "make room on the disk",
-    "backfill": "the memory may be damaged: restore it from a copy, or name another folder",
+    "backfill": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
+    "compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
     "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
 }
 

@@ -39,18 +39,20 @@ def ranks(embedding) -> list[int]:
 def test_hashing_finds_learnings_by_shared_words():
     found = ranks("hashing")
     print(f"hashing: recall@1 {np.mean([rank == 1 for rank in found]):.2f}, MRR {np.mean([1 / r for r in found]):.2f}")
-    assert np.mean([rank <= 5 for rank in found]) > 2 * 5 / len(LABELLED)
+    assert np.mean([rank <= 5 for rank in found]) >= 2 * 5 / len(LABELLED)  # twice as often as by chance
 
 
 def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(mini_lm):
     found, lexical = ranks(mini_lm), ranks("hashing")
     print(f"MiniLM: recall@1 {np.mean([rank == 1 for rank in found]):.2f}, MRR {np.mean([1 / r for r in found]):.2f}")
-    assert np.mean([1 / rank for rank in found]) > np.mean([1 / rank for rank in lexical])
-    assert np.mean([rank <= 5 for rank in found]) >= 0.9
+    assert np.mean([1 / rank for rank in found]) > 1.5 * np.mean([1 / rank for rank in lexical])
+    assert np.mean([rank <= 5 for rank in found]) >= 0.8
 
 
 def test_hashing_is_the_same_in_every_process():
-    script = "from harbor.memory.embedding import as_embedding as e; print(e('hashing').query('a garden').tobytes().hex())"
+    script = (
+        "from harbor.memory.embedding import as_embedding as e; print(e('hashing').query('a garden').tobytes().hex())"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == as_embedding("hashing").query("a garden").tobytes().hex()
 
