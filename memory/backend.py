@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 SCHEMA = 1
+NEIGHBOURS = 32  # Chroma's 16 lose one in twenty memories that differ in a number only
 PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
 DATABASE, LOCK = "chroma.sqlite3", "harbor.lock"
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
@@ -41,6 +42,8 @@ REMEDIES = {
     "full": "make room on the disk",
     "No space": "make room on the disk",
     "disk I/O": "make room on the disk",
+    "backfill": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
+    "compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
     "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
 }
 
@@ -69,7 +72,7 @@ class Shelves:
                 f"{self.prefix}-{hashlib.sha256(labels.encode()).hexdigest()[:40]}",
                 embedding_function=None,
                 metadata={"namespace": labels},
-                configuration={"hnsw": {"space": "cosine"}},
+                configuration={"hnsw": {"space": "cosine", "max_neighbors": NEIGHBOURS}},
             )
             self.known[namespace] = Shelf(namespace, rows)
         return self.known[namespace]
@@ -126,7 +129,9 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
         yield
     except HarborError as error:
         raise MemoryStoreError(str(error) if place in str(error) else f"{place}: {error}") from error
-    except failures as error:
+    except BaseException as error:
+        if not isinstance(error, failures) and type(error).__name__ != "PanicException":  # Chroma's own, in Rust
+            raise
         told = " ".join(str(error).split()) or type(error).__name__
         remedy = next((remedy for sign, remedy in REMEDIES.items() if sign in told), "see the cause above")
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
@@ -134,10 +139,10 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
 
 def open_shelves(where: str | Path | None, embedding: Embedding) -> Shelves:
     """Open the memory in this process (None), on a server (`http://host:port`) or in a folder."""
-    with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as closing:
-        shelves = _opener(where)(closing)
+    with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as stack:
+        shelves = _opener(where)(stack)
         shelves.open(embedding)
-        shelves.closing = closing.pop_all()
+        shelves.closing = stack.pop_all()
         return shelves
 
 
@@ -157,56 +162,68 @@ def _opener(where: str | Path | None) -> Callable[[ExitStack], Shelves]:
     if where is None:
         return _ephemeral
     if is_url(where):
-        return lambda closing: _server(str(where), closing)
-    return lambda closing: _folder(Path(where).absolute(), closing)
+        return lambda stack: _server(str(where), stack)
+    return lambda stack: _folder(Path(where).absolute(), stack)
 
 
-def _ephemeral(closing: ExitStack) -> Shelves:
+def _ephemeral(stack: ExitStack) -> Shelves:
     """Chroma shares one memory among all ephemeral clients of a process: a prefix of its own keeps a store apart."""
-    client = _closed_at_the_end(chromadb.EphemeralClient(), closing)
-    shelves = Shelves(client, f"harbor-{uuid4().hex}", shared=True, closing=closing)
-    closing.callback(shelves.forget_all)
+    client = _closed_at_the_end(chromadb.EphemeralClient(), stack)
+    shelves = Shelves(client, f"harbor-{uuid4().hex}", shared=True, closing=stack)
+    stack.callback(shelves.forget_all)
     return shelves
 
 
-def _server(address: str, closing: ExitStack) -> Shelves:
+def _server(address: str, stack: ExitStack) -> Shelves:
     parts = urlsplit(address)
     client: Any = chromadb.HttpClient(parts.hostname or "localhost", parts.port or 8000, ssl=parts.scheme == "https")
-    _closed_at_the_end(client, closing)
+    _closed_at_the_end(client, stack)
     for connected in (client, client._admin_client):  # Chroma never closes these two
         session: httpx.Client = connected._server._session
         session.timeout = httpx.Timeout(PATIENCE_SECONDS)
-        closing.callback(session.close)
-    return Shelves(client, "harbor", shared=True, closing=closing)
+        stack.callback(session.close)
+    return Shelves(client, "harbor", shared=True, closing=stack)
 
 
-def _folder(folder: Path, closing: ExitStack) -> Shelves:
+def _folder(folder: Path, stack: ExitStack) -> Shelves:
     database = folder / DATABASE
     if not database.exists():
         _begin(folder)
+    elif not database.stat().st_size:
+        raise MemoryStoreError(
+            f"{DATABASE} is empty: the file is damaged; restore it from a copy, or name another folder"
+        )
     try:
-        closing.enter_context(FileLock(folder / LOCK, timeout=0))
+        stack.enter_context(FileLock(folder / LOCK, timeout=0))
     except Timeout:
         raise MemoryStoreError(
             f"another process or store is writing there; close that one, or run `chroma run --path {folder}`"
             " and give both its address, http://localhost:8000"
         ) from None
     if not database.exists():
-        with sqlite3.connect(database) as connection:  # a log ahead of the file: a put waits for one sync, not for five
-            connection.execute("pragma journal_mode=wal")
-        connection.close()
+        _make(database)
     settings = Settings(anonymized_telemetry=False)
-    client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), closing)
-    return Shelves(client, "harbor", shared=False, closing=closing)
+    client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
+    return Shelves(client, "harbor", shared=False, closing=stack)
 
 
-def _closed_at_the_end(client: Any, closing: ExitStack) -> ClientAPI:
-    closing.callback(client.close)  # Chroma's type does not tell of it
+def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:
+    stack.callback(client.close)  # Chroma's type does not tell of it
     opened: ClientAPI = client
     return opened
 
 
+def _make(database: Path) -> None:
+    """Make it with a log ahead of the file: a put then waits for one sync of the disk, not for five."""
+    new = database.with_suffix(".new")
+    with closing(sqlite3.connect(new)) as connection:
+        connection.execute("pragma journal_mode=wal")
+    new.replace(database)
+
+
 def _begin(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())):
+    if folder.exists() and (
+        not folder.is_dir() or any(path.stem not in ("harbor", "chroma") for path in folder.iterdir())
+    ):
         raise MemoryStoreError("it is neither a memory nor an empty folder; name another")
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
 
 HASHING_DIMENSION = 384
+WORD = re.compile(r"\w+")
 SENTENCE_TRANSFORMERS = "sentence-transformers"
 
 
@@ -102,10 +104,15 @@ def _named(name: str) -> Embedding:
 
 
 def _hashing() -> Embed:
-    """Hash the words' letter sequences: no model, no state, and a misspelt or inflected word is still near."""
-    from sklearn.feature_extraction.text import HashingVectorizer
+    """Hash the letter sequences of the words that matter: no model, no state, and an inflected word is still near."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
 
-    vectorizer = HashingVectorizer(n_features=HASHING_DIMENSION, analyzer="char_wb", ngram_range=(3, 5))
+    def without_stop_words(text: str) -> str:
+        return " ".join(word for word in WORD.findall(text.lower()) if word not in ENGLISH_STOP_WORDS) or text
+
+    vectorizer = HashingVectorizer(
+        n_features=HASHING_DIMENSION, analyzer="char_wb", ngram_range=(3, 4), preprocessor=without_stop_words
+    )
 
     def embed(texts: Sequence[str]) -> Any:
         return vectorizer.transform(texts).toarray()
@@ -127,5 +134,4 @@ def _sentence_transformers(name: str, model: str) -> Embedding:
             f"the embedding model {model!r} is not on this disk, and Harbor downloads nothing by itself;"
             f" fetch it with `hf download sentence-transformers/{model.rpartition('/')[2]}` or name its folder"
         ) from error
-    dimension = loaded.get_sentence_embedding_dimension()
-    return Embedding(name, int(dimension or 0), lambda texts: loaded.encode(list(texts), show_progress_bar=False))
+    return _measured(name, lambda texts: loaded.encode(list(texts), show_progress_bar=False))

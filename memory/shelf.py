@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chromadb import Collection
 
 FIRST_PAGE, PAGE = 32, 500  # rows a read: a bigger one would hold up other threads
+FEW = 100  # rows that are ranked exactly: as fast, and an index of few may pass one over
 Scored = tuple[float, Record]
 
 
@@ -48,16 +49,16 @@ class Shelf:
     def nearest(self, query: Vectors, wanted: int, now: float) -> list[Scored]:
         """Find the memories nearest to a query, best first: by Chroma's index, or exactly where that falls short."""
         count = self.rows.count()
+        if count <= FEW:
+            return self.ranked(query, self._alive(now))
         asked = min(count, 2 * wanted + 10)  # some rows may be another's of the same memory, expired, or not indexed
-        if not asked:
-            return []
         answer = self.rows.query(query_embeddings=[query.tolist()], n_results=asked, include=["metadatas", "distances"])
         ids, rows, distances = answer["ids"][0], (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
         records = {record.key: record for record in self._records(ids, rows)}
         records |= self.get(list({key for key, _ in map(row_of, ids)} - set(records)))
         best = _best(ids, [1 - distance for distance in distances], records, now)
         complete = len(ids) == count or len(best) >= wanted
-        return best if complete else self.ranked(query, (record for record in self.all() if record.alive(now)))
+        return best if complete else self.ranked(query, self._alive(now))
 
     def ranked(self, query: Vectors, records: Iterable[Record]) -> list[Scored]:
         """Rank the memories given by their exact nearness, best first; what is not indexed has no rank."""
@@ -101,6 +102,9 @@ class Shelf:
         records = self._records(expired["ids"], expired["metadatas"] or [])
         self._drop(set(_names(records)))
         return len(records)
+
+    def _alive(self, now: float) -> Iterator[Record]:
+        return (record for record in self.all() if record.alive(now))
 
     def _drop(self, ids: set[str]) -> None:
         if ids:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import sqlite3
 import subprocess
 import sys
+import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
+import chromadb
 import httpx
+import psutil
 import pytest
+from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
+from harbor.errors import MemoryStoreError
 from harbor.memory.backend import _server
 from harbor.memory.chroma import ChromaStore
-from harbor.memory.embedding import HASHING_DIMENSION, as_embedding
+from harbor.memory.embedding import HASHING_DIMENSION, Embedding, as_embedding
 from harbor.testing import CHECKS
 
 HERE = ("ann", "learnings")
@@ -86,3 +95,350 @@ def test_store_conforms(backend, check, tmp_path, request):
     with ChromaStore(where, fields=["text"]) as store:
         check(store)
     return None
+
+
+def test_created_at_is_kept_by_an_update_and_begins_anew_after_a_delete():
+    with ChromaStore(clock=Clock()) as store:
+        store.put(HERE, "a", {"n": 1})
+        first = store.get(HERE, "a")
+        store.put(HERE, "a", {"n": 2})
+        second = store.get(HERE, "a")
+        assert second.created_at == first.created_at < second.updated_at
+        store.delete(HERE, "a")
+        store.put(HERE, "a", {"n": 3})
+        assert store.get(HERE, "a").created_at > second.updated_at
+
+
+def test_search_by_meaning_passes_over_what_is_not_indexed():
+    with ChromaStore(fields=["text"]) as store:
+        store.put(HERE, "seen", {"text": "a garden"})
+        store.put(HERE, "unseen", {"text": "a garden"}, index=False)
+        store.put(HERE, "without text", {"other": "a garden"})
+        store.put(HERE, "empty text", {"text": ""})
+        assert [item.key for item in store.search(HERE, query="a garden")] == ["seen"]
+        assert store.search(HERE, query=" ") == []
+        assert len(store.search(HERE)) == 4
+
+
+def test_an_item_that_loses_its_texts_is_no_longer_found_by_them():
+    with ChromaStore(fields=["texts[*]"]) as store:
+        store.put(HERE, "a", {"texts": ["a garden", "a boat", "an office"]})
+        store.put(HERE, "b", {"texts": ["something"]})
+        store.put(HERE, "a", {"texts": ["a lighthouse"]})
+        best = store.search(HERE, query="a boat", limit=1)[0]
+        assert best.score < 0.9
+        store.put(HERE, "a", {"texts": ["a boat"]}, index=False)
+        assert [item.key for item in store.search(HERE, query="a boat")] == ["b"]
+
+
+@pytest.mark.parametrize("count", [90, 700])
+def test_every_text_is_nearest_to_itself_however_alike_they_are(count):
+    with ChromaStore(fields=["text"]) as store:
+        store.batch([PutOp(HERE, str(n), {"text": f"item {n} went for {n * 500} dollars"}) for n in range(count)])
+        asked = [SearchOp(HERE, query=f"item {n} went for {n * 500} dollars", limit=1) for n in range(0, count, 7)]
+        found = store.batch(asked)
+        assert sum(hits[0].score > 0.999 for hits in found) >= 0.98 * len(asked)
+
+
+def test_search_among_many_unindexed_ones_finds_the_few_indexed():
+    with ChromaStore(fields=["text"]) as store:
+        store.batch([PutOp(HERE, f"dull {n}", {"text": "a boat"}, index=False) for n in range(300)])
+        store.batch([PutOp(HERE, f"lit {n}", {"text": f"a boat {n}"}) for n in range(20)])
+        found = store.search(HERE, query="a boat", limit=15)
+        assert len(found) == 15
+        assert all(item.key.startswith("lit") for item in found)
+
+
+def test_filtered_search_by_meaning_finds_all_that_fit_in_a_big_namespace():
+    with ChromaStore(fields=["text"]) as store:
+        store.batch([PutOp(HERE, str(n), {"text": f"text {n}", "rare": n % 100 == 7}) for n in range(600)])
+        found = store.search(HERE, query="text 307", filter={"rare": True}, limit=10)
+        assert {item.key for item in found} == {"7", "107", "207", "307", "407", "507"}
+        assert found[0].key == "307"
+
+
+def test_expired_items_are_gone_before_they_are_swept_and_reading_prolongs():
+    clock = Clock()
+    with ChromaStore(clock=clock, ttl={"default_ttl": 1, "refresh_on_read": False}) as store:
+        store.put(HERE, "default", {"n": 1})
+        store.put(HERE, "read", {"n": 1})
+        store.put(HERE, "searched", {"n": 2})
+        store.put(HERE, "for ever", {"n": 1}, ttl=None)
+        clock.now += 40
+        assert store.get(HERE, "default")
+        assert store.get(HERE, "read", refresh_ttl=True)
+        assert store.search(HERE, filter={"n": 2}, refresh_ttl=True)
+        clock.now += 40
+        assert store.get(HERE, "default") is None
+        assert {item.key for item in store.search(HERE)} == {"read", "searched", "for ever"}
+        assert store.sweep_ttl() == 1
+        clock.now += 3600
+        assert {item.key for item in store.search(HERE)} == {"for ever"}
+        assert store.sweep_ttl() == 2
+        assert store.sweep_ttl() == 0
+
+
+def test_namespace_of_expired_items_alone_is_not_listed():
+    clock = Clock()
+    with ChromaStore(clock=clock) as store:
+        store.put(("short",), "a", {}, ttl=1)
+        store.put(("long",), "a", {})
+        clock.now += 61
+        assert store.list_namespaces() == [("long",)]
+
+
+def test_an_expired_item_that_is_put_again_begins_anew():
+    clock = Clock()
+    with ChromaStore(clock=clock) as store:
+        store.put(HERE, "a", {}, ttl=1)
+        clock.now += 61
+        store.put(HERE, "a", {})
+        item = store.get(HERE, "a")
+        assert item.created_at == item.updated_at
+        clock.now += 10_000
+        assert store.get(HERE, "a")
+
+
+def test_store_sweeps_by_itself_at_the_interval_it_was_given():
+    clock = Clock()
+    with ChromaStore(clock=clock, ttl={"sweep_interval_minutes": 10}) as store:
+        store.put(HERE, "a", {}, ttl=1)
+        clock.now += 601
+        store.get(HERE, "b")
+        assert store.sweep_ttl() == 0
+
+
+async def test_fifty_writers_at_once_lose_nothing():
+    async with ChromaStore(fields=["text"]) as store:
+
+        async def write(writer):
+            for number in range(4):
+                await store.aput((f"writer {writer}",), str(number), {"text": f"{writer} {number}"})
+                await store.aput(HERE, f"{writer}-{number}", {"text": f"{writer} {number}"})
+
+        await asyncio.gather(*(write(writer) for writer in range(50)))
+        assert len(await store.asearch(HERE, limit=500)) == 200
+        assert len(await store.alist_namespaces(limit=100)) == 51
+
+
+async def test_a_cancelled_put_is_there_whole_or_not_at_all():
+    async with ChromaStore(fields=["text"]) as store:
+        tasks = [asyncio.create_task(store.aput(HERE, str(n), {"text": f"text {n}"})) for n in range(20)]
+        await asyncio.sleep(0)
+        for task in tasks[5:]:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        kept = await store.asearch(HERE, limit=50)
+        assert {str(n) for n in range(5)} <= {item.key for item in kept}
+        assert all(item.value == {"text": f"text {item.key}"} for item in kept)
+
+
+def test_ephemeral_stores_know_nothing_of_each_other():
+    with ChromaStore() as one, ChromaStore(embedding=lambda texts: [[1.0, 2.0]] * len(texts)) as other:
+        one.put(HERE, "a", {"n": 1})
+        assert other.get(HERE, "a") is None
+        assert other.list_namespaces() == other.search(()) == []
+
+
+def test_a_folder_is_as_it_was_when_it_is_opened_again(tmp_path):
+    with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
+        store.batch([PutOp((f"bidder {n % 3}", "x"), str(n), {"text": f"text {n}", "n": n}) for n in range(150)])
+        before = sorted(store.search((), limit=500), key=lambda item: item.key)
+    with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
+        assert sorted(store.search((), limit=500), key=lambda item: item.key) == before
+        assert store.search(("bidder 1",), query="text 31", limit=1)[0].key == "31"
+
+
+def test_opening_and_closing_leaves_no_file_open(tmp_path):
+    def open_files() -> int:
+        for _ in range(200):  # SQLite's threads let go a moment after Chroma was told to close
+            held = [file for file in psutil.Process().open_files() if str(tmp_path) in file.path]
+            if not held:
+                break
+            time.sleep(0.01)
+        return len(held)
+
+    for _ in range(12):
+        with ChromaStore(tmp_path / "memory") as store:
+            store.put(HERE, "a", {"n": 1})
+    assert open_files() == 0
+
+
+def test_two_stores_share_a_server(serve, tmp_path):
+    address, _ = serve(tmp_path / "served")
+    with ChromaStore(address) as one, ChromaStore(address) as other:
+        one.put(HERE, "a", {"n": 1})
+        assert other.get(HERE, "a").value == {"n": 1}
+        other.put(("ben",), "b", {"n": 2})
+        assert one.list_namespaces() == [HERE, ("ben",)]
+        assert one.search(("ben",), query="2")[0].key == "b"
+
+
+def test_server_that_dies_is_an_error_and_the_store_still_closes(serve, tmp_path):
+    address, process = serve(tmp_path / "served")
+    with ChromaStore(address) as store:
+        store.put(HERE, "a", {"n": 1})
+        process.kill()
+        process.wait()
+        for work in (lambda: store.put(HERE, "b", {"n": 2}), lambda: store.get(HERE, "a"), store.list_namespaces):
+            with pytest.raises(MemoryStoreError, match=rf"on '{address}'.*chroma run"):
+                work()
+
+
+def test_server_that_is_not_there_is_an_error():
+    with pytest.raises(MemoryStoreError, match=r"http://127.0.0.1:1.*chroma run") as caught:
+        ChromaStore("http://127.0.0.1:1")
+    assert "\n" not in str(caught.value)
+
+
+def test_second_store_on_a_folder_is_refused_until_the_first_is_closed(tmp_path):
+    with ChromaStore(tmp_path / "memory"), pytest.raises(MemoryStoreError, match=r"chroma run --path .*memory"):
+        ChromaStore(tmp_path / "memory")
+    ChromaStore(tmp_path / "memory").close()
+
+
+@pytest.mark.parametrize("spoil", ["a text file", "a folder of other things", "another's Chroma"])
+def test_what_is_no_memory_is_refused_and_left_alone(spoil, tmp_path):
+    folder = tmp_path / "other"
+    if spoil == "a text file":
+        folder.write_text("hello")
+    elif spoil == "a folder of other things":
+        folder.mkdir()
+        (folder / "notes.txt").write_text("hello")
+    else:
+        with chromadb.PersistentClient(folder) as client:
+            client.create_collection("theirs", embedding_function=None)
+    before = sorted(path.name for path in tmp_path.rglob("*") if path.suffix in {"", ".txt"})
+    with pytest.raises(MemoryStoreError, match=r"other'.*name another"):
+        ChromaStore(folder)
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.suffix in {"", ".txt"}) == before
+
+
+@pytest.mark.parametrize("damage", ["head", "middle", "cut", "emptied"])
+def test_damaged_database_is_refused_in_one_line(damage, tmp_path):
+    with ChromaStore(tmp_path / "memory") as store:
+        store.batch([PutOp(HERE, str(n), {"text": f"text {n}"}) for n in range(200)])
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    whole = b"".join(_dump(tmp_path / "memory" / "chroma.sqlite3"))
+    spoilt = {"head": b"\0" * 200 + whole[200:], "middle": whole[:4096] + b"\xad" * 20_000 + whole[24_096:]}
+    spoilt |= {"cut": whole[: len(whole) // 2], "emptied": b""}
+    (copy / "chroma.sqlite3").write_bytes(spoilt[damage])
+    with pytest.raises(MemoryStoreError, match=r"copy'.*damaged") as caught, ChromaStore(copy) as store:
+        store.search(())
+    assert "\n" not in str(caught.value)
+
+
+def _dump(database):
+    """The bytes of a database, with what stood in its log."""
+    with sqlite3.connect(database) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        yield connection.serialize()
+    connection.close()
+
+
+def test_another_embedding_or_dimension_is_refused_with_the_remedy(tmp_path):
+    def flat(texts):
+        return [[1.0, 0.0]] * len(texts)
+
+    with ChromaStore(tmp_path / "memory", embedding=Embedding("mine", 2, flat)) as store:
+        store.put(HERE, "a", {"n": 1})
+    with pytest.raises(MemoryStoreError, match=r"made with embedding 'mine', not 'hashing'; open it with that"):
+        ChromaStore(tmp_path / "memory")
+    with pytest.raises(MemoryStoreError, match=r"made with dimension 2, not 3"):
+        ChromaStore(tmp_path / "memory", embedding=Embedding("mine", 3, flat))
+    with ChromaStore(tmp_path / "memory", embedding=Embedding("mine", 2, flat)) as store:
+        assert store.get(HERE, "a").value == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"a": {1, 2}}, {"a": float("nan")}, {"a": object()}, {1: "a"}, {"a": (1, 2)}, {"a": b"x"}, ["a"], "text"],
+    ids=lambda value: str(type(value.get("a", 1)) if isinstance(value, dict) else type(value)),
+)
+def test_value_that_is_not_json_is_refused_and_nothing_of_its_batch_is_written(value):
+    with ChromaStore() as store:
+        with pytest.raises(MemoryStoreError, match=r"'bad' in .* is not JSON"):
+            store.batch([PutOp(HERE, "good", {"n": 1}), PutOp(HERE, "bad", value)])
+        assert store.search(()) == []
+        store.put(HERE, "good", {"n": 1})
+        assert store.get(HERE, "good")
+
+
+@pytest.mark.parametrize(
+    "wanted", [{"n": {"$near": 1}}, {"a": {"b": {"$in": [1]}}}, {"n": {"$gt": 1, "x": 1}}], ids=repr
+)
+def test_unknown_operator_of_a_filter_is_refused(wanted):
+    with ChromaStore() as store, pytest.raises(MemoryStoreError, match="unknown filter operator"):
+        store.search(HERE, filter=wanted)
+
+
+def test_filter_that_compares_what_is_no_number_finds_nothing():
+    with ChromaStore() as store:
+        store.put(HERE, "a", {"n": None, "t": "late"})
+        assert store.search(HERE, filter={"n": {"$gt": 1}}) == store.search(HERE, filter={"t": {"$lt": 1}}) == []
+
+
+@pytest.mark.parametrize("namespace", [("a.b",), ("a", ""), ("a\x00",), (1,)], ids=repr)
+def test_bad_namespace_is_refused_in_a_batch_too(namespace):
+    with ChromaStore() as store:
+        for op in (PutOp(namespace, "k", {}), GetOp(namespace, "k"), SearchOp(namespace)):
+            with pytest.raises(InvalidNamespaceError):
+                store.batch([op])
+
+
+@pytest.mark.parametrize("key", ["", "\ud800", 7], ids=repr)
+def test_key_that_is_no_text_is_refused(key):
+    with ChromaStore() as store, pytest.raises(MemoryStoreError, match="the key"):
+        store.batch([PutOp(HERE, key, {})])
+
+
+@pytest.mark.parametrize("key", ["0:1", "1:a", "é 家", "a/b.c", "x" * 2000, "line\nline", " "], ids=repr)
+def test_key_may_be_any_text(key):
+    with ChromaStore(fields=["texts[*]"]) as store:
+        store.put(HERE, key, {"texts": ["a boat", "a bird"]})
+        assert store.get(HERE, key).key == key
+        assert [item.key for item in store.search(HERE, query="a bird")] == [key]
+
+
+def test_half_a_character_comes_back_and_is_no_trouble_to_the_index():
+    with ChromaStore() as store:
+        store.put(HERE, "a", {"text": "half \ud83c of a house"})
+        assert store.search(HERE, query="half \ud83c of a house")[0].value == {"text": "half \ud83c of a house"}
+
+
+def test_closed_store_says_so_and_closes_again():
+    store = ChromaStore()
+    store.close()
+    store.close()
+    with pytest.raises(MemoryStoreError, match="is closed; open it again"):
+        store.get(HERE, "a")
+
+
+def test_embedding_that_fails_writes_nothing_and_the_store_goes_on():
+    def moody(texts):
+        if any("bad" in text for text in texts):
+            raise RuntimeError("no mood")
+        return [[1.0, 2.0]] * len(texts)
+
+    with ChromaStore(embedding=Embedding("moody", 2, moody)) as store:
+        with pytest.raises(MemoryStoreError, match="the embedding 'moody' failed: no mood"):
+            store.put(HERE, "a", {"text": "bad"})
+        store.put(HERE, "a", {"text": "good"})
+        assert store.get(HERE, "a").value == {"text": "good"}
+
+
+def test_no_query_returns_another_bidders_rows():
+    """A canary in one bidder's memory is nowhere to be found in another's."""
+    random = Random(7)
+    with ChromaStore(fields=["text"]) as store:
+        for bidder in ("ann", "ben"):
+            ops = [
+                PutOp((bidder, "learnings"), str(n), {"text": f"{bidder}-canary {random.random()}"}) for n in range(150)
+            ]
+            store.batch(ops)
+        for query in (None, "ben-canary", "ann-canary"):
+            for wanted in (None, {"text": {"$ne": ""}}):
+                found = store.search(("ann",), query=query, filter=wanted, limit=1000)
+                assert Counter(item.namespace[0] for item in found) == {"ann": 150}
+        assert store.search(("an",)) == []

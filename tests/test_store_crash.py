@@ -1,0 +1,96 @@
+"""A process may be killed, a disk may be full: what was acknowledged is there, and nothing is half written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from harbor.memory.chroma import ChromaStore
+
+FIELDS = ["text", "more[*]"]
+WRITER = """
+import sys
+from langgraph.store.base import PutOp
+from harbor.memory.chroma import ChromaStore
+store, number = ChromaStore(sys.argv[1], fields=["text", "more[*]"]), int(sys.argv[2])
+def value(number, place):
+    notes = [f"note {number}"] * (number % 4)
+    return {"text": f"text {number} {place}", "number": number, "place": place, "more": notes}
+print("open", flush=True)
+while True:
+    number += 1
+    places = range(number % 40 + 1) if number % 3 == 0 else [number % 60]
+    store.batch([PutOp(("ann", "learnings"), str(place), value(number, place)) for place in places])
+    print(number, *places, flush=True)
+"""
+FULL_DISK = """
+import resource, sys
+from harbor.errors import MemoryStoreError
+from harbor.memory.chroma import ChromaStore
+with ChromaStore(sys.argv[1]) as store:
+    store.put(("ann",), "first", {"text": "x"})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+    kept = 0
+    try:
+        while kept < 400:
+            store.put(("ann",), str(kept), {"text": "x" * 20_000})
+            kept += 1
+    except MemoryStoreError as error:
+        print(kept, error)
+"""
+
+
+def acknowledged(lines: list[str], kept: dict[str, int]) -> None:
+    """Take note of what the writer said is written; a line cut short says nothing."""
+    for line in lines:
+        if line.endswith("\n") and line != "open\n":
+            number, *places = line.split()
+            kept |= dict.fromkeys(places, int(number))
+
+
+def test_each_acknowledged_put_outlives_kill_9_and_none_is_half_written(tmp_path):
+    random, kept, number = Random(4), {}, 0
+    for _ in range(6):
+        command = [sys.executable, "-c", WRITER, str(tmp_path / "memory"), str(number)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+            lines = [writer.stdout.readline() for _ in range(random.randint(2, 60))]
+            writer.kill()  # the writer is at its next put by now
+            acknowledged(lines + writer.stdout.readlines(), kept)
+        with ChromaStore(tmp_path / "memory", fields=FIELDS) as store:
+            items = {item.key: item.value for item in store.search(("ann",), limit=1000)}
+            assert all(items[place]["number"] >= written for place, written in kept.items())
+            for place, value in items.items():
+                number = max(number, value["number"])
+                assert value == {
+                    "text": f"text {value['number']} {place}",
+                    "number": value["number"],
+                    "place": int(place),
+                    "more": [f"note {value['number']}"] * (value["number"] % 4),
+                }
+                found = store.search(("ann",), query=value["text"], limit=1)
+                assert found[0].score == pytest.approx(1, abs=1e-3)
+
+
+def test_killed_process_leaves_the_folder_free_and_a_living_one_does_not(tmp_path):
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "memory"), "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout.readline() == "open\n"
+        with pytest.raises(Exception, match=r"another process or store is writing there.*chroma run --path"):
+            ChromaStore(tmp_path / "memory", fields=FIELDS)
+        writer.kill()
+    ChromaStore(tmp_path / "memory", fields=FIELDS).close()
+
+
+def test_full_disk_is_an_error_in_one_line_and_what_was_acknowledged_stays(tmp_path):
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "memory")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    kept, _, error = told.partition(" ")
+    assert "make room" in error
+    assert error.count("\n") == 1
+    with ChromaStore(tmp_path / "memory") as store:
+        items = {item.key: item.value["text"] for item in store.search(("ann",), limit=1000)}
+    assert {"first", *map(str, range(int(kept)))} <= set(items)
+    assert set(items.values()) <= {"x", "x" * 20_000}

@@ -1,0 +1,142 @@
+"""Whatever is done to it, ChromaStore answers as LangGraph's own InMemoryStore does, apart from ties in ranking."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from langgraph.store.base import GetOp, PutOp, SearchOp
+from langgraph.store.memory import InMemoryStore
+
+from harbor.memory.chroma import ChromaStore
+from harbor.memory.embedding import HASHING_DIMENSION, as_embedding
+
+HASHING = as_embedding("hashing")
+FIELDS = ["text", "notes[*]"]
+NAMESPACES = st.sampled_from(
+    [("ann",), ("ann", "learnings"), ("ann", "episodes"), ("ben", "learnings"), ("é", "x", "y")]
+)
+PREFIXES = st.sampled_from([(), ("ann",), ("ann", "learnings"), ("ben",), ("nobody",)])
+KEYS = st.sampled_from(["a", "b", "0:a", "1:a", "ключ"])
+TEXTS = st.sampled_from(
+    ["a garden by the sea", "an old office", "cheap late in the sale", "Ben overbids", "slate roof"]
+)
+SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text(max_size=3)
+VALUES = st.fixed_dictionaries(
+    {"n": st.integers(-3, 3)},
+    optional={
+        "text": TEXTS,
+        "notes": st.lists(TEXTS, max_size=3),
+        "of": st.fixed_dictionaries({"x": SCALARS, "y": SCALARS}),
+    }
+    | {
+        "any": st.recursive(
+            SCALARS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner)
+        )
+    },
+)
+INDEXES = st.sampled_from([None, False, ["text"], ["of.x"], ["notes[0]", "text"]])
+PUTS = st.builds(PutOp, NAMESPACES, KEYS, st.none() | VALUES, INDEXES)
+NUMBER = st.integers(-3, 3)
+FILTERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "n": NUMBER
+        | st.dictionaries(st.sampled_from(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte"]), NUMBER, max_size=2),
+        "of": st.fixed_dictionaries({"x": SCALARS | st.fixed_dictionaries({"$ne": SCALARS})}),
+        "notes": st.lists(TEXTS, max_size=2),
+    },
+)
+
+
+def seen(items):
+    return [(item.namespace, item.key, repr(item.value)) for item in items]
+
+
+class Oracle(InMemoryStore):
+    """LangGraph's store, less a quirk: vectors there outlive their texts."""
+
+    def put_one(self, op: PutOp) -> None:
+        self._vectors[op.namespace].pop(op.key, None)
+        super().batch([op])
+
+    def filled(self):
+        return sorted(namespace for namespace, items in self._data.items() if items)
+
+
+class Stores(RuleBasedStateMachine):
+    """The same operations on both."""
+
+    @initialize()
+    def open(self):
+        self.chroma = ChromaStore(fields=FIELDS)
+        embed = lambda texts: HASHING.vectors(texts).tolist()  # noqa: E731
+        self.own = Oracle(index={"dims": HASHING_DIMENSION, "embed": embed, "fields": FIELDS})
+
+    def teardown(self):
+        self.chroma.close()
+
+    @rule(ops=st.lists(PUTS, min_size=1, max_size=6))
+    def put(self, ops):
+        assert self.chroma.batch(ops) == [None] * len(ops)
+        for op in {
+            (op.namespace, op.key): op for op in ops if len(set(self.texts(op))) == len(self.texts(op))
+        }.values():
+            self.own.put_one(op)
+        for op in ops:  # what the oracle can't take, equal texts in one value, is taken back
+            if len(set(self.texts(op))) != len(self.texts(op)):
+                self.chroma.delete(op.namespace, op.key)
+                self.own.delete(op.namespace, op.key)
+
+    def texts(self, op):
+        return self.chroma._texts(op) if op.value else []
+
+    @rule(namespace=NAMESPACES, key=KEYS)
+    def get(self, namespace, key):
+        mine, own = self.chroma.batch([GetOp(namespace, key)])[0], self.own.batch([GetOp(namespace, key)])[0]
+        assert seen([mine] if mine else []) == seen([own] if own else [])
+
+    @rule(prefix=PREFIXES, wanted=FILTERS, limit=st.integers(0, 8), offset=st.integers(0, 3))
+    def search(self, prefix, wanted, limit, offset):
+        every = [sorted(seen(store.search(prefix, filter=wanted, limit=100))) for store in (self.chroma, self.own)]
+        assert every[0] == every[1]
+        page = seen(self.chroma.search(prefix, filter=wanted, limit=limit, offset=offset))
+        assert page == seen(self.chroma.search(prefix, filter=wanted, limit=100))[offset : offset + limit]
+
+    @rule(prefix=PREFIXES, wanted=FILTERS, query=TEXTS, limit=st.integers(1, 8), offset=st.integers(0, 3))
+    def search_by_meaning(self, prefix, wanted, query, limit, offset):
+        op = SearchOp(prefix, wanted, limit, offset, query)
+        mine = self.chroma.batch([op])[0]
+        own = [item for item in self.own.batch([op])[0] if item.score is not None]
+        assert [round(item.score, 3) for item in mine] == [round(item.score, 3) for item in own]
+        every = self.own.batch([SearchOp(prefix, wanted, 100, 0, query)])[0]
+        known = {(item.namespace, item.key): item for item in every if item.score is not None}
+        for item in mine:
+            assert abs(known[item.namespace, item.key].score - item.score) < 1e-4
+            assert repr(known[item.namespace, item.key].value) == repr(item.value)
+
+    @rule(
+        depth=st.none() | st.integers(1, 3), prefix=PREFIXES, suffix=st.sampled_from([(), ("learnings",), ("*", "y")])
+    )
+    def list_namespaces(self, depth, prefix, suffix):
+        for namespace in set(self.own._data) - set(self.own.filled()):
+            del self.own._data[namespace]
+        asked = {"prefix": prefix or None, "suffix": suffix or None, "max_depth": depth}
+        assert self.chroma.list_namespaces(**asked) == self.own.list_namespaces(**asked)
+
+    @precondition(lambda self: self.own.filled())
+    @rule(ops=st.lists(PUTS, max_size=3))
+    def read_and_write_in_one_batch(self, ops):
+        namespace = self.own.filled()[0]
+        before = seen(self.chroma.search(namespace, limit=100))
+        results = self.chroma.batch([SearchOp(namespace, limit=100), *ops, SearchOp(namespace, limit=100)])
+        assert seen(results[0]) == seen(results[-1]) == before
+        for op in {(op.namespace, op.key): op for op in ops}.values():
+            self.chroma.delete(op.namespace, op.key)
+            self.own.delete(op.namespace, op.key)
+
+
+Stores.TestCase.settings = settings(
+    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+)
+TestChromaAnswersAsLangGraphsOwnStore = Stores.TestCase
