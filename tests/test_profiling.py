@@ -143,7 +143,23 @@ def test_a_uniform_guess_at_a_mix_of_two_is_ln_five_nats_from_the_truth():
 def test_the_divergence_of_three_personas_is_as_worked_by_hand():
     # Shifted, the weights are 1.5, 0.5 and 1 of 3 in all: shares of 1/2, 1/6 and 1/3.
     truth, profile = {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.5, "b": -0.5, "c": 0.0}
-    assert divergence(truth, profile, epsilon=0) == pytest.approx(math.log(3) / 2)
+    assert divergence(truth, profile, epsilon=1e-12) == pytest.approx(math.log(3) / 2)
+
+
+@pytest.mark.parametrize(
+    ("truth", "total"),
+    [({"a": 0.0, "b": 0.0}, "0"), ({"a": 0.5, "b": 0.0}, "0.5"), ({"a": 1.0, "b": 1.0}, "2"), ({}, "0")],
+    ids=["no persona", "half a persona", "two whole personas", "no catalog"],
+)
+def test_a_truth_that_does_not_add_up_to_one_is_refused(truth, total):
+    with pytest.raises(ValueError, match=f"the shares of the truth add up to {total}; give shares that add up to 1"):
+        divergence(truth, {"a": 0.5})
+
+
+@pytest.mark.parametrize("epsilon", [0, -0.01, math.nan])
+def test_an_epsilon_that_is_not_above_nought_is_refused(epsilon):
+    with pytest.raises(ValueError, match="is not above zero; give a small positive number"):
+        divergence({"a": 1.0, "b": 0.0}, {"a": 0.5}, epsilon)
 
 
 def test_both_sides_are_smoothed_before_they_are_compared():
@@ -183,15 +199,16 @@ def test_profiles_are_compared_with_the_truth_rival_by_rival_and_item_by_item():
     assert [one.divergence for one in found] == pytest.approx([math.log(2), 0, 0], abs=1e-9)
 
 
-def test_a_rival_without_a_persona_of_the_catalog_has_no_truth_to_be_compared_with():
+def test_a_rival_with_a_persona_outside_the_catalog_or_none_has_no_truth_to_be_compared_with():
     happened = [
         BidderLabelled("Ben", {}, "truthful"),
         BidderLabelled("Cho", {"elsewhere": 1.0}, "simulated"),
         BidderLabelled("Dan", {"a": 1.0}, "simulated"),
+        BidderLabelled("Eve", {"a": 0.5, "elsewhere": 0.5}, "simulated"),
         CatalogShown("Ann", {"a": "A.", "b": "B."}),
-        *(Profiled("Ann", rival, "Loft", {"a": 1.0, "b": -1.0}, 0) for rival in RIVALS),
+        *(Profiled("Ann", rival, "Loft", {"a": 1.0, "b": -1.0}, 0) for rival in (*RIVALS, "Eve")),
     ]
-    assert profiling_errors(log(*happened), 0) == [ProfilingError("Ann", "Dan", "Loft", 0.0)]
+    assert profiling_errors(log(*happened)) == [ProfilingError("Ann", "Dan", "Loft", 0.0)]
 
 
 def test_a_log_without_profiles_has_no_profiling_errors():

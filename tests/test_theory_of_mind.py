@@ -178,6 +178,17 @@ def test_of_a_rival_without_a_persona_there_is_nothing_to_be_told():
     assert of_type(log, Predicted)
 
 
+def test_of_a_rival_with_a_persona_outside_the_catalog_there_is_nothing_true_to_be_told():
+    bidders = [
+        Bidder("Ann", theory_of_mind="true"),
+        Bidder("Ben", persona="downsizing"),
+        Bidder("Cho", persona=["downsizing", "vacation-homes"]),
+        Bidder("Dan", persona="vacation-homes"),
+    ]
+    log = Auction(items=houses(2, 5), bidders=bidders, catalog=("downsizing", "urban-dwellers")).run().log
+    assert of_type(log, BidderSeated)[0].rivals == {"Ben": {"downsizing": 1.0, "urban-dwellers": -1.0}}
+
+
 def test_the_truth_about_a_mix_is_two_personas():
     bidders = [Bidder("Ann", theory_of_mind="true"), Bidder("Ben", persona=["downsizing", "vacation-homes"])]
     log = Auction(items=houses(2, 5), bidders=bidders).run().log
@@ -246,9 +257,23 @@ def test_ids_of_personas_stand_in_the_catalog_and_in_profiles_and_nowhere_else(c
         assert [own for own in (*OWN.values(), "downsizing") if own in seen] == []
 
 
-def test_the_catalog_is_in_the_prompts_about_rivals_alone(canaries):
-    shown = {task for prompts in canaries[1].values() for task, text in prompts if "catalog" in read_facts(text)}
-    assert shown == {"profile", "mirror", "predict", "replan"}
+def test_the_catalog_is_in_the_prompts_about_rivals_and_where_there_are_profiles_in_those_of_plans(canaries):
+    shown = {
+        name: {task for task, text in prompts if "catalog" in read_facts(text)} for name, prompts in canaries[1].items()
+    }
+    assert shown == {
+        "Ann": set(),
+        "Bea": {"profile", "predict", "replan"},
+        "Cyd": {"predict", "plan", "replan"},
+        "Dee": {"profile", "mirror", "predict", "replan"},
+    }
+
+
+def test_the_catalog_is_in_the_prompt_of_a_plan_if_and_only_if_profiles_are(canaries):
+    plans = [read_facts(text) for prompts in canaries[1].values() for task, text in prompts if task[-4:] == "plan"]
+    profiled = [any(row["profile"] for row in plan.get("rivals", [])) for plan in plans]
+    assert ["catalog" in plan for plan in plans] == profiled
+    assert {*profiled} == {True, False}
 
 
 def test_no_name_of_a_persona_is_in_any_prompt(canaries):
