@@ -144,9 +144,7 @@ def test_features_are_the_measures_of_suiting_items_less_the_mean_of_all():
     assert found["rural"] == pytest.approx([-1 / 6, -0.25, 0.15, -0.5])
 
 
-LABELS = entries(
-    BidderLabelled("Ann", {"urban": 1.0}, "simulated"), BidderLabelled("Ben", {"rural": 1.0}, "simulated")
-)
+LABELS = entries(BidderLabelled("Ann", {"urban": 1.0}, "simulated"), BidderLabelled("Ben", {"rural": 1.0}, "simulated"))
 
 
 def test_a_bidder_that_never_bid_has_features_and_equal_shares():
