@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harbor.graphs.bidder import bidder_graph as bidder_graph
     from harbor.graphs.state import Mind as Mind
     from harbor.log import read_log as read_log
+    from harbor.people import Person as Person
     from harbor.personas.catalog import houses as houses
     from harbor.personas.catalog import personas as personas
     from harbor.resuming import aresume as aresume
@@ -42,6 +43,7 @@ _HOMES = {
     "Item": "config",
     "Mind": "graphs.state",
     "ModelSettings": "config",
+    "Person": "people",
     "Result": "run",
     "Rules": "config",
     "Simulated": "config",

@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harbor.asks import Action, Ask, Bid, Pause, Unreadable, Withdraw
+from harbor.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor.auction import Sale
 from harbor.events import (
     BiddersAsked,
@@ -117,13 +117,18 @@ def _judge(ask: Ask, said: Said) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match hear(said.words, ask.item):
+    match understood(ask, said.words):
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
             return refusal(ask, bid) or bid
         case withdrawal:
             return withdrawal
+
+
+def understood(ask: Ask, words: str) -> Answer:
+    """Read what a bidder said to an ask."""
+    return hear(words, ask.item)
 
 
 # ---------------------------------------------------------------- what is said aloud

@@ -15,8 +15,8 @@ _NEW_CALL = (ItemOpened, PriceLowered)
 class Player(Protocol):
     """Whoever plays a bidder: a graph, a script, a person."""
 
-    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
-        """Answer the auctioneer, knowing only what this bidder has seen; a pause wants no answer."""
+    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
+        """Answer the auctioneer, in words too, knowing only what this bidder has seen; a pause wants no answer."""
         ...
 
 

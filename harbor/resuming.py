@@ -9,9 +9,9 @@ from pathlib import Path
 from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
 
-from harbor.config import AuctionConfig, read_settings
-from harbor.folder import CONFIG, RunFolder, complete
+from harbor.folder import RunFolder, complete, read_config
 from harbor.given import Given
+from harbor.people import Person
 from harbor.run import Listener, Result, Run, finish
 
 
@@ -20,18 +20,19 @@ def resume(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
 ) -> Result:
     """Continue an interrupted run from its folder; one that is complete is left as it is.
 
-    The run is conducted anew with the recorded replies of models and words of agents, and each event is checked against
-    the log until that ends. So no call is paid twice. `listen` is called with the recorded entries too.
+    The run is conducted anew with the recorded replies of models and words of agents and people, and each event is
+    checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
 
     Raises:
-        ConfigError: a model or an agent that the run was given is missing.
+        ConfigError: a model, an agent or a person that the run was given is missing.
         RunFolderError: no folder of a run, its config was changed, or another process runs it.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
-    return finish(aresume(folder, models, agents, listen), "resume() can't be used", "await aresume()")
+    return finish(aresume(folder, models, agents, listen, people), "resume() can't be used", "await aresume()")
 
 
 async def aresume(
@@ -39,11 +40,12 @@ async def aresume(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
 ) -> Result:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
     if (done := complete(path)) is not None:
         return Result(done.entries, path)
+    run = Run(read_config(path), Given(models or {}, agents or {}, people or {}))
     with closing(RunFolder.reopen(path)) as reopened:
-        run = Run(read_settings(path / CONFIG, AuctionConfig), Given(models or {}, agents or {}))
         return await run.hold(reopened, listen)

@@ -40,6 +40,7 @@ from harbor.log import Entry, Log
 from harbor.models import Mouthpiece
 from harbor.money import to_cents
 from harbor.notes import Notes
+from harbor.people import Person
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.recording import Recording
@@ -75,8 +76,8 @@ class Auction(AuctionConfig):
     """An auction that can be held: `run()`, `await arun()`, or `async for entry in stream()`.
 
     They take the same arguments: `out`, a new folder for the run (None: keep it in memory); `models`, chat models of
-    yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; and but for `stream`, `listen`,
-    called with every entry of the log as it is written.
+    yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; `people`, by bidder; and but for
+    `stream`, `listen`, called with every entry of the log as it is written.
     """
 
     def run(
@@ -85,6 +86,7 @@ class Auction(AuctionConfig):
         models: Mapping[str, BaseChatModel] | None = None,
         agents: Mapping[str, ChatAgent] | None = None,
         listen: Listener | None = None,
+        people: Mapping[str, Person] | None = None,
     ) -> Result:
         """Hold the auction.
 
@@ -92,7 +94,7 @@ class Auction(AuctionConfig):
             ConfigError: a setting that is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
         """
-        return finish(self.arun(out, models, agents, listen), "run() can't be used", "await auction.arun()")
+        return finish(self.arun(out, models, agents, listen, people), "run() can't be used", "await auction.arun()")
 
     async def arun(
         self,
@@ -100,9 +102,10 @@ class Auction(AuctionConfig):
         models: Mapping[str, BaseChatModel] | None = None,
         agents: Mapping[str, ChatAgent] | None = None,
         listen: Listener | None = None,
+        people: Mapping[str, Person] | None = None,
     ) -> Result:
         """Hold the auction inside a running event loop."""
-        run = Run(self, Given(models or {}, agents or {}))
+        run = Run(self, Given(models or {}, agents or {}, people or {}))
         if out is None:
             return await run.hold(None, listen)
         with closing(RunFolder.make(Path(out), run.config)) as folder:
@@ -113,10 +116,11 @@ class Auction(AuctionConfig):
         out: Path | str | None = None,
         models: Mapping[str, BaseChatModel] | None = None,
         agents: Mapping[str, ChatAgent] | None = None,
+        people: Mapping[str, Person] | None = None,
     ) -> AsyncIterator[Entry]:
         """Hold the auction and give every entry of the log as it is written."""
         entries: asyncio.Queue[Entry | None] = asyncio.Queue()
-        held = asyncio.ensure_future(self.arun(out, models, agents, entries.put_nowait))
+        held = asyncio.ensure_future(self.arun(out, models, agents, entries.put_nowait, people))
         held.add_done_callback(lambda _: entries.put_nowait(None))
         try:
             while (entry := await entries.get()) is not None:
@@ -143,7 +147,7 @@ class Run:
     def __init__(self, config: AuctionConfig, given: Given) -> None:
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items})
-        self.agents = given.agents
+        self.given = given
         self.models = given.open_models(config)
         given.check(config)
         self.personas = extended(config.personas)
@@ -177,8 +181,7 @@ class Run:
         """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
         events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
         for bidder in self.config.bidders:
-            player = bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
-            events.append(BidderLabelled(bidder.name, bidder.persona, player))
+            events.append(BidderLabelled(bidder.name, bidder.persona, self._player_name(bidder)))
         for bidder in self.config.bidders:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
             personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
@@ -198,20 +201,22 @@ class Run:
         }
 
     def _player_name(self, bidder: Bidder) -> str:
+        if not bidder.mind:
+            return bidder.rule or ("agent" if bidder.agent else "person")
         chat, settings = self.models[bidder.model]
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
 
     def _room(self, sale: Sale[Any], folder: RunFolder | None) -> AuctionRoom:
-        thinkers = [bidder.name for bidder in self.config.bidders if not bidder.agent and not bidder.rule]
+        thinkers = [bidder.name for bidder in self.config.bidders if bidder.mind]
         seats = [self._seat(number, bidder, sale, folder) for number, bidder in enumerate(self.config.bidders, start=1)]
         return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks)
 
     def _seat(self, number: int, bidder: Bidder, sale: Sale[Any], folder: RunFolder | None) -> Seat:
         notes = Notes()
-        agent = self.agents.get(bidder.name)
+        agent = self.given.agents.get(bidder.name)
         if agent is None:
-            player = RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, folder)
+            player = self._player(bidder, sale, notes, folder)
             agent = BidderAgent(f"bidder_{number}", player, lambda: sale.seen_by(bidder.name))
         recording = folder.recording if folder else Recording()
         return Seat(
@@ -220,9 +225,14 @@ class Run:
             agent,
             bidder.timeout_seconds,
             notes,
-            quoted=bidder.agent,
+            quoted=bidder.agent or bidder.person,
             recorded=lambda: recording.said(len(sale.log.entries) - 1, bidder.name),
         )
+
+    def _player(self, bidder: Bidder, sale: Sale[Any], notes: Notes, folder: RunFolder | None) -> Player:
+        if bidder.person:
+            return self.given.people[bidder.name]
+        return RULES[bidder.rule](bidder) if bidder.rule else self._mind(bidder, sale, notes, folder)
 
     def _mind(self, bidder: Bidder, sale: Sale[Any], notes: Notes, folder: RunFolder | None) -> GraphBidder:
         chat, settings = self.models[bidder.model]

@@ -14,7 +14,7 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 }
 FLOORS = {
     0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
-          harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.notes
+          harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.people harbor.notes
           harbor.rules harbor.rules.mechanism
           harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
@@ -32,7 +32,8 @@ FLOORS = {
     3: "harbor.run harbor.resuming",
     4: "harbor.evaluation.profiler",
     5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
-          harbor.commands.configs harbor.commands.output""",
+          harbor.commands.conduct harbor.commands.configs harbor.commands.output
+          harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

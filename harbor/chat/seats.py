@@ -64,7 +64,9 @@ class BidderAgent(BaseChatAgent):
 
     async def _answer(self, ask: str) -> str:
         answer = await self._player.act(_ASK.validate_json(ask), self._seen())
-        return READY if answer is None else say(answer)
+        if answer is None:
+            return READY
+        return answer if isinstance(answer, str) else say(answer)
 
 
 class Seat(BaseChatAgent):
