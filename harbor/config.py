@@ -237,9 +237,7 @@ class Bidder(Switches):
     def _one_player(self) -> Bidder:
         players = [name for name in ("rule", "agent", "person") if getattr(self, name)]
         if len(players) > 1:
-            raise ValueError(
-                f"a bidder is played by a rule, an agent or a person, not by {' and '.join(players)}; drop one"
-            )
+            raise ValueError(f"a bidder has one player, not {' and '.join(players)}; drop one")
         return self
 
 

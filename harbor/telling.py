@@ -32,9 +32,7 @@ def news(event: Event) -> list[str]:
 
 
 def situation(call: Call) -> list[str]:
-    """Tell what a person should have before its eyes as it bids; nothing more when it is asked again."""
-    if call.ask.attempt > 1:
-        return []
+    """Tell what a person should have before its eyes when something new is for sale."""
     return [*_item(call.ask.item, call.seen), *_standings(call.seen)]
 
 

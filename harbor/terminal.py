@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harbor.asks import Unreadable
 from harbor.auctioneer import call, understood
@@ -55,11 +55,13 @@ class Terminal:
         self._bidder = bidder
         self._person = person
         self._mine = f"bidder:{bidder.name}"
+        self._item = ""
         self._keys = Keyboard()
-        _print(f"You are {bidder.name}. Ctrl-C pauses the auction.")
 
     def hear(self, entry: Entry) -> None:
         """Tell the news as it happens."""
+        if entry.seq == 0:
+            _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction.")
         if entry.event.audience in (EVERYONE, self._mine):
             for line in news(entry.event):
                 _print(line)
@@ -77,8 +79,10 @@ class Terminal:
                 await self._put(asked)
 
     async def _put(self, asked: Call) -> None:
-        for line in situation(asked):
-            _print(line)
+        if asked.ask.item != self._item:
+            for line in situation(asked):
+                _print(line)
+        self._item = asked.ask.item
         _print(f"{call(asked.ask)} You have {self._bidder.timeout_seconds:g} s.")
         self._keys.forget()
         over = asyncio.ensure_future(self._person.asks.get())
@@ -98,7 +102,8 @@ class Terminal:
             sys.stdout.flush()
             typed = asyncio.ensure_future(self._keys.line())
             try:
-                await asyncio.wait({typed, over}, return_when=asyncio.FIRST_COMPLETED)
+                either: set[asyncio.Future[Any]] = {typed, over}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if over.done():
                     return None
                 words = typed.result().strip()

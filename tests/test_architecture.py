@@ -14,8 +14,8 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 }
 FLOORS = {
     0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
-          harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.people harbor.notes
-          harbor.rules harbor.rules.mechanism
+          harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders
+          harbor.people harbor.notes harbor.rules harbor.rules.mechanism
           harbor.rules.english harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.evaluation harbor.graphs""",
