@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from harbor.people import Person as Person
     from harbor.personas.catalog import houses as houses
     from harbor.personas.catalog import personas as personas
+    from harbor.result import Result as Result
     from harbor.resuming import aresume as aresume
     from harbor.resuming import resume as resume
     from harbor.run import Auction as Auction
-    from harbor.run import Result as Result
     from harbor.simulated import SimulatedChat as SimulatedChat
 
 __version__ = "0.1.0"
@@ -44,7 +44,7 @@ _HOMES = {
     "Mind": "graphs.state",
     "ModelSettings": "config",
     "Person": "people",
-    "Result": "run",
+    "Result": "result",
     "Rules": "config",
     "Simulated": "config",
     "SimulatedChat": "simulated",

@@ -71,7 +71,7 @@ def _is_weight(weight: Any) -> bool:
 
 
 def _written(text: str) -> str:
-    if not text.strip():
+    if not any(unicodedata.category(character)[0] not in "CZ" for character in text):
         raise ValueError("must not be empty; write a text")
     return text
 
@@ -238,6 +238,9 @@ class Bidder(Switches):
         players = [name for name in ("rule", "agent", "person") if getattr(self, name)]
         if len(players) > 1:
             raise ValueError(f"a bidder has one player, not {' and '.join(players)}; drop one")
+        if (self.rule or self.agent) and (self.theory_of_mind != "none" or self.strategy != "off"):
+            player = "a rule" if self.rule else "an agent"
+            raise ValueError(f"{player} has no theory of mind and no strategy of Harbor's; drop the two settings")
         return self
 
 
@@ -270,7 +273,9 @@ class AuctionConfig(Settings):
         if isinstance(self.items, tuple):
             check_distinct("item", [item.name for item in self.items])
         check_distinct("persona", [persona.id for persona in self.personas])
-        if self.catalog is not None and len(set(self.catalog)) < LEAST_CATALOG:
+        check_distinct("persona text", [persona.text for persona in self.personas])
+        check_distinct("catalog", list(self.catalog or ()))
+        if self.catalog is not None and len(self.catalog) < LEAST_CATALOG:
             raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")
         return self
 
@@ -287,7 +292,7 @@ def check_distinct(kind: str, names: list[str]) -> None:
             twins = [twin for twin in names if twin.casefold() == name.casefold()]
             other = next((twin for twin in twins if twin != twins[0]), None)
             if other is None:
-                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename one")
+                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename or drop one")
             raise ValueError(f"{kind} names {twins[0]!r} and {other!r} differ only in case; rename one")
 
 

@@ -12,7 +12,8 @@ from langchain_core.language_models import BaseChatModel
 from harbor.folder import RunFolder, complete, read_config
 from harbor.given import Given
 from harbor.people import Person
-from harbor.run import Listener, Result, Run, finish
+from harbor.result import Listener, Result, finish
+from harbor.run import Run
 
 
 def resume(

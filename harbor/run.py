@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,6 @@ from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
-from harbor.evaluation.metrics.results import Standing
-from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import (
     SCHEMA_VERSION,
     BidderLabelled,
@@ -44,6 +41,7 @@ from harbor.people import Person
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.recording import Recording
+from harbor.result import Listener, Result, finish
 from harbor.rules import english
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
@@ -52,24 +50,6 @@ RULES: dict[str, Callable[[Bidder], Player]] = {
     "minimum-raise": lambda bidder: MinimumRaise(bidder.max_bids),
     "truthful": lambda bidder: Truthful(),  # noqa: ARG005
 }
-Listener = Callable[[Entry], None]
-
-
-@dataclass(frozen=True)
-class Result:
-    """A finished auction: its log, and where that is on disk (None: in memory only)."""
-
-    log: tuple[Entry, ...]
-    folder: Path | None
-
-    @property
-    def standings(self) -> list[Standing]:
-        """The bidders, ranked by profit."""
-        return self.metrics().standings
-
-    def metrics(self) -> Summary:
-        """Measure the log."""
-        return summarise(self.log)
 
 
 class Auction(AuctionConfig):
@@ -131,16 +111,6 @@ class Auction(AuctionConfig):
             await asyncio.wait({held})
 
 
-def finish(work: Coroutine[Any, Any, Result], refusal: str, remedy: str) -> Result:
-    """Run to the end where no event loop is running."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise ConfigError(f"{refusal} in a running event loop, as in a notebook; use: {remedy}")
-
-
 class Run:
     """Everything one run is made of; nothing is written until all of it is known to be good."""
 
@@ -193,11 +163,14 @@ class Run:
         return events
 
     def _told(self, bidder: Bidder) -> dict[str, dict[str, float]]:
-        """Give the true personas of a bidder's rivals as profiles; of a rival without any there is nothing to tell."""
+        """Give the true personas of a bidder's rivals as profiles.
+
+        Of a rival without any, or with one that the catalog does not hold, there is nothing true to tell.
+        """
         return {
             rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
             for rival in self.config.bidders
-            if rival.name != bidder.name and any(key in self.catalog for key in rival.persona)
+            if rival.name != bidder.name and rival.persona and all(key in self.catalog for key in rival.persona)
         }
 
     def _player_name(self, bidder: Bidder) -> str:

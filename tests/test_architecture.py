@@ -20,7 +20,7 @@ FLOORS = {
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.evaluation harbor.graphs""",
     1: """harbor.judgement harbor.insight harbor.answers harbor.simulated harbor.models harbor.folder
-          harbor.recording harbor.reading harbor.given
+          harbor.recording harbor.reading harbor.given harbor.result
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour""",
@@ -42,7 +42,7 @@ PURE = {module for module, floor in FLOOR.items() if floor == 0} | {
 }
 LONG_MODULES = {
     "harbor.events": (300, "everything that can happen in a sale, in one place"),
-    "harbor.config": (380, "the only home of defaults, with the refusals that name the remedy"),
+    "harbor.config": (390, "the only home of defaults, with the refusals that name the remedy"),
 }
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270
 

@@ -18,7 +18,7 @@ from harbor.errors import RunFolderError
 if TYPE_CHECKING:
     from harbor.config import Bidder
     from harbor.people import Person
-    from harbor.run import Listener, Result
+    from harbor.result import Listener, Result
 
     Hold = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result]]
 
