@@ -16,10 +16,10 @@ from harbor.display import printable
 from harbor.events import EVERYONE
 from harbor.log import Entry
 from harbor.people import Call, Person
+from harbor.result import Listener
 from harbor.telling import news, situation
 
 R = TypeVar("R")
-Listener = Callable[[Entry], None]
 PROMPT = "> "
 
 
