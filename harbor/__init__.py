@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from harbor.graphs.bidder import bidder_graph as bidder_graph
     from harbor.graphs.state import Mind as Mind
     from harbor.log import read_log as read_log
+    from harbor.people import Person as Person
     from harbor.personas.catalog import houses as houses
     from harbor.personas.catalog import personas as personas
+    from harbor.result import Result as Result
     from harbor.resuming import aresume as aresume
     from harbor.resuming import resume as resume
     from harbor.run import Auction as Auction
-    from harbor.run import Result as Result
     from harbor.series import hold_series as hold_series
     from harbor.simulated import SimulatedChat as SimulatedChat
 
@@ -43,7 +44,8 @@ _HOMES = {
     "Item": "config",
     "Mind": "graphs.state",
     "ModelSettings": "config",
-    "Result": "run",
+    "Person": "people",
+    "Result": "result",
     "Rules": "config",
     "Simulated": "config",
     "SimulatedChat": "simulated",

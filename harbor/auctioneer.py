@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from harbor.asks import Action, Ask, Bid, Pause, Unreadable, Withdraw
+from harbor.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor.auction import Sale
 from harbor.events import (
     BiddersAsked,
@@ -122,7 +122,7 @@ def _judge(ask: Ask, said: Said) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match hear(said.words, ask.item, ask.unit):
+    match understood(ask, said.words):
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
@@ -133,8 +133,13 @@ def _judge(ask: Ask, said: Said) -> Action | str:
 
 def _offered(ask: Ask, said: Said) -> Decimal | None:
     """Give the amount of a failed bid, for rules that make it known; None where there was none to read."""
-    heard = hear(said.words, ask.item, ask.unit)
+    heard = understood(ask, said.words)
     return heard.amount if isinstance(heard, Bid) else None
+
+
+def understood(ask: Ask, words: str) -> Answer:
+    """Read what a bidder said to an ask."""
+    return hear(words, ask.item, ask.unit)
 
 
 # ---------------------------------------------------------------- what is said aloud

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from harbor import __version__
-from harbor.commands.auctions import auction, replay, resume
+from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.output import say
 from harbor.errors import HarborError
@@ -76,5 +76,5 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, resume, replay, graph, personas, houses):
+for command in (auction, play, resume, replay, graph, personas, houses):
     app.command()(command)

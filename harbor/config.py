@@ -49,6 +49,7 @@ def _written(text: str) -> str:
 
 
 MOST_PERSONAS = 2
+PATIENCE_SECONDS = 600.0
 LEAST_CATALOG = 2
 Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
 """The weights of a bidder's personas by id: empty for none, else they add up to one."""
@@ -136,10 +137,10 @@ class Switches(Settings):
 
 
 class Bidder(Switches):
-    """A bidder: a mind with a model, or a script (`rule`), or an AutoGen agent given to `run` (`agent`).
+    """A bidder: a mind with a model, a script (`rule`), an AutoGen agent given to `run` (`agent`), or a `person`.
 
-    `persona` is an id, two ids, or two ids with weights. `objective` is "profit", "items", or any text, such as a
-    wanted item; `overestimate` is a share of the true value.
+    A person has ten minutes for an answer, others two. `persona` is an id, two ids, or two ids with weights.
+    `objective` is "profit", "items", or any text, such as a wanted item; `overestimate` is a share of the true value.
     """
 
     name: Name
@@ -148,6 +149,7 @@ class Bidder(Switches):
     rule: Literal["minimum-raise", "truthful", "rational", "random", "adversary"] | None = None
     max_bids: int = Field(4, ge=1)
     agent: bool = False
+    person: bool = False
     objective: str = Field("profit", min_length=1, max_length=1_000)
     budget: Dollars = Decimal(1_000_000)
     overestimate: Annotated[Number, Field(gt=-1, le=10)] = Decimal("0.1")
@@ -156,10 +158,23 @@ class Bidder(Switches):
     def __init__(self, name: str | None = None, /, **settings: Any) -> None:
         super().__init__(**settings if name is None else {"name": name, **settings})
 
+    @property
+    def mind(self) -> bool:
+        """Whether a model plays it."""
+        return not (self.rule or self.agent or self.person)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _patience(cls, values: Any) -> Any:
+        if isinstance(values, dict) and values.get("person") is True:
+            return {"timeout_seconds": PATIENCE_SECONDS, **values}
+        return values
+
     @model_validator(mode="after")
     def _one_player(self) -> Bidder:
-        if self.rule and self.agent:
-            raise ValueError("a bidder is played by a rule or by an agent, not by both; drop one")
+        players = [name for name in ("rule", "agent", "person") if getattr(self, name)]
+        if len(players) > 1:
+            raise ValueError(f"a bidder has one player, not {' and '.join(players)}; drop one")
         if (self.rule or self.agent) and (self.theory_of_mind != "none" or self.strategy != "off" or self.remembers):
             player = "a rule" if self.rule else "an agent"
             raise ValueError(f"{player} has no mind of Harbor's; drop theory_of_mind, strategy, memory and learning")

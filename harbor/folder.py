@@ -18,7 +18,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from harbor.config import AuctionConfig
+from harbor.config import AuctionConfig, read_settings
 from harbor.errors import LogError, RunFolderError
 from harbor.log import Log, Reading, read_whole_lines
 from harbor.recording import RawCall, Recording
@@ -90,10 +90,9 @@ class RunFolder:
         """Hold the folder of an interrupted run, and read what is recorded; warns of a line that was cut short.
 
         Raises:
-            RunFolderError: it is no folder of a run, its config was changed, or another process holds it.
+            RunFolderError: another process holds it.
             LogError: a file in it was edited.
         """
-        _check_config(path)
         folder = cls(path)
         try:
             folder._read()
@@ -148,8 +147,12 @@ class RunFolder:
             raise LogError(f"{str(self.path / CALLS)!r} line {number} is not a model call; restore the file") from error
 
 
-def _check_config(path: Path) -> None:
-    """Refuse a config that is not the one that the run began with."""
+def read_config(path: Path) -> AuctionConfig:
+    """Read the settings that a run began with.
+
+    Raises:
+        RunFolderError: it is no folder of a run, or its config was changed.
+    """
     try:
         text = (path / CONFIG).read_text(encoding="utf-8").removesuffix("\n")
         digest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["config_digest"]
@@ -157,6 +160,7 @@ def _check_config(path: Path) -> None:
         raise RunFolderError(f"{str(path)!r} holds no run ({CONFIG} and {MANIFEST}); give its folder") from error
     if sha256(text.encode()).hexdigest() != digest:
         raise RunFolderError(f"{str(path / CONFIG)!r} was changed since the run began; restore it, or hold a new run")
+    return read_settings(path / CONFIG, AuctionConfig)
 
 
 def _manifest(config: str) -> dict[str, Any]:

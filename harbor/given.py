@@ -12,14 +12,16 @@ from langchain_core.language_models import BaseChatModel
 from harbor.config import AuctionConfig, ModelSettings
 from harbor.errors import ConfigError
 from harbor.models import open_chat, settings_of
+from harbor.people import Person
 
 
 @dataclass(frozen=True)
 class Given:
-    """Chat models by the name that bidders use, and AutoGen agents by bidder."""
+    """Chat models by the name that bidders use; AutoGen agents and people by bidder."""
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     agents: Mapping[str, ChatAgent] = field(default_factory=dict)
+    people: Mapping[str, Person] = field(default_factory=dict)
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and miss what a bidder needs.
@@ -29,7 +31,12 @@ class Given:
         """
         _check("models", self.models, BaseChatModel, models_in_use(config))
         _check("agents", self.agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
+        _check("people", self.people, Person, [bidder.name for bidder in config.bidders if bidder.person])
         for bidder in config.bidders:
+            if bidder.person and bidder.name not in self.people:
+                raise ConfigError(
+                    f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
+                )
             if bidder.agent and bidder.name not in self.agents:
                 raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
         for name in config.models.keys() - self.models.keys():
@@ -53,7 +60,7 @@ class Given:
 
 def models_in_use(config: AuctionConfig) -> list[str]:
     """Name the models of all bidders that have a mind."""
-    return list(dict.fromkeys(bidder.model for bidder in config.bidders if not bidder.agent and not bidder.rule))
+    return list(dict.fromkeys(bidder.model for bidder in config.bidders if bidder.mind))
 
 
 def _check(what: str, given: Mapping[str, Any], kind: type, wanted: Collection[str]) -> None:

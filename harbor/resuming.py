@@ -9,10 +9,11 @@ from pathlib import Path
 from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
 
-from harbor.config import AuctionConfig, read_settings
-from harbor.folder import CONFIG, RunFolder, complete
+from harbor.folder import RunFolder, complete, read_config
 from harbor.given import Given
-from harbor.run import Listener, Result, Run, finish
+from harbor.people import Person
+from harbor.result import Listener, Result, finish
+from harbor.run import Run
 from harbor.series import HeldSeries, SeriesResult
 
 
@@ -21,18 +22,19 @@ def resume(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
 ) -> Result | SeriesResult:
     """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
 
-    The run is conducted anew with the recorded replies of models and words of agents, and each event is checked against
-    the log until that ends. So no call is paid twice. `listen` is called with the recorded entries too.
+    The run is conducted anew with the recorded replies of models and words of agents and people, and each event is
+    checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
 
     Raises:
-        ConfigError: a model or an agent that the run was given is missing.
+        ConfigError: a model, an agent or a person that the run was given is missing.
         RunFolderError: no folder of a run, its config was changed, or another process runs it.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
-    return finish(aresume(folder, models, agents, listen), "resume() can't be used", "await aresume()")
+    return finish(aresume(folder, models, agents, listen, people), "resume() can't be used", "await aresume()")
 
 
 async def aresume(
@@ -40,13 +42,17 @@ async def aresume(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
-    config, given = read_settings(path / CONFIG, AuctionConfig), Given(models or {}, agents or {})
-    if config.series is None and (done := complete(path)) is not None:
+    config, given = read_config(path), Given(models or {}, agents or {}, people or {})
+    if config.series is not None:
+        series = HeldSeries(config, given)
+        with closing(RunFolder.reopen(path)) as reopened:
+            return await series.hold(reopened, listen)
+    if (done := complete(path)) is not None:
         return Result(done.entries, path)
+    run = Run(config, given)
     with closing(RunFolder.reopen(path)) as reopened:
-        if config.series is not None:
-            return await HeldSeries(config, given).hold(reopened, listen)
-        return await Run(config, given).hold(reopened, listen)
+        return await run.hold(reopened, listen)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping
+from contextlib import closing
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
 
 from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
@@ -19,12 +16,8 @@ from langgraph.store.base import BaseStore
 
 from harbor import __version__
 from harbor.auction import Sale
-from harbor.chat.room import AuctionRoom
-from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
-from harbor.evaluation.metrics.results import Standing
-from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import (
     SCHEMA_VERSION,
     BidderLabelled,
@@ -36,48 +29,25 @@ from harbor.events import (
 )
 from harbor.folder import MEMORY, RunFolder, run_name
 from harbor.given import Given
-from harbor.graphs.bidder import GraphBidder
-from harbor.graphs.state import Mind
 from harbor.log import Entry, Log
-from harbor.memory.archive import Archive, open_store
-from harbor.models import Mouthpiece
+from harbor.memory.archive import archives_of, opened_store
 from harbor.money import to_cents
-from harbor.notes import Notes
+from harbor.people import Person
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
-from harbor.recording import Recording
+from harbor.result import Listener, Result, finish
 from harbor.rules.registry import RULES
-from harbor.scripts import SCRIPTS
+from harbor.seating import Seating
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
-
-T = TypeVar("T")
-Listener = Callable[[Entry], None]
-
-
-@dataclass(frozen=True)
-class Result:
-    """A finished auction: its log, and where that is on disk (None: in memory only)."""
-
-    log: tuple[Entry, ...]
-    folder: Path | None
-
-    @property
-    def standings(self) -> list[Standing]:
-        """The bidders, ranked by profit."""
-        return self.metrics().standings
-
-    def metrics(self) -> Summary:
-        """Measure the log."""
-        return summarise(self.log)
 
 
 class Auction(AuctionConfig):
     """An auction that can be held: `run()`, `await arun()`, or `async for entry in stream()`.
 
     They take the same arguments: `out`, a new folder for the run (None: keep it in memory); `models`, chat models of
-    yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; and but for `stream`, `listen`,
-    called with every entry of the log as it is written.
+    yours by the name that bidders use; `agents`, AutoGen agents of yours by bidder; `people`, by bidder; and but for
+    `stream`, `listen`, called with every entry of the log as it is written.
     """
 
     def run(
@@ -86,6 +56,7 @@ class Auction(AuctionConfig):
         models: Mapping[str, BaseChatModel] | None = None,
         agents: Mapping[str, ChatAgent] | None = None,
         listen: Listener | None = None,
+        people: Mapping[str, Person] | None = None,
     ) -> Result:
         """Hold the auction.
 
@@ -93,7 +64,7 @@ class Auction(AuctionConfig):
             ConfigError: a setting that is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
         """
-        return finish(self.arun(out, models, agents, listen), "run() can't be used", "await auction.arun()")
+        return finish(self.arun(out, models, agents, listen, people), "run() can't be used", "await auction.arun()")
 
     async def arun(
         self,
@@ -101,9 +72,10 @@ class Auction(AuctionConfig):
         models: Mapping[str, BaseChatModel] | None = None,
         agents: Mapping[str, ChatAgent] | None = None,
         listen: Listener | None = None,
+        people: Mapping[str, Person] | None = None,
     ) -> Result:
         """Hold the auction inside a running event loop."""
-        run = Run(self, Given(models or {}, agents or {}))
+        run = Run(self, Given(models or {}, agents or {}, people or {}))
         if out is None:
             return await run.hold(None, listen)
         with closing(RunFolder.make(Path(out), run.config)) as folder:
@@ -114,10 +86,11 @@ class Auction(AuctionConfig):
         out: Path | str | None = None,
         models: Mapping[str, BaseChatModel] | None = None,
         agents: Mapping[str, ChatAgent] | None = None,
+        people: Mapping[str, Person] | None = None,
     ) -> AsyncIterator[Entry]:
         """Hold the auction and give every entry of the log as it is written."""
         entries: asyncio.Queue[Entry | None] = asyncio.Queue()
-        held = asyncio.ensure_future(self.arun(out, models, agents, entries.put_nowait))
+        held = asyncio.ensure_future(self.arun(out, models, agents, entries.put_nowait, people))
         held.add_done_callback(lambda _: entries.put_nowait(None))
         try:
             while (entry := await entries.get()) is not None:
@@ -126,16 +99,6 @@ class Auction(AuctionConfig):
         finally:
             held.cancel()
             await asyncio.wait({held})
-
-
-def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:
-    """Run to the end where no event loop is running."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise ConfigError(f"{refusal} in a running event loop, as in a notebook; use: {remedy}")
 
 
 class Run:
@@ -147,7 +110,7 @@ class Run:
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items}) if self.items else config
         self.rules = RULES[config.rules.game](config.rules, self.config)
-        self.agents = given.agents
+        self.given = given
         self.models = given.open_models(config)
         given.check(config)
         self.personas = extended(config.personas)
@@ -168,42 +131,20 @@ class Run:
                 log.listen(listen)
             name = folder.path.name if folder else run_name(self.config.name)
             opened = log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4))).event
-            sale = self._sale(log)
+            names = [bidder.name for bidder in self.config.bidders]
+            sale = Sale(self.rules, names, log, stream(self.config.seed, "ties"))
             for event in self._introductions():
                 sale.record(event)
-            async with self._memories(folder, store) as memories:
-                archives = self._archives(memories, f"{name}-{getattr(opened, 'token', '')}")
-                await self._room(sale, folder, archives).hold()
+            async with opened_store(self.config, folder.path / MEMORY if folder else None, store) as memories:
+                archives = archives_of(self.config, memories, f"{name}-{getattr(opened, 'token', '')}")
+                await Seating(self.config, self.given, self.models, sale, folder, archives).room().hold()
             return Result(tuple(log.entries), folder.path if folder else None)
-
-    @asynccontextmanager
-    async def _memories(self, folder: RunFolder | None, given: BaseStore | None) -> AsyncIterator[BaseStore | None]:
-        """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
-        if given is not None or not any(bidder.remembers for bidder in self.config.bidders):
-            yield given
-            return
-        async with open_store(self.config.memory, folder.path / MEMORY if folder else None) as store:
-            yield store
-
-    def _archives(self, store: BaseStore | None, auction: str) -> dict[str, Archive]:
-        if store is None:
-            return {}
-        return {
-            bidder.name: Archive(store, bidder.name, auction, self.config.memory)
-            for bidder in self.config.bidders
-            if bidder.remembers
-        }
-
-    def _sale(self, log: Log) -> Sale[Any]:
-        names = [bidder.name for bidder in self.config.bidders]
-        return Sale(self.rules, names, log, stream(self.config.seed, "ties"))
 
     def _introductions(self) -> list[Event]:
         """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
         events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
         for bidder in self.config.bidders:
-            player = bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
-            events.append(BidderLabelled(bidder.name, bidder.persona, player))
+            events.append(BidderLabelled(bidder.name, bidder.persona, self._player_name(bidder)))
         for bidder in self.config.bidders:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
             personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
@@ -227,46 +168,11 @@ class Run:
         }
 
     def _player_name(self, bidder: Bidder) -> str:
+        if not bidder.mind:
+            return bidder.rule or ("agent" if bidder.agent else "person")
         chat, settings = self.models[bidder.model]
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
-
-    def _room(self, sale: Sale[Any], folder: RunFolder | None, archives: Mapping[str, Archive]) -> AuctionRoom:
-        thinkers = [bidder.name for bidder in self.config.bidders if not bidder.agent and not bidder.rule]
-        learners = () if self.config.memory.frozen else tuple(archives)
-        seats = []
-        for number, bidder in enumerate(self.config.bidders, start=1):
-            notes = Notes()
-            agent = self.agents.get(bidder.name)
-            if agent is None:
-                mind = partial(self._mind, bidder, sale, notes, folder, archives.get(bidder.name))
-                player = SCRIPTS[bidder.rule](bidder, self.config.seed) if bidder.rule else mind()
-                agent = BidderAgent(f"bidder_{number}", player, partial(sale.seen_by, bidder.name))
-            seats.append(self._seat(number, bidder, agent, notes, sale, folder))
-        return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks, learners)
-
-    def _seat(
-        self, number: int, bidder: Bidder, agent: ChatAgent, notes: Notes, sale: Sale[Any], folder: RunFolder | None
-    ) -> Seat:
-        recording = folder.recording if folder else Recording()
-        return Seat(
-            f"seat_{number}",
-            bidder.name,
-            agent,
-            bidder.timeout_seconds,
-            notes,
-            quoted=bidder.agent,
-            recorded=lambda: recording.said(len(sale.log.entries) - 1, bidder.name),
-        )
-
-    def _mind(
-        self, bidder: Bidder, sale: Sale[Any], notes: Notes, folder: RunFolder | None, archive: Archive | None
-    ) -> GraphBidder:
-        chat, settings = self.models[bidder.model]
-        model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=sale.log.now)
-        if folder is not None:
-            model.keep, model.recording = folder.keep, folder.recording
-        return GraphBidder(Mind(model, bidder, notes.begin, archive, self.config.rules.game))
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:

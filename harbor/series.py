@@ -6,8 +6,8 @@ Each auction of it is a run of its own in a folder inside, with a seed derived f
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, closing
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -23,8 +23,10 @@ from harbor.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, 
 from harbor.folder import MANIFEST, MEMORY, RunFolder, complete, run_name
 from harbor.given import Given
 from harbor.log import Entry, Log, of_type
-from harbor.memory.archive import open_store
-from harbor.run import Listener, Result, Run, finish
+from harbor.memory.archive import opened_store
+from harbor.people import Person
+from harbor.result import Listener, Result, finish
+from harbor.run import Run
 from harbor.seeding import derive
 from harbor.thoughts import Learned
 
@@ -46,6 +48,7 @@ def hold_series(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
 ) -> SeriesResult:
     """Hold the auctions of a config with `series`, one after another; the arguments are those of `Auction.run`.
 
@@ -55,7 +58,7 @@ def hold_series(
         MemoryStoreError: the store of the memories can't be opened.
     """
     return finish(
-        ahold_series(config, out, models, agents, listen), "hold_series() can't be used", "await ahold_series()"
+        ahold_series(config, out, models, agents, listen, people), "hold_series() can't be used", "await ahold_series()"
     )
 
 
@@ -65,9 +68,10 @@ async def ahold_series(
     models: Mapping[str, BaseChatModel] | None = None,
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
 ) -> SeriesResult:
     """Hold a series inside a running event loop."""
-    series = HeldSeries(config, Given(models or {}, agents or {}))
+    series = HeldSeries(config, Given(models or {}, agents or {}, people or {}))
     if out is None:
         return await series.hold(None, listen)
     with closing(RunFolder.make(Path(out), config)) as folder:
@@ -96,21 +100,13 @@ class HeldSeries:
             name = folder.path.name if folder else run_name(self.config.name)
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
             log.append(SeriesOpened(self.length))
-            async with self._memories(folder) as store:
+            async with opened_store(self.config, folder.path / MEMORY if folder else None) as store:
                 for number in range(1, self.length + 1):
                     run = self._run(number)
                     results.append(await self._hold(number, run, folder, listen, store))
                     log.append(_held(number, run, results[-1]))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
-
-    @asynccontextmanager
-    async def _memories(self, folder: RunFolder | None) -> AsyncIterator[BaseStore | None]:
-        if not any(bidder.remembers for bidder in self.config.bidders):
-            yield None
-            return
-        async with open_store(self.config.memory, folder.path / MEMORY if folder else None) as store:
-            yield store
 
     async def _hold(
         self, number: int, run: Run, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None

@@ -15,7 +15,7 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = {
     0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
           harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.notes
-          harbor.settings harbor.games harbor.scripts
+          harbor.settings harbor.games harbor.scripts harbor.people
           harbor.rules harbor.rules.mechanism harbor.rules.registry
           harbor.rules.english harbor.rules.water harbor.rules.session harbor.rules.private_values
           harbor.rules.second_price harbor.rules.first_price harbor.rules.english_private harbor.rules.beauty
@@ -26,7 +26,7 @@ FLOORS = {
           harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.chroma harbor.memory.archive
-          harbor.recording harbor.reading harbor.given
+          harbor.recording harbor.reading harbor.given harbor.result
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
@@ -39,11 +39,13 @@ FLOORS = {
           harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember
           harbor.graphs.contests harbor.graphs.contests.thinking harbor.graphs.contests.choose
           harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
-    3: """harbor.run harbor.series harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
+    3: """harbor.run harbor.seating harbor.series harbor.resuming harbor.testing harbor.conformance
+          harbor.conformance.rules
           harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",
     5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
-          harbor.commands.configs harbor.commands.output""",
+          harbor.commands.conduct harbor.commands.configs harbor.commands.output
+          harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

@@ -491,7 +491,7 @@ def test_a_seed_is_a_whole_number_from_zero():
 
 
 def test_a_bidder_is_played_by_one_player_only():
-    assert "by a rule or by an agent" in complaint(**bidder(rule="truthful", agent=True))
+    assert "one player, not rule and agent" in complaint(**bidder(rule="truthful", agent=True))
 
 
 @effort(max_examples=200, deadline=None)

@@ -420,7 +420,12 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 
 def test_a_run_that_another_process_holds_is_refused(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
+    def crash(entry):
+        if entry.seq == 20:
+            raise Broken
+
+    with pytest.raises(Broken):
+        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=crash)
     with closing(RunFolder.reopen(tmp_path / "run")):
         with pytest.raises(RunFolderError, match="another process"):
             RunFolder.reopen(tmp_path / "run")

@@ -1,42 +1,60 @@
-"""Commands that hold an auction, resume it, or tell it again."""
+"""Commands that hold an auction, play in it, resume it, or tell it again."""
 
 from __future__ import annotations
 
-import gc
-import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from harbor.commands.configs import load, override
+from harbor.commands.conduct import conduct
+from harbor.commands.configs import chosen_config, override, seat_person
 from harbor.commands.output import Json, Quiet, say, show
-from harbor.errors import ConfigError, RunFolderError
 
-if TYPE_CHECKING:
-    from harbor.run import Listener, Result
+Config = Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")]
+Preset = Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")]
+Seed = Annotated[int | None, typer.Option(help="Replace the seed.")]
+Model = Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")]
+Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
+Out = Annotated[Path | None, typer.Option(help="A new folder for the run; default: runs/<utc>-<name>-<id>.")]
 
 
 def auction(
-    config: Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")] = None,
-    preset: Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Replace the seed.")] = None,
-    model: Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")] = None,
-    items: Annotated[int | None, typer.Option(help="Replace the number of items.")] = None,
-    out: Annotated[Path | None, typer.Option(help="A new folder for the run; default: runs/<utc>-<name>-<id>.")] = None,
+    config: Config = None,
+    preset: Preset = None,
+    seed: Seed = None,
+    model: Model = None,
+    items: Items = None,
+    out: Out = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Hold an auction; print the standings and where the log is."""
     from harbor.folder import run_name
 
-    if config is not None and preset is not None:
-        raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
-    chosen = override(load(config or preset or "demo"), seed, model, items)
+    chosen = override(chosen_config(config, preset), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
-    _conduct(lambda listen: chosen.run(out=folder, listen=listen), folder, as_json, quiet)
+    conduct(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
+
+
+def play(
+    config: Config = None,
+    preset: Preset = None,
+    name: Annotated[
+        str | None, typer.Option("--as", help="Whom you play; default: the config's person, else its first bidder.")
+    ] = None,
+    seed: Seed = None,
+    model: Model = None,
+    items: Items = None,
+    out: Out = None,
+) -> None:
+    """Bid in an auction yourself; Ctrl-C pauses it."""
+    from harbor.folder import run_name
+
+    chosen, player = seat_person(chosen_config(config, preset), name)
+    chosen = override(chosen, seed, model, items)
+    folder = out or Path("runs") / run_name(chosen.name)
+    conduct(lambda listen, people: chosen.arun(out=folder, listen=listen, people=people), folder, player=player)
 
 
 def resume(
@@ -45,8 +63,8 @@ def resume(
     quiet: Quiet = False,
 ) -> None:
     """Continue an interrupted run; no model call that is recorded is paid again."""
-    from harbor.folder import complete
-    from harbor.resuming import resume as resumed
+    from harbor.folder import complete, read_config
+    from harbor.resuming import aresume
 
     if (done := complete(run)) is not None:
         from harbor.evaluation.metrics.summary import summarise
@@ -54,7 +72,8 @@ def resume(
         say(f"run {str(run)!r} is complete; there is nothing to resume")
         show(summarise(done.entries), as_json, with_items=not quiet)
         return
-    _conduct(lambda listen: resumed(run, listen=listen), run, as_json, quiet)
+    player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
+    conduct(lambda listen, people: aresume(run, listen=listen, people=people), run, as_json, quiet, player)
 
 
 def replay(
@@ -69,38 +88,3 @@ def replay(
     if reading.warning:
         say(f"warning: {reading.warning}")
     show(summarise(reading.entries), as_json)
-
-
-def _conduct(hold: Callable[[Listener | None], Result], folder: Path, as_json: bool, quiet: bool) -> None:
-    """Hold an auction before whoever watches; print its results."""
-    from harbor.display import Screen, watching
-    from harbor.folder import EVENTS
-
-    gc.freeze()  # the frameworks' objects are here to stay: a collection of them held up a turn by 50 ms
-    with interruptible(folder):
-        if as_json or quiet:
-            result = hold(None)
-        else:
-            with watching(Screen(highlight=False)) as listen:
-                result = hold(listen)
-    show(result.metrics(), as_json, with_items=not quiet)
-    if not as_json:
-        typer.echo(f"log: {folder / EVENTS}")
-
-
-@contextmanager
-def interruptible(folder: Path) -> Iterator[None]:
-    """Say how a run goes on that is broken off by Ctrl-C, or by a disk that is full."""
-    from harbor.folder import EVENTS
-
-    remedy = f"resume with: harbor resume {shlex.quote(str(folder))}"
-    try:
-        yield
-    except KeyboardInterrupt:
-        log = folder / EVENTS
-        say(f"stopped; what happened up to here is in {log}; {remedy}" if log.exists() else "stopped before it began")
-        raise typer.Exit(130) from None
-    except OSError as error:
-        raise RunFolderError(
-            f"output folder {str(folder)!r} can't be written ({error.strerror}); make room, then {remedy}"
-        ) from error

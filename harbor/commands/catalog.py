@@ -21,7 +21,7 @@ def graph(
     from harbor.graphs.state import Mind
     from harbor.simulated import SimulatedChat
 
-    thinkers = {one.name: one for one in load(config).bidders if not one.rule and not one.agent}
+    thinkers = {one.name: one for one in load(config).bidders if one.mind}
     if not thinkers:
         raise ConfigError(f"config {config!r} has no bidder with a graph; give one a model instead of a rule")
     name = bidder if bidder is not None else next(iter(thinkers))

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from harbor.errors import ConfigError, unknown
 
 if TYPE_CHECKING:
+    from harbor.config import Bidder
     from harbor.run import Auction
+
+
+def chosen_config(config: str | None, preset: str | None) -> Auction:
+    """Read what is named as an argument or with --preset; the demo without either."""
+    if config is not None and preset is not None:
+        raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
+    return load(config or preset or "demo")
 
 
 def load(config: str) -> Auction:
@@ -30,6 +38,24 @@ def load(config: str) -> Auction:
     if not path.exists() and path.suffix not in (".toml", ".json"):
         raise ConfigError(unknown("preset", config, presets))
     return read_settings(path, Auction)
+
+
+def seat_person(chosen: Auction, name: str | None) -> tuple[Auction, Bidder]:
+    """Have a person play the bidder of this name, or the one whom the config has a person play, or the first.
+
+    Raises:
+        ConfigError: no bidder has that name.
+    """
+    from harbor.config import check
+
+    values = chosen.model_dump(exclude_unset=True)  # a person has another default for its time
+    bidders = {bidder["name"]: bidder for bidder in values["bidders"]}
+    name = name or next((bidder.name for bidder in chosen.bidders if bidder.person), chosen.bidders[0].name)
+    if name not in bidders:
+        raise ConfigError(unknown("bidder", name, bidders))
+    bidders[name] |= {"rule": None, "agent": False, "person": True}
+    seated = check(type(chosen), values, "command line")
+    return seated, next(bidder for bidder in seated.bidders if bidder.name == name)
 
 
 def override(chosen: Auction, seed: int | None, model: str | None, items: int | None) -> Auction:

@@ -1,0 +1,361 @@
+"""People as bidders: through a real terminal, and through queues."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from harbor import Auction, Bidder, Item, Person, aresume
+from harbor.asks import Ask, Pause
+from harbor.commands.configs import seat_person
+from harbor.config import PATIENCE_SECONDS
+from harbor.errors import ConfigError
+from harbor.events import Answered, BidderWithdrew, ItemSold, SaleClosed, SeatFailed
+from harbor.log import of_type
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+LONG = 60
+SMALL = """
+name = "small"
+bidders = [
+  {name = "Ann", budget = 10000},
+  {name = "Ben", rule = "minimum-raise", max_bids = 1, budget = 10000},
+]
+[[items]]
+name = "Lot A"
+start = 1000
+true_value = 3000
+listing = "A fine \\u001b[31mred\\u202e house"
+[[items]]
+name = "Lot B"
+start = 2000
+true_value = 5000
+"""
+
+
+class Terminal:
+    """A process at a terminal of its own, as a person has it."""
+
+    def __init__(self, folder: Path, *words: str):
+        self.pid, self.screen = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execv(sys.executable, [*HARBOR, *words])
+        self.shown = ""
+        self.read = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        os.close(self.screen)
+
+    def more(self) -> bool:
+        ready, _, _ = select.select([self.screen], [], [], LONG)
+        assert ready, f"nothing more after: {self.shown[-500:]}"
+        try:
+            part = os.read(self.screen, 65536)
+        except OSError:  # the process has gone
+            return False
+        self.shown += part.decode(errors="replace").replace("\r\n", "\n")
+        return bool(part)
+
+    def expect(self, text: str) -> str:
+        """Read on until a text is shown; give what was shown since the last time, up to there."""
+        while (found := self.shown.find(text, self.read)) < 0:
+            assert self.more(), f"{text!r} never came after: {self.shown[-500:]}"
+        before, self.read = self.shown[self.read : found], found + len(text)
+        return before
+
+    def type(self, keys: str) -> None:
+        os.write(self.screen, keys.encode())
+
+    def answer(self, line: str) -> str:
+        """Wait for the prompt and type a line; give what stood before the prompt."""
+        before = self.expect("\n> ")
+        self.type(line + "\n")
+        return before
+
+    def end(self) -> int:
+        while self.more():
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+def lines(folder):
+    return [json.loads(line) for line in (folder / "run" / "events.jsonl").read_text().splitlines()]
+
+
+def of(folder, *types):
+    return [line for line in lines(folder) if line["type"] in types]
+
+
+# ---------------------------------------------------------------- at the terminal
+
+
+def test_a_whole_sale_is_played_at_a_terminal(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        opening = person.answer("1500")
+        assert "You are Ann." in opening
+        assert "budget: $10,000" in opening
+        assert "Lot A opens at $1,000, in steps of at least $100." in opening
+        assert "Your estimate: $3,300." in opening
+        assert "Ann, your call on Lot A: at least $1,000, and you have $10,000 left." in opening
+        assert "You have 600 s." in opening
+        person.expect("Ben bids $1,000 on Lot A.")
+        person.expect("Lot A is sold to Ann for $1,500.")
+        second = person.answer("withdraw")
+        assert "So far Ann: 1 item for $1,500, profit $1,500." in second
+        person.expect("Standings")
+        assert person.end() == 0
+    assert [(line["winner"], line["price"]) for line in of(folder, "item_sold")] == [("Ann", 1500), ("Ben", 2000)]
+    assert [line["words"] for line in of(folder, "answered")] == ["1500", "withdraw"]
+    config = json.loads((folder / "run" / "config.json").read_text())
+    assert [bidder["person"] for bidder in config["bidders"]] == [True, False]
+    assert {line["bidder"]: line["player"] for line in of(folder, "bidder_labelled")}["Ann"] == "person"
+
+
+def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        person.answer("20000")
+        assert "Your bid failed: $20,000 is above your remaining budget of $10,000." in person.answer("5")
+        assert "Your bid failed: $5 is below the least bid of $1,000." in person.answer("1000")
+        person.expect("Ann bids $1,000 on Lot A.")
+    assert [line["reason"].split()[0] for line in of(folder, "bid_failed")] == ["$20,000", "$5"]
+
+
+def test_what_cannot_be_read_is_explained_and_costs_no_attempt(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        person.answer("what?")
+        for garbage in ("", "1000 or 1200", "\x1b[A", "perhaps"):
+            assert "That can't be read: " in person.answer(garbage)
+        assert "Type an amount, such as 1000, or: withdraw" in person.answer("1000")
+        person.expect("Ann bids $1,000 on Lot A.")
+    assert of(folder, "bid_failed") == []
+
+
+def test_text_of_others_reaches_the_terminal_escaped(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        before = person.answer("withdraw")
+    assert "A fine \ufffd[31mred\ufffd house" in before
+
+
+def test_another_bidder_may_be_played_by_name(folder):
+    with Terminal(folder, "play", "small.toml", "--as", "Ben", "--out", "run") as person:
+        assert "Ben, your call on Lot A" in person.answer("9000")
+        person.expect("Ben bids $9,000 on Lot A.")
+    assert json.loads((folder / "run" / "config.json").read_text())["bidders"][1]["rule"] is None
+
+
+def test_ctrl_c_pauses_an_auction_that_resume_continues_at_the_terminal(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        person.answer("1500")
+        person.expect("your call on Lot B")
+        person.expect("\n> ")
+        person.type("\x03")
+        person.expect(
+            "harbor: stopped; what happened up to here is in run/events.jsonl; resume with: harbor resume run"
+        )
+        assert person.end() == 130
+    before = lines(folder)
+    with Terminal(folder, "resume", "run") as person:
+        again = person.answer("4000")
+        assert "Lot A is sold to Ann for $1,500." in again
+        assert "> " not in again  # what was answered is not asked again
+        assert "Ann, your call on Lot B" in again
+        person.expect("Standings")
+        assert person.end() == 0
+    assert lines(folder)[: len(before)] == before
+    assert [(line["winner"], line["price"]) for line in of(folder, "item_sold")] == [("Ann", 1500), ("Ann", 4000)]
+
+
+def test_the_end_of_the_input_pauses_the_auction(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        person.answer("1500")
+        person.expect("your call on Lot B")
+        person.expect("\n> ")
+        person.type("\x04")
+        person.expect("resume with: harbor resume run")
+        assert person.end() == 130
+    assert not of(folder, "seat_failed", "sale_closed")
+    done = subprocess.run(
+        [*HARBOR, "resume", "run"], cwd=folder, input="withdraw\n", capture_output=True, text=True, check=True
+    )
+    assert "Standings" in done.stdout
+    assert of(folder, "sale_closed")
+
+
+def test_answers_may_be_piped_in(folder):
+    command = [*HARBOR, "play", "small.toml", "--out", "run"]
+    done = subprocess.run(command, cwd=folder, input="1500\nout\n", capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert [line["winner"] for line in of(folder, "item_sold")] == ["Ann", "Ben"]
+
+
+def test_who_takes_too_long_is_told_and_has_withdrawn(folder):
+    (folder / "small.toml").write_text(SMALL.replace('{name = "Ann",', '{name = "Ann", timeout_seconds = 0.2,'))
+    with Terminal(folder, "play", "small.toml", "--out", "run") as person:
+        person.expect("You have 0.2 s.")
+        person.expect("Your time is up: that counts as a withdrawal.")
+        person.expect("Lot A is sold to Ben for $1,000.")
+        person.expect("harbor: warning: Ann gave no answer 2 times")
+        assert person.end() == 0
+    assert {line["reason"] for line in of(folder, "bidder_withdrew") if line["bidder"] == "Ann"} == {"fault"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["play", "small.toml", "--as", "Anne"], "unknown bidder 'Anne'; did you mean 'Ann'?"),
+        (["play", "smal"], "unknown preset 'smal'"),
+        (["auction", "person.toml"], "bidder 'Ann' is played by a person; use: harbor play"),
+        (["play", "two.toml"], "bidder 'Ann' is played by a person; use: harbor play, or give it to run(people=...)"),
+        (["auction", "both.toml"], "a bidder has one player, not rule and person; drop one"),
+    ],
+)
+def test_a_mistake_is_one_line(words, said, folder):
+    person = SMALL.replace('{name = "Ann",', '{name = "Ann", person = true,')
+    (folder / "person.toml").write_text(person)
+    (folder / "two.toml").write_text(person.replace("bidders = [", 'bidders = [{name = "Cho", person = true},'))
+    (folder / "both.toml").write_text(SMALL.replace('rule = "minimum-raise"', 'rule = "minimum-raise", person = true'))
+    done = subprocess.run(
+        [*HARBOR, *words, "--out", "run"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+    assert not (folder / "run").exists()
+
+
+# ---------------------------------------------------------------- through queues
+
+
+def sale(**settings):
+    return Auction(
+        items=[Item(name="Lot A", start=1000, true_value=3000), Item(name="Lot B", start=2000, true_value=5000)],
+        bidders=[
+            Bidder("Ann", person=True, budget=10_000, **settings),
+            Bidder("Ben", person=True, budget=10_000, **settings),
+        ],
+    )
+
+
+async def answering(person, answers):
+    """Answer calls as they come."""
+    asks = []
+    for words in answers:
+        call = await asyncio.wait_for(person.asks.get(), LONG)
+        asks.append(call.ask)
+        person.answers.put_nowait(words)
+    return asks
+
+
+async def test_two_people_bid_in_one_auction():
+    ann, ben = Person(), Person()
+    held, calls, _ = await asyncio.gather(
+        sale().arun(people={"Ann": ann, "Ben": ben}),
+        answering(ann, ["1000", "I bid 1400", "2000"]),
+        answering(ben, ["1200", "I'm out", "I withdraw"]),
+    )
+    assert [(call.item, call.minimum) for call in calls] == [("Lot A", 1000), ("Lot A", 1300), ("Lot B", 2000)]
+    assert [(sold.winner, sold.price) for sold in of_type(held.log, ItemSold)] == [
+        ("Ann", Decimal(1400)),
+        ("Ann", Decimal(2000)),
+    ]
+
+
+async def test_a_person_sees_what_its_seat_may_see():
+    ann, ben, seen = Person(), Person(), []
+
+    async def looking():
+        for _ in range(2):
+            seen.append((await asyncio.wait_for(ann.asks.get(), LONG)).seen)
+            ann.answers.put_nowait("withdraw")
+
+    await asyncio.gather(sale().arun(people={"Ann": ann, "Ben": ben}), looking(), answering(ben, ["1777", "2888"]))
+    assert {event.audience for call in seen for event in call} == {"everyone", "bidder:Ann"}
+
+
+async def test_a_person_is_told_that_its_call_is_over():
+    ann, ben = Person(), Person()
+    held = asyncio.ensure_future(sale(timeout_seconds=0.1).arun(people={"Ann": ann, "Ben": ben}))
+    assert await asyncio.wait_for(ann.asks.get(), LONG) is not None
+    assert await asyncio.wait_for(ann.asks.get(), LONG) is None
+    log = (await held).log
+    assert {failed.kind for failed in of_type(log, SeatFailed)} == {"timeout"}
+    assert {out.reason for out in of_type(log, BidderWithdrew)} == {"fault"}
+
+
+async def test_words_that_come_too_late_are_no_answer_to_the_next_call():
+    person = Person()
+    person.answers.put_nowait("9000")
+    acting = asyncio.ensure_future(person.act(Ask("Ann", "Lot A", 1, Decimal(1), Decimal(9999)), ()))
+    await asyncio.wait_for(person.asks.get(), LONG)
+    person.answers.put_nowait("10")
+    assert await acting == "10"
+
+
+async def test_a_pause_passes_a_person_by():
+    assert await Person().act(Pause("Ann"), ()) is None
+
+
+async def test_people_in_queues_resume(tmp_path):
+    ann, ben = Person(), Person()
+    held = asyncio.ensure_future(sale().arun(out=tmp_path / "run", people={"Ann": ann, "Ben": ben}))
+    await asyncio.gather(answering(ann, ["1000"]), answering(ben, ["1200"]))
+    await asyncio.wait_for(ann.asks.get(), LONG)
+    held.cancel()
+    await asyncio.wait({held})
+    ann, ben = Person(), Person()
+    resumed, calls, _ = await asyncio.gather(
+        aresume(tmp_path / "run", people={"Ann": ann, "Ben": ben}),
+        answering(ann, ["I bid 1400", "2000"]),
+        answering(ben, ["I'm out", "I withdraw"]),
+    )
+    assert (calls[0].round, calls[0].minimum) == (2, 1300)
+    assert isinstance(resumed.log[-1].event, SaleClosed)
+    assert [event.words for event in of_type(resumed.log, Answered) if event.bidder == "Ann"] == [
+        "1000",
+        "I bid 1400",
+        "2000",
+    ]
+
+
+def test_a_person_has_more_time_than_a_model_unless_the_config_says_otherwise():
+    auction = Auction(bidders=[Bidder("Ann", rule="truthful"), Bidder("Ben", timeout_seconds=5)])
+    assert seat_person(auction, None)[1].timeout_seconds == PATIENCE_SECONDS
+    assert seat_person(auction, "Ben")[1].timeout_seconds == 5
+    assert auction.bidders[0].timeout_seconds == 120
+
+
+def test_a_bidder_has_one_player():
+    with pytest.raises(ConfigError, match="not agent and person"):
+        Bidder("Ann", agent=True, person=True)
