@@ -9,14 +9,15 @@ from statistics import fmean, stdev
 
 import pytest
 
-from harbor.config import Bidder, Houses, Switches
+from harbor.config import Bidder, Houses, Item, Switches
 from harbor.evaluation.metrics.profiling import divergence, profiling_errors
 from harbor.evaluation.profiler import train
 from harbor.events import BidderLabelled
 from harbor.log import Entry, of_type
 from harbor.personas import traits
-from harbor.personas.catalog import houses, personas
+from harbor.personas.catalog import catalog_houses, houses, personas
 from harbor.run import Auction
+from harbor.seeding import stream
 
 IDS = tuple(personas())
 TEXTS = {persona.id: persona.text for persona in personas().values()}
@@ -62,12 +63,14 @@ def test_divergence_of_profiles(benchmark, figure, matched, mixed):
 
 
 def test_statistical_profiler_beside_the_models(benchmark, figure):
-    """Trained on five personas and their houses, judged on the other five."""
+    """Trained on five personas and their houses, judged on the other five and theirs."""
 
     def sale(seed: int, pool: tuple[str, ...]) -> tuple[Entry, ...]:
         rivals = [Bidder(f"Rival {step}", persona=pool[(seed + step) % len(pool)]) for step in (0, 2)]
+        suited = [house.item for house in catalog_houses().values() if house.item.persona in pool]
+        items = stream(seed, "study").sample([Item.model_validate(house) for house in suited], 10)
         bidders = [Bidder("Master", theory_of_mind="inferred"), *rivals]
-        return Auction(seed=seed, items=Houses(count=10, matched=3), bidders=bidders).run().log
+        return Auction(seed=seed, items=items, bidders=bidders).run().log
 
     known, held_out = IDS[:5], IDS[5:]
     profiler = train([sale(seed, known) for seed in range(SALES)], {persona: TEXTS[persona] for persona in known})
@@ -85,7 +88,7 @@ def test_statistical_profiler_beside_the_models(benchmark, figure):
         )
         errors = profiling_errors(log)
         models.append(fmean(error.divergence for error in errors if error.item == errors[-1].item))
-    figure("KL, statistical profiler (held-out personas, 3 matched)", "", interval(statistical))
+    figure("KL, statistical profiler (held-out personas and houses)", "", interval(statistical))
     figure("KL, built-in model on the same sales", "", interval(models))
 
 
@@ -97,6 +100,7 @@ def test_profit_of_theory_of_mind(benchmark, figure):
         "strategy alone": Switches(strategy="on"),
         "(c) inferred + strategy": Switches(theory_of_mind="inferred", strategy="on"),
         "(d) true + strategy": Switches(theory_of_mind="true", strategy="on"),
+        "second + strategy": Switches(theory_of_mind="second", strategy="on"),
     }
 
     def ratio(seed: int, switches: Switches) -> float:

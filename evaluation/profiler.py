@@ -29,7 +29,22 @@ class Profiler:
     classifier: Pipeline
 
     def profile(self, entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, float]:
-        """Give a bidder's probable share of each persona of a catalog (texts by id), from the public part of a log."""
+        """Give a bidder's probable share of each persona of a catalog, from the public part of a log.
+
+        Args:
+            entries: a log.
+            bidder: one of its bidders; of one that never bid there is nothing to tell, so all shares are equal.
+            catalog: texts by id.
+
+        Raises:
+            ValueError: the log has no such bidder, or the catalog is empty.
+        """
+        bidders = [name for opened in of_type(entries, SaleOpened) for name in opened.bidders]
+        if bidder not in bidders or not catalog:
+            what = f"bidder {bidder!r}" if catalog else "persona in the catalog"
+            raise ValueError(f"there is no {what}; give one of {bidders} and a catalog of texts by id")
+        if not any(bid.bidder == bidder for bid in of_type(entries, BidPlaced)):
+            return dict.fromkeys(catalog, 1 / len(catalog))
         rows = features(entries, bidder, catalog)
         chances = self.classifier.predict_proba(list(rows.values()))[:, 1]
         total = float(sum(chances))
@@ -44,21 +59,29 @@ def train(logs: Iterable[Sequence[Entry]], catalog: Mapping[str, str] | None = N
         catalog: texts by id; the catalog that each log shows by default.
 
     Raises:
-        ValueError: no bidder of the logs has a persona of the catalog.
+        ValueError: a log shows no catalog and none is given; or no bidder of the logs has a persona of it, or every
+            one has all of it, so that there is nothing to tell apart.
     """
     rows: list[list[float]] = []
     labels: list[bool] = []
     for entries in logs:
-        texts = catalog or of_type(entries, CatalogShown)[0].personas
+        texts = catalog or _shown(entries)
         for label in of_type(entries, BidderLabelled):
             if not any(persona in texts for persona in label.personas):
                 continue
             measured = features(entries, label.bidder, texts)
             rows += measured.values()
             labels += [persona in label.personas for persona in measured]
-    if not any(labels):
-        raise ValueError("no bidder of these logs has a persona of the catalog; give logs with personas")
+    if len(set(labels)) < 2:
+        raise ValueError("no bidder of these logs has one persona of the catalog and lacks another; give other logs")
     return Profiler(make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, labels))
+
+
+def _shown(entries: Sequence[Entry]) -> Mapping[str, str]:
+    shown = of_type(entries, CatalogShown)
+    if not shown:
+        raise ValueError("a log shows no catalog, as no bidder of it has a theory of mind; give train(catalog=...)")
+    return shown[0].personas
 
 
 def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, list[float]]:

@@ -27,6 +27,7 @@ Node = Callable[[Thinking, Thought], Awaitable[Update]]
 Builder = StateGraph[Thinking, None, Thinking, Thinking]
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
 MOST_STEPS = 25
+ABOUT_RIVALS = ("profile", "mirror", "predict")
 
 
 def bidder_graph(mind: Mind) -> Graph:
@@ -52,16 +53,20 @@ def bidder_graph(mind: Mind) -> Graph:
     now = [name for name in _present(nodes, "replan", "predict") if name not in waiting]
     then = [name for name in _present(nodes, "replan", "predict") if name in waiting]
 
+    def social(state: Thinking, names: list[str]) -> list[str]:
+        """Leave out what is about rivals where there are none."""
+        return names if state["notebook"].rivals else [name for name in names if name not in ABOUT_RIVALS]
+
     async def occasion(state: Thinking) -> list[str]:  # async, as a sync one would cost a thread hop
         """Choose where to enter: a bid is wanted, an item has closed, or the sale is about to begin."""
         ask = state["ask"]
         if isinstance(ask, Ask):
             return [first]
-        return [*beside, *_if_worthwhile(state, now)] if ask.closed else opening or [END]
+        return social(state, [*beside, *_if_worthwhile(state, now)] if ask.closed else opening) or [END]
 
     async def onward(state: Thinking) -> list[str]:
         """Go on from what was concluded about the item that has closed."""
-        return _if_worthwhile(state, then) or [END]
+        return social(state, _if_worthwhile(state, then)) or [END]
 
     graph.add_conditional_edges(START, occasion, [first, *opening, *beside, *now, END])
     graph.add_conditional_edges("believe", onward, [*then, END])

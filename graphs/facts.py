@@ -97,13 +97,15 @@ def conduct(notebook: Notebook, item: str, bidder: str) -> Row:
     }
 
 
-def rivals(notebook: Notebook) -> list[Row]:
-    """List the rivals: profile as far as there is one, what each has spent, and how it probably sees oneself."""
+def rivals(notebook: Notebook) -> Row:
+    """Tell what there is to know of the rivals, and what one has spent oneself.
+
+    Of each: its profile as far as there is one, what it has spent, and how it probably sees oneself.
+    """
     rows = []
     for rival in notebook.rivals:
-        spent = sum((win.price for win in notebook.wins(rival)), Decimal(0))
-        row: Row = {"rival": rival, "profile": notebook.profiles.get(rival, {}), "spent": spent}
+        row: Row = {"rival": rival, "profile": notebook.profiles.get(rival, {}), "spent": notebook.spent(rival)}
         if rival in notebook.mirrors:
             row["sees_me_as"] = notebook.mirrors[rival]
         rows.append(row)
-    return rows
+    return {"purse": notebook.purse, "spent": notebook.spent(notebook.name), "rivals": rows}

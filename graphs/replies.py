@@ -20,6 +20,12 @@ def _plain(value: Any) -> Any:
     return value.strip().removeprefix("$").replace(",", "").lower() if isinstance(value, str) else value
 
 
+def _letter(value: Any) -> Any:
+    """Take "a", " B" and "C raise" for their letters."""
+    words = value.split(maxsplit=1) if isinstance(value, str) else []
+    return words[0].rstrip(".:)").upper() if words else value
+
+
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
 Dollars = Annotated[Decimal, BeforeValidator(_plain), Field(ge=-(10**15), le=10**15)]
@@ -105,7 +111,7 @@ class RivalPrediction(BaseModel):
 
     rival: Name
     interest: float = Field(ge=0, le=1)
-    limit: Dollars
+    limit: Annotated[Dollars, Field(ge=0)]
     expects_me: float | None = Field(None, ge=0, le=1)
 
 
@@ -120,7 +126,7 @@ class StrategyReply(BaseModel):
     """One of the six strategic actions."""
 
     reasons: Text
-    strategy: StrategicAction
+    strategy: Annotated[StrategicAction, BeforeValidator(_letter)]
 
 
 class FusedReply(StrategyReply, BidReply):

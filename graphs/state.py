@@ -15,8 +15,11 @@ from harbor.graphs.prompting import Facts, fill
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt
 
-CATALOG_PROMPTS = ("profile", "mirror", "predict", "replan")
-"""Prompts that begin with the texts of the catalog, where a provider's prefix cache finds them again."""
+CATALOG_PROMPTS = ("profile", "mirror", "predict")
+"""Prompts that begin with the texts of the catalog, where a provider's prefix cache finds them again.
+
+Plans do so where they can tell rivals apart.
+"""
 
 
 def remember(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
@@ -41,17 +44,26 @@ Update = dict[str, Any]
 
 @dataclass(frozen=True)
 class Thought:
-    """One run of one node: the model to ask, the bidder's switches, and a place for its notes."""
+    """One run of one node: whose it is, the model to ask, and a place for its notes."""
 
+    mind: Mind
     model: Mouthpiece
-    switches: Switches
     note: Note
+
+    @property
+    def switches(self) -> Switches:
+        """What this bidder's mind has."""
+        return self.mind.switches
+
+    def aside(self) -> Thought:
+        """Begin a thought beside this one, so that its notes stand together however fast the model is."""
+        return self.mind.thought()
 
     def prompt(self, name: str, notebook: Notebook, facts: Facts) -> Prompt:
         """Fill a prompt with who this bidder is and the facts of the call."""
         personas = [{"share": share, "text": text} for text, share in notebook.personas.items()]
         who: Facts = {"you": notebook.name, "personas": personas, "objective": notebook.objective}
-        if name in CATALOG_PROMPTS and notebook.catalog:
+        if name in CATALOG_PROMPTS or (notebook.profiles and name in ("plan", "replan")):
             who = {**who, "catalog": notebook.catalog}
         return fill(name, who, facts)
 
@@ -78,4 +90,4 @@ class Mind:
     def thought(self) -> Thought:
         """Begin a thought."""
         note = self.begin()
-        return Thought(replace(self.model, note=note), self.switches, note)
+        return Thought(self, replace(self.model, note=note), note)

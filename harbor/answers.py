@@ -44,11 +44,7 @@ def _options(facts: Facts) -> list[Option]:
     options = [_option(facts, item) for item in facts["items"]]
     if "catalog" not in facts or not facts.get("rivals"):
         return options
-    keenest = [0.0] * len(options)
-    for rival in facts["rivals"]:
-        left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
-        limits = insight.limits(rival["profile"], facts["catalog"], facts["items"], left)
-        keenest = [max(pair) for pair in zip(keenest, limits, strict=True)]
+    keenest = [max(reach) for reach in zip(*(_reach(facts, rival) for rival in facts["rivals"]), strict=True)]
     return [
         Option(option.name, option.worth, max(float(item["start"]), limit))
         for option, item, limit in zip(options, facts["items"], keenest, strict=True)
@@ -114,17 +110,15 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     """Choose a strategic action from one's own limit and what is expected of the rivals.
 
     A dollar that a rival spends here is missing later, so it pays to raise past one's own limit while the rival that
-    leads is expected to raise again; but only up to what the item is worth, for the rival may stop.
+    leads is expected, with some certainty, to raise again; but only up to what the item is worth, for it may stop.
     """
     item, least, budget = facts["items"][0], float(facts["least"]), float(facts["budget"])
     up_to, why = _up_to(facts, settings)
     rivals = [rival for rival in facts.get("rivals", []) if not rival["out"]]
-    if _is_drained(facts, rivals):
-        up_to *= judgement.WARINESS
     if least <= up_to:
         return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}; ${least:,.0f} is within that"
     step = least - max((float(bid[2]) for bid in facts["bids"]), default=least)
-    leading = [rival for rival in rivals if rival["leads"] and float(rival["limit"]) >= least + step]
+    leading = [rival for rival in rivals if rival["leads"] and insight.cautious(float(rival["limit"])) >= least + step]
     more_to_come = len(facts["items"]) > 1
     if leading and more_to_come and least <= min(budget, _worth(facts, item)):
         return (
@@ -136,15 +130,6 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     if more_to_come and least <= _worth(facts, item):
         return "D", f"{why}; the money is worth more on later items"
     return "E", f"{why}; nothing is left to earn at ${least:,.0f}"
-
-
-def _is_drained(facts: Facts, rivals: list[Values]) -> bool:
-    """Suspect a leader that pays more than it should want to, and that thinks that I want this item."""
-    price = max((float(bid[2]) for bid in facts["bids"]), default=0.0)
-    return any(
-        rival["leads"] and price > float(rival["limit"]) and rival.get("expects_me", 0) >= insight.WANTED
-        for rival in rivals
-    )
 
 
 def _up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
@@ -183,16 +168,36 @@ def _mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 
 def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    predictions = []
-    for rival in facts["rivals"]:
-        left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
-        interest, limit = insight.foresee(rival["profile"], facts["catalog"], facts["items"], left)
-        expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(limit, 2)}
-        if "sees_me_as" in rival:
-            expects_me, _ = insight.foresee(rival["sees_me_as"], facts["catalog"], facts["items"], left)
-            expected["expects_me"] = round(expects_me, 3)
-        predictions.append(expected)
-    return {"reasons": "From what each seems to want and has left.", "predictions": predictions}
+    return {
+        "reasons": "From what each seems to want and has left.",
+        "predictions": [_expect(facts, rival) for rival in facts["rivals"]],
+    }
+
+
+def _expect(facts: Facts, rival: Values) -> Values:
+    first, catalog = facts["items"][0], facts["catalog"]
+    interest = insight.interest(rival["profile"], catalog, first)
+    expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(_reach(facts, rival)[0], 2)}
+    if "sees_me_as" in rival:
+        expected["expects_me"] = round(insight.interest(rival["sees_me_as"], catalog, first), 3)
+    return expected
+
+
+def _reach(facts: Facts, rival: Values) -> list[float]:
+    """Say up to how many dollars a rival goes for each item: to its limit, or as far as it thinks that it can drain me.
+
+    It could only drain me if it had a picture of me, and never beyond what the item is worth to it.
+    """
+    profile, catalog, items = rival["profile"], facts["catalog"], facts["items"]
+    left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
+    limits = insight.limits(profile, catalog, items, left)
+    if "sees_me_as" not in rival:
+        return limits
+    mine = insight.limits(rival["sees_me_as"], catalog, items, float(facts["purse"]) - float(facts["spent"]))
+    return [
+        max(limit, min(left, insight.value(profile, catalog, item), insight.cautious(seen)))
+        for limit, item, seen in zip(limits, items, mine, strict=True)
+    ]
 
 
 def _impression(weights: dict[str, float]) -> str:

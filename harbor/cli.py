@@ -173,7 +173,7 @@ def graph(
         raise ConfigError(f"config {config!r} has no bidder with a graph; give one a model instead of a rule")
     name = bidder if bidder is not None else next(iter(thinkers))
     if name not in thinkers:
-        raise ConfigError(unknown("bidder", name, thinkers))
+        raise ConfigError(unknown("bidder with a graph", name, thinkers))
     typer.echo(bidder_graph(Mind.of(thinkers[name], SimulatedChat())).get_graph().draw_mermaid())
 
 

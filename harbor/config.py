@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -42,7 +43,7 @@ def _is_weight(weight: Any) -> bool:
 
 
 def _written(text: str) -> str:
-    if not text.strip():
+    if not any(unicodedata.category(character)[0] not in "CZ" for character in text):
         raise ValueError("must not be empty; write a text")
     return text
 
@@ -148,6 +149,9 @@ class Bidder(Switches):
     def _one_player(self) -> Bidder:
         if self.rule and self.agent:
             raise ValueError("a bidder is played by a rule or by an agent, not by both; drop one")
+        if (self.rule or self.agent) and (self.theory_of_mind != "none" or self.strategy != "off"):
+            player = "a rule" if self.rule else "an agent"
+            raise ValueError(f"{player} has no theory of mind and no strategy of Harbor's; drop the two settings")
         return self
 
 
@@ -180,6 +184,8 @@ class AuctionConfig(Settings):
         if isinstance(self.items, tuple):
             check_distinct("item", [item.name for item in self.items])
         check_distinct("persona", [persona.id for persona in self.personas])
-        if self.catalog is not None and len(set(self.catalog)) < LEAST_CATALOG:
+        check_distinct("persona text", [persona.text for persona in self.personas])
+        check_distinct("catalog", list(self.catalog or ()))
+        if self.catalog is not None and len(self.catalog) < LEAST_CATALOG:
             raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")
         return self

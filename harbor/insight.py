@@ -21,10 +21,7 @@ SPREAD = 0.12
 """How far a rival's limit scatters, as a share of the estimate: its priorities move it, and bids come in steps."""
 
 SURPRISE = 0.05
-"""The least chance of anything: a rival may always act oddly."""
-
-WANTED = 0.6
-"""The fit from which one is taken to want an item."""
+"""How often a rival acts oddly: then its limit may lie anywhere up to the estimate."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,8 @@ class Conduct:
     @property
     def says_something(self) -> bool:
         """Whether there is anything to learn from: a listing, and a bid or a refusal."""
-        return bool(self.listing) and (self.highest > 0 or self.declined is not None)
+        heard = self.highest > 0 or self.declined is not None
+        return heard and bool(self.listing) and self.estimate > 0
 
 
 def update(profile: Profile, catalog: Mapping[str, str], conduct: Conduct) -> dict[str, float]:
@@ -56,7 +54,7 @@ def update(profile: Profile, catalog: Mapping[str, str], conduct: Conduct) -> di
         return dict(profile)
     prior = traits.shares(profile, catalog)
     posterior = {
-        persona: prior[persona] * max(SURPRISE, _likelihood(judgement.fit({text: 1.0}, conduct.listing), conduct))
+        persona: prior[persona] * _likelihood(judgement.fit({text: 1.0}, conduct.listing), conduct)
         for persona, text in catalog.items()
     }
     total = sum(posterior.values())
@@ -70,39 +68,40 @@ def _likelihood(fit: float, conduct: Conduct) -> float:
         limit = NormalDist(value / shadow, spread)
         above = 1.0 if conduct.declined is None else limit.cdf(conduct.declined)
         chances.append(max(0.0, above - limit.cdf(conduct.highest)))
-    return sum(chances) / len(chances)
+    top = conduct.estimate if conduct.declined is None else min(conduct.estimate, conduct.declined)
+    odd = max(0.0, top - conduct.highest) / conduct.estimate
+    return SURPRISE * odd + (1 - SURPRISE) * sum(chances) / len(chances)
 
 
-def foresee(
-    profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
-) -> tuple[float, float]:
-    """Say how much a rival wants the first item, from 0 to 1, and up to how many dollars it would go."""
-    shares = traits.shares(profile, catalog) if catalog else {}
-    interest = _expected_fit(shares, catalog, str(items[0].get("listing", "")))
-    return interest, limits(profile, catalog, items, budget)[0]
+def interest(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any]) -> float:
+    """Say how much a rival wants an item, from 0 to 1."""
+    if not catalog:
+        return 0.5
+    listing = str(item.get("listing", ""))
+    shares = traits.shares(profile, catalog)
+    return sum(share * judgement.fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())
 
 
 def limits(
     profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
 ) -> list[float]:
     """Say up to how many dollars a rival would go for each item, by judging in its place."""
-    shares = traits.shares(profile, catalog) if catalog else {}
-    options = []
-    for item in items:
-        suits = _expected_fit(shares, catalog, str(item.get("listing", "")))
-        value = judgement.worth(float(item["estimate"]), suits)
-        options.append(judgement.weigh(item["item"], float(item["start"]), value))
+    options = [judgement.weigh(item["item"], float(item["start"]), value(profile, catalog, item)) for item in items]
     shadow = judgement.shadow_price(options, budget)
     return [min(budget, option.worth / shadow) for option in options]
+
+
+def value(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any]) -> float:
+    """Say how many dollars an item is worth to a rival."""
+    return judgement.worth(float(item["estimate"]), interest(profile, catalog, item))
+
+
+def cautious(limit: float) -> float:
+    """Say up to how many dollars a rival of this expected limit will go almost surely: one spread below it."""
+    return limit * (1 - SPREAD)
 
 
 def top(profile: Profile) -> str:
     """Name the persona with the largest weight above zero; none: empty."""
     best = max(profile, key=lambda persona: profile[persona], default="")
     return best if best and profile[best] > 0 else ""
-
-
-def _expected_fit(shares: Mapping[str, float], catalog: Mapping[str, str], listing: str) -> float:
-    if not shares:
-        return 0.5
-    return sum(share * judgement.fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())

@@ -19,9 +19,6 @@ TASTE = 0.3
 FULL_FIT = 0.25
 """The share of common vocabulary (cosine) from which a listing counts as a perfect fit."""
 
-WARINESS = 0.9
-"""How much of its limit a bidder keeps to that suspects a rival of draining its budget."""
-
 EAGERNESS = {1: 0.85, 2: 0.95, 3: 1.0}
 """How much of what an item is worth a priority lets a bidder pay."""
 

@@ -183,11 +183,14 @@ class _Run:
         return events
 
     def _told(self, bidder: Bidder) -> dict[str, dict[str, float]]:
-        """Give the true personas of a bidder's rivals as profiles; of a rival without any there is nothing to tell."""
+        """Give the true personas of a bidder's rivals as profiles.
+
+        Of a rival without any, or with one that the catalog does not hold, there is nothing true to tell.
+        """
         return {
             rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
             for rival in self.config.bidders
-            if rival.name != bidder.name and any(key in self.catalog for key in rival.persona)
+            if rival.name != bidder.name and rival.persona and all(key in self.catalog for key in rival.persona)
         }
 
     def _player_name(self, bidder: Bidder) -> str:

@@ -88,7 +88,7 @@ def check_distinct(kind: str, names: list[str]) -> None:
             twins = [twin for twin in names if twin.casefold() == name.casefold()]
             other = next((twin for twin in twins if twin != twins[0]), None)
             if other is None:
-                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename one")
+                raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename or drop one")
             raise ValueError(f"{kind} names {twins[0]!r} and {other!r} differ only in case; rename one")
 
 

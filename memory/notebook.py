@@ -57,7 +57,8 @@ class Hammer:
 class Notebook:
     """What a bidder knows: who it is, what was and will be sold, its plan and its belief.
 
-    `purse` is the budget in dollars it came with; `believed` counts the results that the belief takes in.
+    `purse` is the budget in dollars it came with. `believed`, `profiled` (by rival) and `mirrored` count the results
+    that the belief, the profile of a rival, and the pictures that rivals have, take in.
     """
 
     name: str = ""
@@ -76,7 +77,9 @@ class Notebook:
     believed: int = 0
     catalog: Mapping[str, str] = field(default_factory=dict)
     profiles: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    profiled: Mapping[str, int] = field(default_factory=dict)
     mirrors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    mirrored: int = 0
     predictions: tuple[Prediction, ...] = ()
     strategy: Strategized | None = None
 
@@ -90,7 +93,7 @@ class Notebook:
     @property
     def budget(self) -> Decimal:
         """Dollars left."""
-        return self.purse - sum((won.price for won in self.wins(self.name)), Decimal(0))
+        return self.purse - self.spent(self.name)
 
     @property
     def coming(self) -> tuple[Lot, ...]:
@@ -104,6 +107,10 @@ class Notebook:
             for result in self.results
             if result.winner == bidder and result.price is not None
         )
+
+    def spent(self, bidder: str) -> Decimal:
+        """Add up what a bidder has paid in dollars."""
+        return sum((won.price for won in self.wins(bidder)), Decimal(0))
 
     def profit(self, bidder: str) -> Decimal:
         """Add up a bidder's profit in dollars, as far as true values were revealed."""
@@ -124,6 +131,10 @@ class Notebook:
     def result(self, item: str) -> Result:
         """Find how an item went."""
         return next(result for result in self.results if result.item == item)
+
+    def _number(self, item: str) -> int:
+        """Give the place of an item among the results, counted from one; 0 if it is not among them."""
+        return next((number for number, result in enumerate(self.results, start=1) if result.item == item), 0)
 
     def truth(self) -> Belief:
         """Give the belief that a bidder with a perfect memory would hold."""
@@ -158,10 +169,11 @@ class Notebook:
                 return replace(self, plan=text, priorities=priorities)
             case Believed(held=held):
                 return replace(self, belief=held, believed=len(self.results))
-            case Profiled(rival=rival, weights=weights):
-                return replace(self, profiles={**self.profiles, rival: weights})
-            case Mirrored(rival=rival, weights=weights):
-                return replace(self, mirrors={**self.mirrors, rival: weights})
+            case Profiled(rival=rival, closed=item, weights=weights):
+                profiled = {**self.profiled, rival: self._number(item)}
+                return replace(self, profiles={**self.profiles, rival: weights}, profiled=profiled)
+            case Mirrored(rival=rival, closed=item, weights=weights):
+                return replace(self, mirrors={**self.mirrors, rival: weights}, mirrored=self._number(item))
             case Predicted(predictions=predictions):
                 return replace(self, predictions=predictions)
             case Strategized():

@@ -11,10 +11,11 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
-from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
-from harbor.events import CLOCK_FIELDS, BidFailed, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
+from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
+from harbor.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
 from harbor.log import encode, of_type
-from harbor.thoughts import Believed
+from harbor.simulated import read_facts
+from harbor.thoughts import Believed, Mirrored, Profiled
 
 ITEMS = [Item(name=f"Item {number}", start=1000, true_value=2000) for number in (1, 2, 3)]
 
@@ -109,3 +110,50 @@ def test_half_a_character_in_a_reply_is_written_as_a_mark(tmp_path):
     assert "\\ufffd" in (tmp_path / "run" / "events.jsonl").read_text() or "\ufffd" in (
         tmp_path / "run" / "events.jsonl"
     ).read_text(encoding="utf-8")
+
+
+class Distracted(SimulatedChat):
+    """The built-in model, but the first profile of Ben and the first mirror fail; Cho's profiles come first."""
+
+    failed: list[str] = Field(default_factory=list)
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        facts = read_facts("\n".join(str(message.content) for message in messages))
+        task = facts["task"]
+        if task not in self.failed and (task == "mirror" or (task == "profile" and facts["bidder"] == "Ben")):
+            self.failed.append(task)
+            raise RuntimeError("not now")
+        if self.settings.latency_seconds and task == "profile" and facts["bidder"] == "Ben":
+            await asyncio.sleep(self.settings.latency_seconds)
+        return await super()._agenerate(messages, stop, run_manager, **kwargs)
+
+
+def profiled_sale(latency=0.0):
+    ann = Bidder("Ann", model="distracted", theory_of_mind="second")
+    auction = Auction(items=houses(3), bidders=[ann, Bidder("Ben"), Bidder("Cho")])
+    return auction.run(models={"distracted": Distracted(settings=Simulated(latency_seconds=latency))}).log
+
+
+def test_a_profile_that_failed_is_caught_up_with_at_the_next_pause():
+    log = profiled_sale()
+    first, second, third = (sold.item for sold in of_type(log, ItemSold))
+    profiles = [(profiled.closed, profiled.rival) for profiled in of_type(log, Profiled)]
+    assert profiles == [
+        (first, "Cho"),
+        (first, "Ben"),
+        (second, "Ben"),
+        (second, "Cho"),
+        (third, "Ben"),
+        (third, "Cho"),
+    ]
+    assert {failed.purpose for failed in of_type(log, ThoughtFailed)} == {"profile", "mirror"}
+
+
+def test_pictures_that_failed_are_caught_up_with_at_the_next_pause(tmp_path):
+    log = profiled_sale()
+    _, second, third = (sold.item for sold in of_type(log, ItemSold))
+    assert [mirrored.closed for mirrored in of_type(log, Mirrored)] == [second, second, third, third]
+
+
+def test_profiles_stand_in_seat_order_however_fast_each_was():
+    assert timeless(profiled_sale(latency=0.02)) == timeless(profiled_sale())

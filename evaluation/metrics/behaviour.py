@@ -103,20 +103,32 @@ def agreement(entries: Sequence[Entry]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """A predicted limit beside the rival's last bid on that item, in dollars; a rival that never bid has none."""
+    """A predicted limit beside the rival's last bid on that item, in dollars; a rival that never bid has none.
+
+    Of a rival that `won`, the last bid is only a lower bound of its limit.
+    """
 
     bidder: str
     rival: str
     item: str
     limit: Decimal
     last_bid: Decimal
+    won: bool
 
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     """Set predicted limits beside last bids, wherever the rival did bid."""
     last = {(bid.bidder, bid.item): bid.amount for bid in of_type(entries, BidPlaced)}
+    winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
     return [
-        Foresight(predicted.bidder, one.rival, predicted.item, one.limit, last[one.rival, predicted.item])
+        Foresight(
+            predicted.bidder,
+            one.rival,
+            predicted.item,
+            one.limit,
+            last[one.rival, predicted.item],
+            won=winners.get(predicted.item) == one.rival,
+        )
         for predicted in of_type(entries, Predicted)
         for one in predicted.predictions
         if (one.rival, predicted.item) in last

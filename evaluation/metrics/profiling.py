@@ -34,22 +34,32 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
     Args:
         truth: shares of personas, adding up to one; its keys are the catalog.
         profile: weights from -1 to 1; shifted by one and normalised.
-        epsilon: added to every share of both before they are normalised again.
+        epsilon: above zero; added to every share of both before they are normalised again.
+
+    Raises:
+        ValueError: the shares of the truth do not add up to one, or epsilon is not above zero.
     """
+    if not math.isclose(sum(truth.values()), 1, abs_tol=1e-6):
+        raise ValueError(f"the shares of the truth add up to {sum(truth.values()):g}; give shares that add up to 1")
+    if not epsilon > 0:
+        raise ValueError(f"epsilon {epsilon!r} is not above zero; give a small positive number")
     inferred = traits.shares(profile, truth)
     real, guess = _smooth(truth, epsilon), _smooth(inferred, epsilon)
     return sum(share * math.log(share / guess[persona]) for persona, share in real.items() if share > 0)
 
 
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
-    """Compare every profile in a log with the truth, in order; rivals without a persona have none to compare with."""
+    """Compare every profile in a log with the truth, in order.
+
+    Rivals without a persona, or with one that the catalog does not hold, have no truth to compare with.
+    """
     catalogs = of_type(entries, CatalogShown)
     if not catalogs:
         return []
     truths = {
         label.bidder: traits.truth(label.personas, catalogs[0].personas)
         for label in of_type(entries, BidderLabelled)
-        if any(persona in catalogs[0].personas for persona in label.personas)
+        if label.personas and all(persona in catalogs[0].personas for persona in label.personas)
     }
     return [
         ProfilingError(

@@ -5,9 +5,6 @@ Source: Harbor sec. 4.5 and App. F.
 
 from __future__ import annotations
 
-from typing import cast
-
-from harbor.asks import Pause
 from harbor.graphs import facts
 from harbor.graphs.nodes.profile import mend, weights_over
 from harbor.graphs.replies import MirrorReply, names_each
@@ -16,8 +13,9 @@ from harbor.thoughts import Mirrored
 
 
 async def mirror(state: Thinking, thought: Thought) -> Update:
-    """Ask once for the pictures that all rivals may have after these items."""
-    notebook, closed = state["notebook"], cast(Pause, state["ask"]).closed
+    """Ask once for the pictures that all rivals may have, after the items that they do not take in yet."""
+    notebook = state["notebook"]
+    closed = [result.item for result in notebook.results[notebook.mirrored :]]
     known = {
         "items": [facts.conduct(notebook, item, notebook.name) for item in closed],
         "pictures": {

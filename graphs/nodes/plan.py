@@ -14,21 +14,19 @@ from harbor.thoughts import Planned
 async def plan(state: Thinking, thought: Thought) -> Update:
     """Ask for a plan over all items."""
     notebook = state["notebook"]
-    return await make_plan(
-        "plan",
-        state,
-        thought,
-        {
-            "budget": notebook.budget,
-            "mean_estimate": facts.mean_estimate(notebook),
-            "items": facts.items(notebook, notebook.lots, listings=True),
-        },
-    )
+    known = {
+        "budget": notebook.budget,
+        "mean_estimate": facts.mean_estimate(notebook),
+        "items": facts.items(notebook, notebook.lots, listings=True),
+    }
+    return await make_plan("plan", state, thought, known)
 
 
 async def make_plan(name: str, state: Thinking, thought: Thought, known: facts.Row) -> Update:
     """Ask for a plan that covers the items in `known`, each once."""
     notebook = state["notebook"]
+    if notebook.profiles:
+        known = {**known, **facts.rivals(notebook)}
     names = [row["item"] for row in known["items"]]
     reply = await thought.model.ask(thought.prompt(name, notebook, known), Plan, check=lambda plan: covers(plan, names))
     priorities = {priority.item: priority.priority for priority in reply.priorities}

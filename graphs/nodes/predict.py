@@ -14,11 +14,7 @@ from harbor.thoughts import Predicted, Prediction
 async def predict(state: Thinking, thought: Thought) -> Update:
     """Ask once about all rivals, given their profiles and what they have spent."""
     notebook = state["notebook"]
-    known = {
-        "purse": notebook.purse,
-        "items": facts.items(notebook, notebook.coming, listings=True),
-        "rivals": facts.rivals(notebook),
-    }
+    known = {"items": facts.items(notebook, notebook.coming, listings=True), **facts.rivals(notebook)}
     reply = await thought.model.ask(
         thought.prompt("predict", notebook, known),
         PredictReply,

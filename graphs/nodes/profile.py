@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import cast
 
-from harbor.asks import Pause
 from harbor.graphs import facts
 from harbor.graphs.replies import ProfileReply, Weight
 from harbor.graphs.state import Thinking, Thought, Update
@@ -18,29 +16,27 @@ from harbor.thoughts import Profiled
 
 
 async def profile(state: Thinking, thought: Thought) -> Update:
-    """Ask about all rivals at once, one call a rival; items are learned from in their order."""
+    """Ask about all rivals at once, one call a rival and item; what failed at an earlier pause is made up for."""
     notebook = state["notebook"]
     profiled: list[Profiled] = []
-    failures: list[BaseException] = []
-    for item in cast(Pause, state["ask"]).closed:
-        calls = (_profile(notebook, thought, item, rival) for rival in notebook.rivals)
-        answers = await asyncio.gather(*calls, return_exceptions=True)
-        failures += [answer for answer in answers if isinstance(answer, BaseException)]
-        news = [answer for answer in answers if isinstance(answer, Profiled)]
-        notebook = notebook.after(news)
-        profiled += news
-    update = thought.conclude(*profiled)
-    if failures:  # what was concluded about the other rivals stands
+    calls = [_profile(notebook, thought.aside(), rival, profiled) for rival in notebook.rivals]
+    failures = [failure for failure in await asyncio.gather(*calls, return_exceptions=True) if failure]
+    if failures:  # what was concluded about the other rivals is noted, and stands
         raise failures[0]
-    return update
+    return {"notebook": profiled}
 
 
-async def _profile(notebook: Notebook, thought: Thought, item: str, rival: str) -> Profiled:
-    old = notebook.profiles.get(rival, {})
-    known = {**facts.conduct(notebook, item, rival), "profile": weights_over(notebook.catalog, old)}
-    reply = await thought.model.ask(thought.prompt("profile", notebook, known), ProfileReply)
-    weights, repaired = mend(reply.weights, notebook.catalog, old)
-    return Profiled(notebook.name, rival, item, weights, repaired)
+async def _profile(notebook: Notebook, thought: Thought, rival: str, profiled: list[Profiled]) -> None:
+    """Update the profile of one rival by the items that it does not take in yet, in their order."""
+    for result in notebook.results[notebook.profiled.get(rival, 0) :]:
+        old = notebook.profiles.get(rival, {})
+        known = {**facts.conduct(notebook, result.item, rival), "profile": weights_over(notebook.catalog, old)}
+        reply = await thought.model.ask(thought.prompt("profile", notebook, known), ProfileReply)
+        weights, repaired = mend(reply.weights, notebook.catalog, old)
+        news = Profiled(notebook.name, rival, result.item, weights, repaired)
+        thought.conclude(news)
+        profiled.append(news)
+        notebook = notebook.after([news])
 
 
 def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, float]:
@@ -49,11 +45,15 @@ def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, 
 
 
 def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
-    """Clip weights to -1..1, keep the old one where one is missing, drop those of no persona; count all of that."""
+    """Clip weights to -1..1, keep the old one where one is missing, drop those of no persona; count all of that.
+
+    Of a persona named twice the last weight counts, and the repetition is counted.
+    """
     named = {weight.persona: weight.weight for weight in said}
     weights = {
         persona: max(-1.0, min(1.0, named.get(persona, before)))
         for persona, before in weights_over(catalog, old).items()
     }
     clipped = sum(abs(weight) > 1 for persona, weight in named.items() if persona in weights)
-    return weights, clipped + len(set(weights) ^ set(named))
+    twice = len(said) - len(named)
+    return weights, clipped + twice + len(set(weights) ^ set(named))

@@ -21,6 +21,4 @@ async def replan(state: Thinking, thought: Thought) -> Update:
         "plan": notebook.plan,
         "items": facts.items(notebook, notebook.coming, listings=True),
     }
-    if notebook.profiles:
-        known |= {"purse": notebook.purse, "rivals": facts.rivals(notebook)}
     return await make_plan("replan", state, thought, known)
