@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +19,6 @@ from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Persona
 from harbor.errors import ConfigError
-from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import (
     SCHEMA_VERSION,
@@ -39,7 +38,7 @@ from harbor.money import to_cents
 from harbor.notes import Notes
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
-from harbor.rules.registry import RULES
+from harbor.rules.registry import build
 from harbor.scripts import SCRIPTS
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
@@ -55,8 +54,8 @@ class Result:
     folder: Path | None
 
     @property
-    def standings(self) -> list[Standing]:
-        """The bidders, ranked by profit."""
+    def standings(self) -> Sequence[Any]:
+        """The bidders, ranked by what counts in the game: rows of `results.Standing`, `water` or `sessions`."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:
@@ -128,7 +127,7 @@ class _Run:
     ) -> None:
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items}) if self.items else config
-        self.rules = RULES[config.rules.game](config.rules, self.config)
+        self.rules = build(self.config)
         self.agents = agents
         self.models = {name: _model(name, config, models) for name in _models_in_use(config)}
         _check_given("agents", agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
@@ -138,7 +137,7 @@ class _Run:
         self.personas = extended(config.personas)
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_bidder(bidder, agents, self.personas, config.rules.game)
+            _check_bidder(bidder, agents, self.personas)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -222,11 +221,9 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     """Give the items for sale, sampling houses where the settings ask for a sample; only the English auction has any.
 
     Raises:
-        ConfigError: the catalog has fewer houses than demanded, or the game sells no items.
+        ConfigError: the catalog has fewer houses than demanded.
     """
     if config.rules.game != "english":
-        if config.items != Houses():
-            raise ConfigError(f"the game {config.rules.game!r} sells no items of yours; drop items")
         return ()
     if not isinstance(config.items, Houses):
         return config.items
@@ -261,10 +258,7 @@ def _check_given(what: str, given: Mapping[str, object], kind: type, wanted: Col
             raise ConfigError(f"run({what}=...) gives {value!r} for {name!r}; give an object of {kind.__name__}")
 
 
-def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona], game: str) -> None:
-    if game != "english" and not bidder.agent and bidder.rule in (None, "truthful"):
-        player = "a rule that needs estimates" if bidder.rule else "a model, which plays only the English auction yet"
-        raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has {player}; give it rule = 'rational'")
+def _check_bidder(bidder: Bidder, agents: Mapping[str, ChatAgent], personas: Mapping[str, Persona]) -> None:
     if bidder.agent and bidder.name not in agents:
         raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
     for key in bidder.persona:
