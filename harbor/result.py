@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harbor.errors import ConfigError
-from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.log import Entry
 
@@ -25,8 +24,8 @@ class Result:
     folder: Path | None
 
     @property
-    def standings(self) -> list[Standing]:
-        """The bidders, ranked by profit."""
+    def standings(self) -> Sequence[Any]:
+        """The bidders, ranked by what counts in the game: rows of `results.Standing`, `water` or `sessions`."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:

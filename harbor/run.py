@@ -36,7 +36,7 @@ from harbor.people import Person
 from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.result import Listener, Result, finish
-from harbor.rules.registry import RULES
+from harbor.rules.registry import build
 from harbor.seating import Seating
 from harbor.seeding import stream
 from harbor.simulated import SimulatedChat
@@ -109,7 +109,7 @@ class Run:
             raise ConfigError("the config is of a series of auctions; hold it with: harbor.hold_series(config)")
         self.items = resolve_items(config)
         self.config = config.model_copy(update={"items": self.items}) if self.items else config
-        self.rules = RULES[config.rules.game](config.rules, self.config)
+        self.rules = build(self.config)
         self.given = given
         self.models = given.open_models(config)
         given.check(config)
@@ -179,11 +179,9 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     """Give the items for sale, sampling houses where the settings ask for a sample; only the English auction has any.
 
     Raises:
-        ConfigError: the catalog has fewer houses than demanded, or the game sells no items.
+        ConfigError: the catalog has fewer houses than demanded.
     """
     if config.rules.game != "english":
-        if config.items != Houses():
-            raise ConfigError(f"the game {config.rules.game!r} sells no items of yours; drop items")
         return ()
     if not isinstance(config.items, Houses):
         return config.items
@@ -199,8 +197,6 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
 
 
 def _check_bidder(bidder: Bidder, personas: Mapping[str, Persona], game: str) -> None:
-    if game != "english" and bidder.rule == "truthful":
-        raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has no estimates; give it rule = 'rational'")
     if game != "english" and (bidder.strategy != "off" or bidder.theory_of_mind != "none" or bidder.remembers):
         raise ConfigError(
             f"bidder {bidder.name!r}: strategy, theory_of_mind, memory and learning are for the game 'english', not "

@@ -171,4 +171,4 @@ def test_no_dict_of_anything_in_public_signatures():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
                 hints = [ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation]
-                assert "dict[str, Any]" not in hints or module == "harbor.config", f"{module}.{node.name}"
+                assert "dict[str, Any]" not in hints or module == "harbor.settings", f"{module}.{node.name}"

@@ -157,12 +157,13 @@ def test_the_rules_of_every_game_keep_their_promises(game):
     check_rules(rules_of(auction(game, *["random"] * 5)), games=15)
 
 
+@pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
 @pytest.mark.parametrize("show", ["nothing", "actions"])
-def test_private_values_stay_private_where_only_actions_are_shown(show):
+def test_private_values_stay_private_where_only_actions_are_shown(game, show):
     values = {"Alex": (Decimal("61.37"),), "Bob": (Decimal("59.83"),)}
-    rules = SecondPrice(("Alex", "Bob"), SecondPriceRules(runs=1, show=show), values, Decimal(100))
+    rules = rules_of(auction(game, "random", "random", runs=1, show=show, values=values))
     check_rules(rules, secrets=values)
-    told = dataclasses.replace(rules, options=SecondPriceRules(runs=1, show="actions and values"))
+    told = rules_of(auction(game, "random", "random", runs=1, show="actions and values", values=values))
     with pytest.raises(AssertionError, match="can be seen by another"):
         check_rules(told, secrets=values)
 
@@ -299,6 +300,7 @@ def test_a_random_bidder_bids_within_the_limits():
     ("preset", "key", "columns"),
     [
         ("water", "days", {"survived", "health", "balance"}),
+        ("water-personas", "days", {"survived", "persona"}),
         ("second-price", "runs", {"payoff", "deviation", "broken_share"}),
         ("english-private", "runs", {"payoff", "deviation"}),
         ("beauty", "runs", {"payoff", "payoff_ratio"}),

@@ -375,6 +375,11 @@ def test_the_last_runs_are_shown_as_many_as_the_setting_says_or_as_there_are(his
     assert past_runs(sale_of(beauty(history=history)).seen_by("Ann")) == []
 
 
+def test_a_history_of_no_runs_shows_none():
+    sale = run(beauty(runs=2, history=0), [1, 2, 3], [1, 2, 3])
+    assert past_runs(sale.seen_by("Ann")) == []
+
+
 def test_that_others_are_rational_is_a_public_fact_of_the_opening():
     opened = [picked(sale_of(beauty(rational_rivals=told)), SessionOpened)[0] for told in (False, True)]
     assert [event.rational_rivals for event in opened] == [False, True]

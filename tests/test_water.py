@@ -219,7 +219,7 @@ def test_a_bid_above_the_balance_cannot_win_and_is_announced_all_the_same():
     assert "Alex bids $101: above its balance." in announce(closed)
 
 
-@pytest.mark.parametrize("offered", ["-5", "12.345", "99", "1e13"])
+@pytest.mark.parametrize("offered", ["-5", "12.345", "99", "100", "100.005", "1e13"])
 def test_a_failed_bid_that_is_not_above_the_balance_is_no_bid(offered):
     closed = day(water(8), {"Alex": ("failed", offered)})
     assert (closed.bids, closed.over_balance) == ({"Alex": None}, ())
@@ -241,6 +241,12 @@ def test_health_does_not_rise_above_ten():
 @pytest.mark.parametrize("health", [1, 2, 3])
 def test_health_at_or_below_zero_eliminates(health):
     assert after(Status(health, Decimal(5), 3), None).health == 0
+
+
+def test_the_dead_earn_no_salary():
+    sale = hold(sale_of(water(8, 9, supplies=(9,) * 9)), [None, Decimal(0)])
+    assert sale.state.living == ["Bob"]
+    assert sale.state.statuses["Alex"].balance == 400
 
 
 def test_the_last_day_opens_no_other():

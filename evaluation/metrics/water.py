@@ -105,7 +105,7 @@ def satisfaction(entries: Sequence[Entry]) -> Satisfaction | None:
 def figures(entries: Sequence[Entry]) -> dict[str, float]:
     """Give the figures of a game: survivors (a count) and the two resource satisfaction rates, where there are."""
     rate = satisfaction(entries)
-    found = {"survivors": float(sum(row.survived for row in standings(entries)))}
+    found: dict[str, float] = {"survivors": sum(row.survived for row in standings(entries))}
     if rate is not None:
         found["rsr_start"] = rate.at_start
         if rate.at_end is not None:

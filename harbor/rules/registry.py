@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from harbor.config import AuctionConfig
+from harbor.config import AuctionConfig, Houses
 from harbor.errors import ConfigError
 from harbor.events import Lot
 from harbor.games import BeautyRules, Rules, ValueRules, WaterRules
@@ -75,3 +75,24 @@ RULES: Mapping[str, Builder] = {
     "english-private": _values(EnglishPrivate),
     "beauty": _beauty,
 }
+
+
+def build(config: AuctionConfig) -> Mechanism[Any]:
+    """Make the rules of an auction, with its items already sampled.
+
+    Raises:
+        ConfigError: something in the settings does not belong to the game.
+    """
+    if config.rules.game != "english":
+        _check_other_game(config)
+    return RULES[config.rules.game](config.rules, config)
+
+
+def _check_other_game(config: AuctionConfig) -> None:
+    game = config.rules.game
+    if config.items != Houses():
+        raise ConfigError(f"the game {game!r} sells no items of yours; drop items")
+    for bidder in config.bidders:
+        if not bidder.agent and bidder.rule in (None, "truthful"):
+            player = "a rule that needs estimates" if bidder.rule else "a model, which plays only 'english' so far"
+            raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has {player}; give it rule = 'rational'")
