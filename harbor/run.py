@@ -116,7 +116,7 @@ class Run:
         self.personas = extended(config.personas)
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
-            _check_bidder(bidder, self.personas, config.rules.game)
+            _check_personas(bidder, self.personas)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -196,12 +196,7 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
     return houses(config.items.count, config.seed, matched)
 
 
-def _check_bidder(bidder: Bidder, personas: Mapping[str, Persona], game: str) -> None:
-    if game != "english" and (bidder.strategy != "off" or bidder.theory_of_mind != "none" or bidder.remembers):
-        raise ConfigError(
-            f"bidder {bidder.name!r}: strategy, theory_of_mind, memory and learning are for the game 'english', not "
-            f"{game!r}; drop them"
-        )
+def _check_personas(bidder: Bidder, personas: Mapping[str, Persona]) -> None:
     for key in bidder.persona:
         try:
             find(personas, key)

@@ -93,6 +93,12 @@ def _check_other_game(config: AuctionConfig) -> None:
     if config.items != Houses():
         raise ConfigError(f"the game {game!r} sells no items of yours; drop items")
     for bidder in config.bidders:
-        if not bidder.agent and bidder.rule in (None, "truthful"):
-            player = "a rule that needs estimates" if bidder.rule else "a model, which plays only 'english' so far"
-            raise ConfigError(f"bidder {bidder.name!r} of the game {game!r} has {player}; give it rule = 'rational'")
+        if bidder.rule == "truthful":
+            raise ConfigError(
+                f"bidder {bidder.name!r} of the game {game!r} has no estimates; give it rule = 'rational'"
+            )
+        if bidder.strategy != "off" or bidder.theory_of_mind != "none" or bidder.remembers:
+            raise ConfigError(
+                f"bidder {bidder.name!r}: strategy, theory_of_mind, memory and learning are for the game 'english', not "
+                f"{game!r}; drop them"
+            )
