@@ -93,12 +93,8 @@ def _check_other_game(config: AuctionConfig) -> None:
     if config.items != Houses():
         raise ConfigError(f"the game {game!r} sells no items of yours; drop items")
     for bidder in config.bidders:
+        who = f"bidder {bidder.name!r} of the game {game!r}"
         if bidder.rule == "truthful":
-            raise ConfigError(
-                f"bidder {bidder.name!r} of the game {game!r} has no estimates; give it rule = 'rational'"
-            )
+            raise ConfigError(f"{who} has no estimates; give it rule = 'rational'")
         if bidder.strategy != "off" or bidder.theory_of_mind != "none" or bidder.remembers:
-            raise ConfigError(
-                f"bidder {bidder.name!r}: strategy, theory_of_mind, memory and learning are for the game 'english', not "
-                f"{game!r}; drop them"
-            )
+            raise ConfigError(f"{who} can't have strategy, theory_of_mind, memory or learning; they are for 'english'")
