@@ -102,10 +102,11 @@ class Board:
 
     def render(self) -> Group:
         """Draw the board."""
-        table = Table("bidder", "budget left", "items", "now", expand=False)
+        budgets = ("budget left", "items") if self._items else ()  # only the ascending auction has them
+        table = Table("bidder", *budgets, "now", expand=False)
         for bidder, budget in self._budgets.items():
-            left = dollars(budget) if self._items else ""  # only the ascending auction has budgets
-            table.add_row(cell(bidder), left, str(self._won[bidder]), cell(self._doing.get(bidder, "")))
+            left = (dollars(budget), str(self._won[bidder])) if budgets else ()
+            table.add_row(cell(bidder), *left, cell(self._doing.get(bidder, "")))
         return Group(Text(printable(self._headline), style="bold"), Text(printable(self._status)), table)
 
 
