@@ -236,7 +236,10 @@ class AuctionConfig(Settings):
         if isinstance(self.items, tuple):
             check_distinct("item", [item.name for item in self.items])
         check_distinct("persona", [persona.id for persona in self.personas])
-        check_distinct("persona text", [persona.text for persona in self.personas])
+        texts = [persona.text for persona in self.personas]
+        for persona in self.personas:
+            if texts.count(persona.text) > 1:
+                raise ValueError(f"persona {persona.id!r} has the text of another one; write one of its own")
         check_distinct("catalog", list(self.catalog or ()))
         if self.catalog is not None and len(self.catalog) < LEAST_CATALOG:
             raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")

@@ -21,7 +21,9 @@ SPREAD = 0.12
 """How far a rival's limit scatters, as a share of the estimate: its priorities move it, and bids come in steps."""
 
 SURPRISE = 0.05
-"""How often a rival acts oddly: then its limit may lie anywhere up to the estimate."""
+"""How often a rival acts oddly: then its limit may lie anywhere, up to `ODD_REACH` times the estimate."""
+
+ODD_REACH = 1.5
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ def _likelihood(fit: float, conduct: Conduct) -> float:
         limit = NormalDist(value / shadow, spread)
         above = 1.0 if conduct.declined is None else limit.cdf(conduct.declined)
         chances.append(max(0.0, above - limit.cdf(conduct.highest)))
-    top = conduct.estimate if conduct.declined is None else min(conduct.estimate, conduct.declined)
-    odd = max(0.0, top - conduct.highest) / conduct.estimate
+    reach = ODD_REACH * conduct.estimate
+    top = reach if conduct.declined is None else min(reach, conduct.declined)
+    odd = max(0.0, top - conduct.highest) / reach
     return SURPRISE * odd + (1 - SURPRISE) * sum(chances) / len(chances)
 
 

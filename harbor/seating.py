@@ -40,7 +40,7 @@ class Seating:
         thinkers = [bidder.name for bidder in self.config.bidders if bidder.mind]
         learners = () if self.config.memory.frozen else tuple(self.archives)
         seats = [self._seat(number, bidder) for number, bidder in enumerate(self.config.bidders, start=1)]
-        return AuctionRoom(self.sale, seats, thinkers, self.config.rules.reasks, learners)
+        return AuctionRoom(self.sale, seats, thinkers, self.config.rules.reasks, learners=learners)
 
     def _seat(self, number: int, bidder: Bidder) -> Seat:
         notes = Notes()

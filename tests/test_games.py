@@ -116,8 +116,8 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
     ("settings", "line"),
     [
         ({"items": ITEMS}, "the game 'water' sells no items of yours; drop items"),
-        ({"bidders": [Bidder("Alex")]}, "bidder 'Alex' of the game 'water' has a model"),
-        ({"bidders": [Bidder("Alex", rule="truthful")]}, "has a rule that needs estimates; give it rule = 'rational'"),
+        ({"bidders": [Bidder("Alex", strategy="on")]}, "bidder 'Alex' of the game 'water' can't have strategy"),
+        ({"bidders": [Bidder("Alex", rule="truthful")]}, "has no estimates; give it rule = 'rational'"),
         ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is no resident"),
     ],
 )

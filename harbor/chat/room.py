@@ -129,8 +129,8 @@ class AuctionRoom(BaseGroupChat):
         seats: Sequence[Seat],
         thinkers: Sequence[str],
         reasks: int,
-        learners: Sequence[str] = (),
         termination_condition: TerminationCondition | None = None,
+        learners: Sequence[str] = (),
     ) -> None:
         super().__init__(
             "AuctionRoom",

@@ -1,0 +1,268 @@
+"""Minds in the games of days and runs: what they are asked, what they expect, and how the built-in model plays."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, ModelSettings, Simulated
+from harbor.config import Switches
+from harbor.contests import answer_best, dry_days, least_bid
+from harbor.evaluation.metrics.sessions import deviations
+from harbor.events import BidFailed, ModelCalled, SeatFailed, ThoughtFailed
+from harbor.games import RESIDENTS, Resident
+from harbor.graphs.contests.wiring import player_graph
+from harbor.graphs.state import Mind
+from harbor.log import Entry, of_type
+from harbor.models import Mouthpiece
+from harbor.rules.beauty import PrizeAwarded, best_response
+from harbor.rules.private_values import ValueDrawn
+from harbor.rules.water import DayClosed, Water
+from harbor.simulated import SimulatedChat, read_facts
+from harbor.thoughts import Decided, Expected, Planned
+
+GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
+RUNS = 3
+
+
+def names(game: str) -> list[str]:
+    return list(RESIDENTS) if game == "water" else ["Ann", "Ben", "Cho"]
+
+
+def settings(game: str, **more: Any) -> dict[str, Any]:
+    length = {"days": RUNS} if game == "water" else {"runs": RUNS}
+    return {"game": game, **length, **more}
+
+
+def played(game: str, bidder: dict[str, Any] | None = None, out: Any = None, **more: Any) -> tuple[Entry, ...]:
+    bidders = [Bidder(name, **(bidder or {})) for name in names(game)]
+    return Auction(seed=2, bidders=bidders, rules=settings(game, **more)).run(out=out).log
+
+
+def prompts(folder: Any) -> list[dict[str, Any]]:
+    """The facts of every prompt of a run, with the name of its bidder."""
+    calls = map(json.loads, (folder / "calls.jsonl").read_text().splitlines())
+    return [{"bidder": call["bidder"], **read_facts("\n".join(call["prompt"]))} for call in calls]
+
+
+# ---------------------------------------------------------------- the room and the graph
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_minds_play_a_game_to_its_end_without_a_failure(game):
+    log = played(game)
+    assert not of_type(log, BidFailed) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
+    assert {decided.bidder for decided in of_type(log, Decided)} == set(names(game))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_equal_seeds_give_equal_play(game):
+    assert of_type(played(game), Decided) == of_type(played(game), Decided)
+
+
+def nodes(planning: str) -> set[str]:
+    model = Mouthpiece("Ann", "model", SimulatedChat(), ModelSettings())
+    mind = Mind(model, Switches(planning=planning), lambda: lambda _: None, game="water")  # type: ignore[arg-type]
+    return set(player_graph(mind).nodes) - {"__start__"}
+
+
+def test_planning_that_is_switched_off_is_not_in_the_graph():
+    assert nodes("none") == {"bid", "believe"}
+    assert nodes("static") == {"bid", "believe", "plan"}
+    assert nodes("adaptive") == {"bid", "believe", "plan", "replan"}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_mind_plans_once_and_then_after_every_day_or_run_but_the_last(game):
+    plans = [planned for planned in of_type(played(game), Planned) if planned.bidder == names(game)[0]]
+    assert len(plans) == RUNS
+    assert all(planned.text for planned in plans)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_mind_expects_the_next_bid_of_every_rival(game):
+    expected = [one for one in of_type(played(game), Expected) if one.bidder == names(game)[0]]
+    assert [set(one.bids) for one in expected] == [set(names(game)[1:])] * (RUNS - 1)
+
+
+def test_where_nothing_is_shown_there_is_nothing_to_expect_from():
+    assert not of_type(played("second-price", show="nothing"), Expected)
+
+
+def test_the_dead_think_no_more():
+    log = played("water", days=12, supplies=[12] * 12)
+    died = next(
+        day.item for day in of_type(log, DayClosed) if not day.statuses.get("Eric", day.statuses["Alex"]).health
+    )
+    number = int(died.split()[1])
+    late = [one for one in of_type(log, Planned) if one.bidder == "Eric"]
+    assert len(late) <= number
+    assert all("Eric" not in one.bids for one in of_type(log, Expected) if int(one.closed.split()[1]) >= number)
+
+
+def test_believing_comes_before_replanning_and_nothing_else_lengthens_the_chain():
+    log = played("beauty")
+    purposes = [call.purpose for call in of_type(log, ModelCalled) if call.bidder == "Ann"]
+    assert purposes == ["contest_plan", "beauty", *["contest_believe", "contest_replan", "beauty"] * (RUNS - 1)]
+
+
+# ---------------------------------------------------------------- what a prompt says
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_has_a_prompt_of_its_own_for_a_bid(game, tmp_path):
+    played(game, out=tmp_path / "run")
+    bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
+    assert {facts["task"] for facts in bids} == {game.replace("-", "_")}
+    assert {facts["game"] for facts in bids} == {game}
+
+
+def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
+    log = played("second-price", out=tmp_path / "run", show="actions")
+    values = {(drawn.bidder, drawn.item): str(drawn.value) for drawn in of_type(log, ValueDrawn)}
+    for facts in prompts(tmp_path / "run"):
+        if "minimum" in facts:
+            assert str(facts["value"]) == values[facts["bidder"], facts["item"]].rstrip("0").rstrip(".")
+            bids = [str(bid) for run in facts["past"] for bid in run["actions"].values()]
+            others = {
+                value for (name, item), value in values.items() if item == facts["item"] and name != facts["bidder"]
+            }
+            said = json.dumps({key: value for key, value in facts.items() if key != "past"})
+            assert not {value for value in others if value in said and value not in bids}
+
+
+@pytest.mark.parametrize(("history", "shown"), [(0, 0), (1, 1), (2, 2), (9, 2)])
+def test_as_many_past_runs_are_shown_as_the_session_says_or_as_there_are(tmp_path, history, shown):
+    played("beauty", out=tmp_path / "run", history=history)
+    last = [facts for facts in prompts(tmp_path / "run") if facts.get("item") == f"run {RUNS}"]
+    assert {len(facts["past"]) for facts in last} == {shown}
+
+
+def test_without_a_chain_of_thought_no_reasons_are_asked_for(tmp_path):
+    played("beauty", {"chain_of_thought": False}, out=tmp_path / "off")
+    played("beauty", out=tmp_path / "on")
+    assert {facts.get("reasons") for facts in prompts(tmp_path / "off")} == {"none"}
+    assert {facts.get("reasons") for facts in prompts(tmp_path / "on")} == {None}
+
+
+def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
+    bidders = [Bidder("Alex", persona="gardener"), Bidder("Bob")]
+    rules = {"game": "water", "days": 1, "residents": {name: {"need": 8, "salary": 70} for name in ("Alex", "Bob")}}
+    own = {"id": "gardener", "name": "Gardener", "text": "You would rather drink than save."}
+    Auction(bidders=bidders, rules=rules, personas=[own]).run(out=tmp_path / "run")
+    who = {(facts["bidder"], bool(facts["personas"])) for facts in prompts(tmp_path / "run")}
+    assert who == {("Alex", True), ("Bob", False)}
+
+
+def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again():
+    model = ModelSettings(simulated=Simulated(unreadable_rate=1))
+    auction = Auction(
+        bidders=[Bidder("Ann"), Bidder("Ben")], rules=settings("beauty", runs=1), models={"simulated": model}
+    )
+    log = auction.run().log
+    assert len([failed for failed in of_type(log, BidFailed) if failed.bidder == "Ann"]) == 4
+    assert not of_type(log, SeatFailed)
+
+
+# ---------------------------------------------------------------- how the built-in model plays
+
+
+@pytest.mark.parametrize("game", ["second-price", "english-private"])
+def test_the_built_in_model_is_truthful_where_that_is_dominant(game):
+    assert {deviation for runs in deviations(played(game)).values() for deviation in runs} == {0.0}
+
+
+def numbers(log: tuple[Entry, ...]) -> list[float]:
+    return [fmean(map(float, prize.actions.values())) for prize in of_type(log, PrizeAwarded)]
+
+
+def test_in_a_beauty_contest_it_learns_from_history():
+    picked = numbers(played("beauty", runs=6))
+    assert picked == sorted(picked, reverse=True)
+    assert picked[-1] < 0.02 * picked[0]
+
+
+def test_the_deeper_it_reasons_the_lower_it_picks():
+    def first(level: int) -> float:
+        models = {"simulated": ModelSettings(simulated=Simulated(level=level))}
+        bidders = [Bidder(name) for name in names("beauty")]
+        return numbers(Auction(bidders=bidders, rules=settings("beauty", runs=1), models=models).run().log)[0]
+
+    assert first(0) == 50
+    assert first(1) == pytest.approx(answer_best(50, 3, 2 / 3), abs=1e-4)
+    assert first(3) < first(2) < first(1)
+
+
+def test_told_that_all_others_are_rational_it_picks_nought():
+    assert numbers(played("beauty", rational_rivals=True)) == [0.0] * RUNS
+
+
+@given(
+    st.decimals(0, 100, places=2), st.integers(2, 9), st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(9, 10)])
+)
+def test_its_best_answer_is_that_of_the_rules(others, count, fraction):
+    best = best_response([others] * (count - 1), fraction)
+    assert answer_best(float(others), count, float(fraction)) == pytest.approx(float(best), abs=1e-4)
+
+
+@given(st.integers(1, 10), st.integers(1, 6))
+def test_dry_days_are_as_many_as_are_lived_through(health, cost):
+    days = dry_days(health, cost)
+    assert health - sum(range(cost, cost + days)) > 0
+    assert health - sum(range(cost, cost + days + 1)) <= 0
+
+
+offers = st.dictionaries(
+    st.sampled_from(["Bob", "Cindy", "David"]), st.tuples(st.integers(0, 300), st.integers(1, 12)), max_size=3
+)
+
+
+@given(st.integers(1, 12), st.integers(0, 30), offers)
+def test_the_least_bid_is_served_and_a_cent_less_is_not(need, supply, rivals):
+    price = least_bid(need, supply, {name: (float(bid), units) for name, (bid, units) in rivals.items()})
+    needs = {"Alex": need, **{name: units for name, (_, units) in rivals.items()}}
+    rules = Water({name: Resident(need=units, salary=1) for name, units in needs.items()}, [supply], (supply, supply))
+
+    def is_served(bid: Decimal) -> bool:
+        bids = {"Alex": bid, **{name: Decimal(offer) for name, (offer, _) in rivals.items()}}
+        return "Alex" in rules._allocate(bids, supply, Random(0))
+
+    if price == float("inf"):
+        assert need > supply
+        return
+    cents = Decimal(str(round(price, 2)))
+    assume(all(units != need for _, units in rivals.values()))  # equal bids for equal needs are drawn by lot
+    assert is_served(cents)
+    assert not any(is_served(Decimal(bid)) for bid in {0, *(bid for bid, _ in rivals.values())} if bid < cents - 1)
+
+
+def test_a_resident_for_whom_a_dry_day_is_the_last_bids_all_it_has():
+    log = played("water", days=12, supplies=[12] * 12)
+    for before, after in zip(of_type(log, DayClosed), of_type(log, DayClosed)[1:], strict=False):
+        for name, status in before.statuses.items():
+            if status.health and dry_days(status.health, status.dry) == 0:
+                assert after.bids[name] == status.balance + RESIDENTS[name].salary
+
+
+def test_more_residents_of_minds_live_where_there_is_more_water():
+    def survivors(supply: str) -> int:
+        rows = [
+            row
+            for seed in range(3)
+            for row in Auction(
+                seed=seed, bidders=[Bidder(name) for name in RESIDENTS], rules={"game": "water", "supply": supply}
+            )
+            .run()
+            .standings
+        ]
+        return sum(row.survived for row in rows)
+
+    assert survivors("low") < survivors("high")
