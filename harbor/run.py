@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -23,7 +23,6 @@ from harbor.chat.room import AuctionRoom
 from harbor.chat.seats import BidderAgent, Seat
 from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
-from harbor.evaluation.metrics.results import Standing
 from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import (
     SCHEMA_VERSION,
@@ -38,8 +37,9 @@ from harbor.folder import MEMORY, RunFolder, run_name
 from harbor.given import Given
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
-from harbor.log import Entry, Log
+from harbor.log import Entry, Log, of_type
 from harbor.memory.archive import Archive, open_store
+from harbor.memory.embedding import as_embedding
 from harbor.models import Mouthpiece
 from harbor.money import to_cents
 from harbor.notes import Notes
@@ -63,8 +63,8 @@ class Result:
     folder: Path | None
 
     @property
-    def standings(self) -> list[Standing]:
-        """The bidders, ranked by profit."""
+    def standings(self) -> Sequence[Any]:
+        """The bidders, ranked by what counts in the game: rows of `results.Standing`, `water` or `sessions`."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:
@@ -104,10 +104,11 @@ class Auction(AuctionConfig):
     ) -> Result:
         """Hold the auction inside a running event loop."""
         run = Run(self, Given(models or {}, agents or {}))
-        if out is None:
-            return await run.hold(None, listen)
-        with closing(RunFolder.make(Path(out), run.config)) as folder:
-            return await run.hold(folder, listen)
+        async with named_memories(self) as store:
+            if out is None:
+                return await run.hold(None, listen, store)
+            with closing(RunFolder.make(Path(out), run.config)) as folder:
+                return await run.hold(folder, listen, store)
 
     async def stream(
         self,
@@ -126,6 +127,23 @@ class Auction(AuctionConfig):
         finally:
             held.cancel()
             await asyncio.wait({held})
+
+
+def named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
+    """Open the store that the settings name, if they do: before the folder of a run is made, as it may be refused."""
+    return memories(config, None) if config.memory.store is not None else nullcontext()
+
+
+@asynccontextmanager
+async def memories(
+    config: AuctionConfig, folder: RunFolder | None, given: BaseStore | None = None
+) -> AsyncIterator[BaseStore | None]:
+    """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
+    if given is not None or not any(bidder.remembers for bidder in config.bidders):
+        yield given
+        return
+    async with await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None) as store:
+        yield store
 
 
 def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:
@@ -154,6 +172,8 @@ class Run:
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
             _check_bidder(bidder, self.personas, config.rules.game)
+        if any(bidder.remembers for bidder in config.bidders):
+            as_embedding(config.memory.embedding)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
@@ -167,23 +187,14 @@ class Run:
             if listen is not None:
                 log.listen(listen)
             name = folder.path.name if folder else run_name(self.config.name)
-            opened = log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4))).event
+            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
             sale = self._sale(log)
             for event in self._introductions():
                 sale.record(event)
-            async with self._memories(folder, store) as memories:
-                archives = self._archives(memories, f"{name}-{getattr(opened, 'token', '')}")
+            async with memories(self.config, folder, store) as held:
+                archives = self._archives(held, f"{name}-{of_type(log.entries, LogOpened)[0].token}")
                 await self._room(sale, folder, archives).hold()
             return Result(tuple(log.entries), folder.path if folder else None)
-
-    @asynccontextmanager
-    async def _memories(self, folder: RunFolder | None, given: BaseStore | None) -> AsyncIterator[BaseStore | None]:
-        """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
-        if given is not None or not any(bidder.remembers for bidder in self.config.bidders):
-            yield given
-            return
-        async with open_store(self.config.memory, folder.path / MEMORY if folder else None) as store:
-            yield store
 
     def _archives(self, store: BaseStore | None, auction: str) -> dict[str, Archive]:
         if store is None:
@@ -201,9 +212,9 @@ class Run:
     def _introductions(self) -> list[Event]:
         """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
         events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
+        players = self.players()
         for bidder in self.config.bidders:
-            player = bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
-            events.append(BidderLabelled(bidder.name, bidder.persona, player))
+            events.append(BidderLabelled(bidder.name, bidder.persona, players[bidder.name]))
         for bidder in self.config.bidders:
             estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
             personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
@@ -224,6 +235,13 @@ class Run:
             rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
             for rival in self.config.bidders
             if rival.name != bidder.name and rival.persona and all(key in self.catalog for key in rival.persona)
+        }
+
+    def players(self) -> dict[str, str]:
+        """Say what plays each bidder: a rule, an agent, or a model."""
+        return {
+            bidder.name: bidder.rule or ("agent" if bidder.agent else self._player_name(bidder))
+            for bidder in self.config.bidders
         }
 
     def _player_name(self, bidder: Bidder) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,11 @@ from harbor.commands.output import Json, Quiet, say, show
 from harbor.errors import ConfigError, RunFolderError
 
 if TYPE_CHECKING:
+    from harbor.evaluation.metrics.series import SeriesSummary
+    from harbor.evaluation.metrics.summary import Summary
+    from harbor.log import Entry
     from harbor.run import Listener, Result
+    from harbor.series import SeriesResult
 
 
 def auction(
@@ -29,14 +33,18 @@ def auction(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hold an auction; print the standings and where the log is."""
+    """Hold an auction, or a series of them; print the standings and where the log is."""
     from harbor.folder import run_name
+    from harbor.series import hold_series
 
     if config is not None and preset is not None:
         raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
     chosen = override(load(config or preset or "demo"), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
-    _conduct(lambda listen: chosen.run(out=folder, listen=listen), folder, as_json, quiet)
+    if chosen.series is not None:
+        _conduct(lambda listen: hold_series(chosen, out=folder, listen=listen), folder, as_json, quiet)
+    else:
+        _conduct(lambda listen: chosen.run(out=folder, listen=listen), folder, as_json, quiet)
 
 
 def resume(
@@ -44,15 +52,13 @@ def resume(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Continue an interrupted run; no model call that is recorded is paid again."""
+    """Continue an interrupted run or series; no model call that is recorded is paid again."""
     from harbor.folder import complete
     from harbor.resuming import resume as resumed
 
     if (done := complete(run)) is not None:
-        from harbor.evaluation.metrics.summary import summarise
-
         say(f"run {str(run)!r} is complete; there is nothing to resume")
-        show(summarise(done.entries), as_json, with_items=not quiet)
+        show(_summary(done.entries), as_json, with_items=not quiet)
         return
     _conduct(lambda listen: resumed(run, listen=listen), run, as_json, quiet)
 
@@ -60,19 +66,28 @@ def resume(
 def replay(
     run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")], as_json: Json = False
 ) -> None:
-    """Rebuild the results of a run from its log alone, without a model."""
-    from harbor.evaluation.metrics.summary import summarise
+    """Rebuild the results of a run or a series from its log alone, without a model."""
     from harbor.folder import EVENTS
     from harbor.log import read_log
 
     reading = read_log(run / EVENTS if run.is_dir() else run)
     if reading.warning:
         say(f"warning: {reading.warning}")
-    show(summarise(reading.entries), as_json)
+    show(_summary(reading.entries), as_json)
 
 
-def _conduct(hold: Callable[[Listener | None], Result], folder: Path, as_json: bool, quiet: bool) -> None:
-    """Hold an auction before whoever watches; print its results."""
+def _summary(entries: Sequence[Entry]) -> Summary | SeriesSummary:
+    """Measure a log, be it of an auction or of a series."""
+    from harbor.evaluation.metrics.series import is_series, summarise_series
+    from harbor.evaluation.metrics.summary import summarise
+
+    return summarise_series(entries) if is_series(entries) else summarise(entries)
+
+
+def _conduct(
+    hold: Callable[[Listener | None], Result | SeriesResult], folder: Path, as_json: bool, quiet: bool
+) -> None:
+    """Hold an auction or a series before whoever watches; print its results."""
     from harbor.display import Screen, watching
     from harbor.folder import EVENTS
 
