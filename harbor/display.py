@@ -44,7 +44,6 @@ from harbor.money import dollars
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harbor.evaluation.metrics.series import SeriesSummary
     from harbor.evaluation.metrics.summary import Summary
 
 FRAME_SECONDS = 0.06
@@ -189,20 +188,6 @@ def _progress(event: Event, length: int) -> str:
     ranked = sorted(event.ranks.items(), key=lambda one: one[1])
     told = ", ".join(f"{rank}. {bidder} {dollars(event.profits[bidder])}" for bidder, rank in ranked)
     return f"Auction {event.auction} of {length}: {told}"
-
-
-def print_series(console: Console, summary: SeriesSummary) -> None:
-    """Print everyone's rank in each auction of a series, the mean of them, and the profit in all."""
-    numbers = [str(held.auction) for held in summary.auctions]
-    table = Table("bidder", *numbers, "mean rank", "total profit", title="Ranks by auction")
-    for bidder, mean in summary.mean_ranks.items():
-        ranks = [str(held.ranks[bidder]) for held in summary.auctions]
-        table.add_row(cell(bidder), *ranks, f"{mean:.2f}", dollars(summary.total_profits[bidder]))
-    console.print(table)
-    console.print(
-        f"{len(summary.auctions)} of {summary.length} auctions held"
-        + (" (simulated bidders)" if summary.simulated else "")
-    )
 
 
 def print_summary(console: Console, summary: Summary, with_items: bool = True) -> None:

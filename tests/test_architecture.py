@@ -25,7 +25,7 @@ FLOORS = {
     1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal
           harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
-          harbor.memory.backend harbor.memory.chroma harbor.memory.archive
+          harbor.memory.backend harbor.memory.index harbor.memory.chroma harbor.memory.archive harbor.memory.carrying
           harbor.recording harbor.reading harbor.given
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
@@ -41,8 +41,8 @@ FLOORS = {
     3: """harbor.run harbor.series harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
           harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",
-    5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
-          harbor.commands.configs harbor.commands.output""",
+    5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
+          harbor.commands.configs harbor.commands.memories harbor.commands.output""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

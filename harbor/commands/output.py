@@ -25,8 +25,9 @@ def say(message: str) -> None:
 
 def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:
     """Print the results of a run or of a series, and on stderr who gave no answer."""
-    from harbor.display import Screen, print_series, print_summary
+    from harbor.display import Screen, print_summary
     from harbor.evaluation.metrics.series import SeriesSummary
+    from harbor.tables import print_series
 
     for failure in () if isinstance(summary, SeriesSummary) else summary.failures:
         say(f"warning: {failure.bidder} gave no answer {failure.times} times; the first time: {failure.first}")
