@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -26,24 +25,19 @@ from harbor.errors import ConfigError
 from harbor.evaluation.metrics.summary import Summary, summarise
 from harbor.events import (
     SCHEMA_VERSION,
-    BidderLabelled,
-    BidderSeated,
-    CatalogShown,
-    Event,
-    ItemLabelled,
     LogOpened,
 )
-from harbor.folder import MEMORY, RunFolder, run_name
+from harbor.folder import RunFolder, run_name
 from harbor.given import Given
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
+from harbor.introductions import introductions
 from harbor.log import Entry, Log, of_type
-from harbor.memory.archive import Archive, open_store
+from harbor.memories import anybody_remembers, archives_of, memories, named_memories
+from harbor.memory.archive import Archive
 from harbor.memory.embedding import as_embedding
 from harbor.models import Mouthpiece
-from harbor.money import to_cents
 from harbor.notes import Notes
-from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.recording import Recording
 from harbor.rules.registry import RULES
@@ -129,23 +123,6 @@ class Auction(AuctionConfig):
             await asyncio.wait({held})
 
 
-def named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
-    """Open the store that the settings name, if they do: before the folder of a run is made, as it may be refused."""
-    return memories(config, None) if config.memory.store is not None else nullcontext()
-
-
-@asynccontextmanager
-async def memories(
-    config: AuctionConfig, folder: RunFolder | None, given: BaseStore | None = None
-) -> AsyncIterator[BaseStore | None]:
-    """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
-    if given is not None or not any(bidder.remembers for bidder in config.bidders):
-        yield given
-        return
-    async with await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None) as store:
-        yield store
-
-
 def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:
     """Run to the end where no event loop is running."""
     try:
@@ -172,7 +149,7 @@ class Run:
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
             _check_bidder(bidder, self.personas, config.rules.game)
-        if any(bidder.remembers for bidder in config.bidders):
+        if anybody_remembers(config):
             as_embedding(config.memory.embedding)
         for item in self.items:
             if item.true_value < item.start:
@@ -189,53 +166,16 @@ class Run:
             name = folder.path.name if folder else run_name(self.config.name)
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
             sale = self._sale(log)
-            for event in self._introductions():
+            for event in introductions(self.config, self.personas, self.catalog, self.players()):
                 sale.record(event)
             async with memories(self.config, folder, store) as held:
-                archives = self._archives(held, f"{name}-{of_type(log.entries, LogOpened)[0].token}")
+                archives = archives_of(self.config, held, f"{name}-{of_type(log.entries, LogOpened)[0].token}")
                 await self._room(sale, folder, archives).hold()
             return Result(tuple(log.entries), folder.path if folder else None)
-
-    def _archives(self, store: BaseStore | None, auction: str) -> dict[str, Archive]:
-        if store is None:
-            return {}
-        return {
-            bidder.name: Archive(store, bidder.name, auction, self.config.memory)
-            for bidder in self.config.bidders
-            if bidder.remembers
-        }
 
     def _sale(self, log: Log) -> Sale[Any]:
         names = [bidder.name for bidder in self.config.bidders]
         return Sale(self.rules, names, log, stream(self.config.seed, "ties"))
-
-    def _introductions(self) -> list[Event]:
-        """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
-        events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
-        players = self.players()
-        for bidder in self.config.bidders:
-            events.append(BidderLabelled(bidder.name, bidder.persona, players[bidder.name]))
-        for bidder in self.config.bidders:
-            estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
-            personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
-            rivals = self._told(bidder) if bidder.theory_of_mind == "true" else {}
-            budget = bidder.budget if self.items else Decimal(0)  # in the other games the rules say what there is
-            events.append(BidderSeated(bidder.name, budget, estimates, personas, bidder.objective, rivals))
-            if bidder.theory_of_mind != "none":
-                texts = {key: persona.text for key, persona in self.catalog.items()}
-                events.append(CatalogShown(bidder.name, texts))
-        return events
-
-    def _told(self, bidder: Bidder) -> dict[str, dict[str, float]]:
-        """Give the true personas of a bidder's rivals as profiles.
-
-        Of a rival without any, or with one that the catalog does not hold, there is nothing true to tell.
-        """
-        return {
-            rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
-            for rival in self.config.bidders
-            if rival.name != bidder.name and rival.persona and all(key in self.catalog for key in rival.persona)
-        }
 
     def players(self) -> dict[str, str]:
         """Say what plays each bidder: a rule, an agent, or a model."""
@@ -261,7 +201,7 @@ class Run:
                 player = SCRIPTS[bidder.rule](bidder, self.config.seed) if bidder.rule else mind()
                 agent = BidderAgent(f"bidder_{number}", player, partial(sale.seen_by, bidder.name))
             seats.append(self._seat(number, bidder, agent, notes, sale, folder))
-        return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks, learners)
+        return AuctionRoom(sale, seats, thinkers, self.config.rules.reasks, learners=learners)
 
     def _seat(
         self, number: int, bidder: Bidder, agent: ChatAgent, notes: Notes, sale: Sale[Any], folder: RunFolder | None

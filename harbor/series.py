@@ -24,7 +24,8 @@ from harbor.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, 
 from harbor.folder import MANIFEST, RunFolder, complete, run_name
 from harbor.given import Given
 from harbor.log import Entry, Log, of_type
-from harbor.run import Listener, Result, Run, finish, memories, named_memories
+from harbor.memories import memories, named_memories
+from harbor.run import Listener, Result, Run, finish
 from harbor.seeding import derive, stream
 from harbor.thoughts import Learned
 

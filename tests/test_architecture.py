@@ -38,11 +38,11 @@ FLOORS = {
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
           harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
           harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember""",
-    3: """harbor.run harbor.series harbor.resuming harbor.testing harbor.conformance harbor.conformance.rules
-          harbor.conformance.stores""",
+    3: """harbor.introductions harbor.memories harbor.run harbor.series harbor.resuming harbor.testing
+          harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",
-    5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
-          harbor.commands.configs harbor.commands.memories harbor.commands.output""",
+    5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
+          harbor.commands.catalog harbor.commands.configs harbor.commands.memories harbor.commands.output""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
@@ -169,4 +169,4 @@ def test_no_dict_of_anything_in_public_signatures():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
                 hints = [ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation]
-                assert "dict[str, Any]" not in hints or module == "harbor.config", f"{module}.{node.name}"
+                assert "dict[str, Any]" not in hints or module == "harbor.settings", f"{module}.{node.name}"

@@ -181,7 +181,19 @@ def test_a_strategist_without_a_decision_has_no_agreement():
 def test_a_predicted_limit_is_set_beside_the_last_bid_of_that_rival_on_that_item():
     expected = (Prediction("Ann", 0.9, Decimal(300)), Prediction("Cho", 0.1, Decimal(50)))
     found = foresights(log(*LABELS, Predicted("Ben", "Loft", expected), *HELD))
-    assert found == [Foresight("Ben", "Ann", "Loft", Decimal(300), Decimal(250))]
+    assert found == [Foresight("Ben", "Ann", "Loft", Decimal(300), Decimal(250), won=True)]
+
+
+def test_of_a_rival_that_lost_it_is_said_so():
+    expected = (Prediction("Ben", 0.4, Decimal(210)),)
+    found = foresights(log(*LABELS, Predicted("Ann", "Loft", expected), *HELD))
+    assert found == [Foresight("Ann", "Ben", "Loft", Decimal(210), Decimal(200), won=False)]
+
+
+def test_nobody_won_an_item_that_was_not_sold():
+    happened = [OPENED, bid("Ben", "Flat", 1, 170), ItemUnsold("Flat")]
+    found = foresights(log(Predicted("Ann", "Flat", (Prediction("Ben", 0.5, Decimal(90)),)), *happened))
+    assert [one.won for one in found] == [False]
 
 
 def test_a_rival_that_never_bid_has_no_last_bid_to_be_compared_with():

@@ -100,8 +100,8 @@ def test_the_arrows_lead_from_strategy_to_bid(harbor):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["sale.toml", "--bidder", "Anne"], "unknown bidder 'Anne'; did you mean 'Ann'?"),
-        (["sale.toml", "--bidder", "Rob"], "unknown bidder 'Rob'"),
+        (["sale.toml", "--bidder", "Anne"], "unknown bidder with a graph 'Anne'; did you mean 'Ann'?"),
+        (["sale.toml", "--bidder", "Rob"], "unknown bidder with a graph 'Rob'; choose one of: Ann, Ben"),
         (["dmo"], "unknown preset 'dmo'; did you mean 'demo'?"),
         (["none.toml"], "config 'none.toml' can't be read"),
         (["rules.toml"], "config 'rules.toml' has no bidder with a graph"),

@@ -188,7 +188,7 @@ def test_an_unknown_choice_is_refused_with_the_choices():
     line = complaint(rules={"reveal": "all"})
     assert "'all'" in line
     assert "'price' or 'true value'" in line
-    assert "'minimum-raise' or 'truthful'" in complaint(**bidder(rule="minimum"))
+    assert "'minimum-raise', 'truthful', 'rational', 'random' or 'adversary'" in complaint(**bidder(rule="minimum"))
 
 
 @effort(max_examples=200, deadline=None)
@@ -344,6 +344,8 @@ def test_a_mix_comes_back_as_it_was_when_it_is_read_again(weights):
         ({"id": "mine", "name": "My own"}, "personas[0].text is missing; give it"),
         ({**OWN, "text": ""}, "personas[0].text ''"),
         ({**OWN, "text": "  \n"}, "personas[0].text"),
+        ({**OWN, "text": "\u200b\u2060\ufeff"}, "must not be empty; write a text"),
+        ({**OWN, "text": "\u00a0\u200b \u2028"}, "must not be empty; write a text"),
         ({**OWN, "text": 5}, "personas[0].text 5"),
         ({"name": "My own", "text": "You look."}, "personas[0].id is missing; give it"),
         ({"id": "mine", "text": "You look."}, "personas[0].name is missing; give it"),
@@ -358,12 +360,38 @@ def test_a_persona_of_your_own_that_is_not_whole_is_refused(persona, said):
 
 
 def test_two_personas_of_your_own_need_two_ids():
-    assert "persona name 'mine' is there twice" in complaint(personas=[OWN, {**OWN, "name": "Another"}])
+    again = {**OWN, "name": "Another", "text": "You look for a mill by a brook."}
+    assert "persona name 'mine' is there twice" in complaint(personas=[OWN, again])
 
 
-@pytest.mark.parametrize("catalog", [["downsizing"], [], ["downsizing", "downsizing"]])
+@pytest.mark.parametrize("text", [OWN["text"], OWN["text"].upper()], ids=["equal", "in another case"])
+def test_two_personas_of_your_own_need_two_texts(text):
+    line = complaint(personas=[OWN, {"id": "another", "name": "Another", "text": text}])
+    assert line.startswith("persona text")
+    assert line.endswith(("is there twice; rename or drop one", "differ only in case; rename one"))
+
+
+@pytest.mark.parametrize("mind", [{"theory_of_mind": "true"}, {"strategy": "on"}, {"strategy": "fused"}], ids=str)
+@pytest.mark.parametrize(("player", "named"), [({"rule": "truthful"}, "a rule"), ({"agent": True}, "an agent")])
+def test_who_is_no_mind_of_harbors_is_given_neither_theory_of_mind_nor_strategy(player, named, mind):
+    line = complaint(**bidder(**player, **mind))
+    assert f"{named} has no theory of mind and no strategy of Harbor's; drop the two settings" in line
+
+
+@pytest.mark.parametrize("player", [{"rule": "truthful"}, {"agent": True}], ids=str)
+def test_who_is_no_mind_of_harbors_may_say_that_it_has_neither(player):
+    assert config(**bidder(**player, theory_of_mind="none", strategy="off"))
+
+
+@pytest.mark.parametrize("catalog", [["downsizing"], []])
 def test_a_catalog_of_one_leaves_nothing_to_infer(catalog):
     assert "leaves nothing to infer; name two personas or more" in complaint(catalog=catalog)
+
+
+@pytest.mark.parametrize("more", [[], ["urban-dwellers"]])
+def test_a_catalog_that_names_a_persona_twice_is_refused(more):
+    line = complaint(catalog=["downsizing", "downsizing", *more])
+    assert line == "catalog name 'downsizing' is there twice; rename or drop one"
 
 
 @pytest.mark.parametrize(

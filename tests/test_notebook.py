@@ -7,6 +7,7 @@ from functools import reduce
 from itertools import cycle
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ from harbor.events import (
 from harbor.log import Log
 from harbor.memory.notebook import Hammer, Notebook, Result
 from harbor.rules.english import English, Item
-from harbor.thoughts import Belief, Believed, Planned, Win
+from harbor.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
@@ -232,3 +233,12 @@ def test_the_last_plan_and_the_belief_that_is_held_count():
     notes = [Planned("Ann", "first", {"Vase": 1}), Planned("Ann", "second", {"Urn": 3})]
     notebook = Notebook().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
     assert (notebook.plan, notebook.priorities, notebook.belief) == ("second", {"Urn": 3}, held)
+
+
+@pytest.mark.parametrize("gone", [ItemSold("Vase", "Ben", Decimal(110)), ItemUnsold("Vase")], ids=repr)
+def test_what_was_predicted_is_forgotten_at_the_hammer(gone):
+    expected = (Prediction("Ben", 0.9, Decimal(150)),)
+    before = Notebook().after([*opening(), Predicted("Ann", "Vase", expected), *vase_sold()[:4]])
+    assert before.predictions == expected
+    assert before.after([gone]).predictions == ()
+    assert before.after([gone, ItemOpened("Urn", Decimal(50), Decimal(5))]).predictions == ()

@@ -124,7 +124,7 @@ def bid(item: str, round: int, bidder: str, amount: int) -> BidPlaced:  # noqa: 
 
 
 TWO_SALES = entries(
-    SaleOpened(("Ann", "Ben"), (Lot("Loft", Decimal(100), LOFT), Lot("Farm", Decimal(200), FARM)), "price"),
+    SaleOpened(("Ann", "Ben", "Cho"), (Lot("Loft", Decimal(100), LOFT), Lot("Farm", Decimal(200), FARM)), "price"),
     bid("Loft", 1, "Ann", 100),
     bid("Loft", 1, "Ben", 110),
     bid("Loft", 2, "Ann", 150),
@@ -144,16 +144,31 @@ def test_features_are_the_measures_of_suiting_items_less_the_mean_of_all():
     assert found["rural"] == pytest.approx([-1 / 6, -0.25, 0.15, -0.5])
 
 
-def test_a_bidder_that_never_bid_has_features_and_a_profile():
+LABELS = entries(BidderLabelled("Ann", {"urban": 1.0}, "simulated"), BidderLabelled("Ben", {"rural": 1.0}, "simulated"))
+
+
+def test_a_bidder_that_never_bid_has_features_and_equal_shares():
     found = features(TWO_SALES, "Cho", KINDS)
     assert found["urban"] == pytest.approx([0, 0, (1.5 - 1.3) / 2, 0])
-    labels = entries(
-        BidderLabelled("Ann", {"urban": 1.0}, "simulated"), BidderLabelled("Ben", {"rural": 1.0}, "simulated")
-    )
-    shares = train([[*labels, *TWO_SALES]], KINDS).profile(TWO_SALES, "Cho", KINDS)
-    assert sum(shares.values()) == pytest.approx(1)
+    assert train([[*LABELS, *TWO_SALES]], KINDS).profile(TWO_SALES, "Cho", KINDS) == {"urban": 0.5, "rural": 0.5}
 
 
-def test_logs_without_personas_are_nothing_to_learn_from():
-    with pytest.raises(ValueError, match="no bidder of these logs has a persona of the catalog"):
-        train([entries(BidderLabelled("Ann", {}, "truthful"))], KINDS)
+@pytest.mark.parametrize(
+    ("bidder", "texts", "said"),
+    [
+        ("Dan", KINDS, r"there is no bidder 'Dan'; give one of \['Ann', 'Ben', 'Cho'\]"),
+        ("Ann", {}, "there is no persona in the catalog; give .* a catalog of texts by id"),
+    ],
+    ids=["unknown bidder", "empty catalog"],
+)
+def test_whom_or_what_there_is_not_can_not_be_profiled(bidder, texts, said):
+    profiler = train([[*LABELS, *TWO_SALES]], KINDS)
+    with pytest.raises(ValueError, match=said):
+        profiler.profile(TWO_SALES, bidder, texts)
+
+
+@pytest.mark.parametrize("mix", [{}, {"beach": 1.0}, {"urban": 0.5, "rural": 0.5}], ids=["none", "unknown", "all"])
+def test_logs_in_which_nobody_has_one_persona_and_lacks_another_are_nothing_to_learn_from(mix):
+    labels = entries(BidderLabelled("Ann", mix, "simulated"))
+    with pytest.raises(ValueError, match="no bidder of these logs has one persona of the catalog and lacks another"):
+        train([[*labels, *TWO_SALES]], KINDS)

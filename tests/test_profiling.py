@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from importlib.resources import files
 from typing import Any
@@ -143,7 +144,23 @@ def test_a_uniform_guess_at_a_mix_of_two_is_ln_five_nats_from_the_truth():
 def test_the_divergence_of_three_personas_is_as_worked_by_hand():
     # Shifted, the weights are 1.5, 0.5 and 1 of 3 in all: shares of 1/2, 1/6 and 1/3.
     truth, profile = {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.5, "b": -0.5, "c": 0.0}
-    assert divergence(truth, profile, epsilon=0) == pytest.approx(math.log(3) / 2)
+    assert divergence(truth, profile, epsilon=1e-12) == pytest.approx(math.log(3) / 2)
+
+
+@pytest.mark.parametrize(
+    ("truth", "total"),
+    [({"a": 0.0, "b": 0.0}, "0"), ({"a": 0.5, "b": 0.0}, "0.5"), ({"a": 1.0, "b": 1.0}, "2"), ({}, "0")],
+    ids=["no persona", "half a persona", "two whole personas", "no catalog"],
+)
+def test_a_truth_that_does_not_add_up_to_one_is_refused(truth, total):
+    with pytest.raises(ValueError, match=f"the shares of the truth add up to {total}; give shares that add up to 1"):
+        divergence(truth, {"a": 0.5})
+
+
+@pytest.mark.parametrize("epsilon", [0, -0.01, math.nan])
+def test_an_epsilon_that_is_not_above_nought_is_refused(epsilon):
+    with pytest.raises(ValueError, match="is not above zero; give a small positive number"):
+        divergence({"a": 1.0, "b": 0.0}, {"a": 0.5}, epsilon)
 
 
 def test_both_sides_are_smoothed_before_they_are_compared():
@@ -183,19 +200,70 @@ def test_profiles_are_compared_with_the_truth_rival_by_rival_and_item_by_item():
     assert [one.divergence for one in found] == pytest.approx([math.log(2), 0, 0], abs=1e-9)
 
 
-def test_a_rival_without_a_persona_of_the_catalog_has_no_truth_to_be_compared_with():
+def test_a_rival_with_a_persona_outside_the_catalog_or_none_has_no_truth_to_be_compared_with():
     happened = [
         BidderLabelled("Ben", {}, "truthful"),
         BidderLabelled("Cho", {"elsewhere": 1.0}, "simulated"),
         BidderLabelled("Dan", {"a": 1.0}, "simulated"),
+        BidderLabelled("Eve", {"a": 0.5, "elsewhere": 0.5}, "simulated"),
         CatalogShown("Ann", {"a": "A.", "b": "B."}),
-        *(Profiled("Ann", rival, "Loft", {"a": 1.0, "b": -1.0}, 0) for rival in RIVALS),
+        *(Profiled("Ann", rival, "Loft", {"a": 1.0, "b": -1.0}, 0) for rival in (*RIVALS, "Eve")),
     ]
-    assert profiling_errors(log(*happened), 0) == [ProfilingError("Ann", "Dan", "Loft", 0.0)]
+    assert profiling_errors(log(*happened)) == [ProfilingError("Ann", "Dan", "Loft", 0.0)]
 
 
 def test_a_log_without_profiles_has_no_profiling_errors():
     assert profiling_errors(log(BidderLabelled("Ben", {"a": 1.0}, "simulated"))) == []
+
+
+# ---------------------------------------------------------------- the update, by hand
+
+# A house of $400 that suits one persona entirely, to which it is worth $400, and the other not at all: 0.9 * 0.85 of
+# $400 are $306. Limits lie at that over 1, 1.2, 1.4 or 1.6, with a deviation of 0.12 * $400 = $48.
+TWO = {"urban": "A loft above the tram, with a gym and a bakery.", "rural": "A farm with a barn and an orchard."}
+HARD = Conduct(TWO["urban"], 400, 306, None)
+"""It bid $306 and never declined: that is less than the limit in 53.708 % of cases if urban, in 17.167 % if rural.
+
+One in twenty bids is odd, with a limit anywhere up to $400: 94 of 400 of these.
+"""
+URBAN, RURAL = 0.05 * 94 / 400 + 0.95 * 0.53708, 0.05 * 94 / 400 + 0.95 * 0.17167
+
+
+def shares_after(profile: dict[str, float], *seen: Conduct) -> dict[str, float]:
+    for conduct in seen:
+        profile = update(profile, TWO, conduct)
+    return traits.shares(profile, TWO)
+
+
+def test_a_profile_is_updated_by_bayes_rule_from_what_it_was():
+    before = {"urban": -0.5, "rural": 0.5}
+    assert traits.shares(before, TWO) == {"urban": 0.25, "rural": 0.75}
+    expected = 0.25 * URBAN / (0.25 * URBAN + 0.75 * RURAL)
+    assert expected == pytest.approx(0.4988, abs=1e-4)
+    assert shares_after(before, HARD)["urban"] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("before", [{}, {"urban": -0.5, "rural": 0.5}, {"urban": 0.8, "rural": -0.8}], ids=str)
+def test_two_updates_multiply_the_odds(before):
+    odds = [shares["urban"] / shares["rural"] for shares in (shares_after(before, *[HARD] * n) for n in range(3))]
+    assert [odds[1] / odds[0], odds[2] / odds[0]] == pytest.approx([URBAN / RURAL, (URBAN / RURAL) ** 2], rel=1e-4)
+
+
+@pytest.mark.parametrize("odd", [Conduct(TWO["urban"], 400, 0, 20), Conduct(TWO["urban"], 400, 10, 60)], ids=repr)
+def test_a_single_odd_bid_never_rules_a_persona_out_entirely(odd):
+    """A loft-lover that declines a loft at next to nothing; a farmer that does is hardly less odd."""
+    after = shares_after({"urban": 0.9, "rural": -0.9}, odd)
+    assert after["urban"] > 0.8
+    assert shares_after({"urban": 0.9, "rural": -0.9}, odd, HARD, HARD, HARD)["urban"] > 0.95
+
+
+def test_one_that_stops_early_may_be_saving_and_not_indifferent():
+    """To go out at $280 after $220 is likely only with a dear dollar if one wants the house: 24.1 % against 33.8 %."""
+    odd = 0.05 * 60 / 400
+    likely = odd + 0.95 * 0.24136, odd + 0.95 * 0.33836
+    after = shares_after({}, Conduct(TWO["urban"], 400, 220, 280))
+    assert after["urban"] / after["rural"] == pytest.approx(likely[0] / likely[1], rel=1e-4)
+    assert after["urban"] > 0.4
 
 
 # ---------------------------------------------------------------- laws of the update
@@ -299,6 +367,60 @@ def test_items_that_closed_together_are_learned_from_in_their_order():
     for rival in RIVALS:
         learned = [note.closed for note in desk.notes if isinstance(note, Profiled) and note.rival == rival]
         assert learned == [LOFT.name, "Shed"]
+
+
+def seated(rivals: dict[str, dict[str, float]]) -> list[Event]:
+    """Give what Ann has seen after the hammer, with these profiles of rivals given to her at the start."""
+    first, *later = sold_to_ben()
+    assert isinstance(first, BidderSeated)
+    return [replace(first, rivals=rivals), *later]
+
+
+class Blind(SimulatedChat):
+    """Can't say anything about a rival's profile."""
+
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+        if read_facts("\n".join(str(message.content) for message in messages))["task"] == "profile":
+            raise RuntimeError("blind")
+        return super()._answer(messages, tools)
+
+
+GIVEN = {"Ben": traits.profile(traits.truth({"downsizing": 1.0}, TEXTS))}
+
+
+@pytest.mark.parametrize(
+    ("switches", "given", "chat", "told"),
+    [
+        ({"theory_of_mind": "none"}, {}, SimulatedChat(), False),
+        ({"theory_of_mind": "true"}, GIVEN, SimulatedChat(), True),
+        ({"theory_of_mind": "true"}, {}, SimulatedChat(), False),
+        ({"theory_of_mind": "inferred"}, {}, SimulatedChat(), True),
+        ({"theory_of_mind": "second"}, {}, SimulatedChat(), True),
+        ({"theory_of_mind": "inferred"}, {}, Blind(), False),
+    ],
+    ids=["none", "true", "true of nobody", "inferred", "second", "profiling failed"],
+)
+def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(switches, given, chat, told):
+    desk = Desk(chat, **switches)
+    desk.after(seated(given))
+    (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "replan"]
+    assert [key in prompt for key in ("rivals", "purse", "spent", "catalog")] == [told] * 4
+    if told:
+        assert [(row["rival"], row["spent"]) for row in prompt["rivals"]] == [("Ben", 330_000), ("Cho", 0), ("Dan", 0)]
+        assert any(prompt["rivals"][0]["profile"].values())
+
+
+@pytest.mark.parametrize(
+    ("theory_of_mind", "given", "told"),
+    [("none", {}, False), ("true", GIVEN, True), ("true", {}, False), ("inferred", {}, False), ("second", {}, False)],
+)
+def test_the_first_plan_is_told_of_rivals_if_and_only_if_their_personas_are_given(theory_of_mind, given, told):
+    desk = Desk(theory_of_mind=theory_of_mind)
+    desk.after(seated(given)[:3], closed=())
+    (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "plan"]
+    assert [key in prompt for key in ("rivals", "purse", "spent", "catalog")] == [told] * 4
+    if told:
+        assert [row["profile"] for row in prompt["rivals"]] == [GIVEN["Ben"], {}, {}]
 
 
 def test_a_rival_is_judged_by_its_own_bids_alone():

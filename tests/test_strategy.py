@@ -202,7 +202,18 @@ def test_a_decision_without_a_strategy_contradicts_nothing():
     assert agreement(log) == {}
 
 
-@pytest.mark.parametrize("letter", ["G", "a", "", "A raise", None, 1])
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [("a", "A"), ("A raise", "A"), (" B", "B"), ("b.", "B"), ("C) go on", "C"), ("D: save", "D"), ("e\nleave", "E")],
+)
+def test_an_action_is_understood_in_another_case_and_with_words_after_it(said, understood):
+    desk = Desk("on", Altered(fields={"strategy": said}))
+    desk.answer()
+    assert [one.action for one in desk.of(Strategized)] == [understood]
+    assert [call.outcome for call in desk.of(ModelCalled)] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("letter", ["G", "g", "", " ", "AB", "Raise", "raise A", "1", None, 1])
 def test_an_action_that_is_none_of_the_six_is_sent_back(letter):
     desk = Desk("on", Altered(fields={"strategy": letter}))
     with pytest.raises(Exception, match="no usable strategize reply"):

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 
-from harbor import Auction, Bidder, Item, Result, SimulatedChat, bidder_graph, houses
+from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, bidder_graph, houses
 from harbor.config import Persona
 from harbor.evaluation.metrics.behaviour import foresights
 from harbor.evaluation.metrics.profiling import profiling_errors
@@ -35,11 +37,13 @@ from harbor.events import (
     ThoughtFailed,
 )
 from harbor.graphs.state import Mind
+from harbor.insight import value
 from harbor.log import Entry, of_type
 from harbor.personas import traits
 from harbor.personas.catalog import personas
-from harbor.simulated import read_facts
-from harbor.thoughts import Decided, Mirrored, Predicted, Profiled
+from harbor.seeding import stream
+from harbor.simulated import read_facts, reply_to
+from harbor.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}
 KNOWING = {
@@ -144,6 +148,17 @@ def test_every_crossed_setting_holds_a_sale_to_its_end(theory_of_mind, strategy)
     assert of_type(log, SeatFailed) == []
 
 
+@pytest.mark.parametrize(("theory_of_mind", "strategy"), list(product(KNOWING, CHOOSING)))
+def test_a_lone_bidder_makes_no_call_about_rivals(theory_of_mind, strategy):
+    lone = Bidder("Ann", persona="downsizing", theory_of_mind=theory_of_mind, strategy=strategy)
+    log = Auction(items=houses(3, 5), bidders=[lone]).run().log
+    purposes = {call.purpose for call in of_type(log, ModelCalled)}
+    assert purposes >= {"plan", "believe", "replan"}
+    assert purposes & {"profile", "mirror", "predict"} == set()
+    assert of_type(log, SeatFailed) == of_type(log, ThoughtFailed) == []
+    assert {sold.winner for sold in of_type(log, ItemSold)} == {"Ann"}
+
+
 def test_minds_of_all_kinds_sit_in_one_sale():
     kinds = [switches for switches, _ in PUBLISHED.values()]
     bidders = [Bidder(f"Bidder {number}", **switches) for number, switches in enumerate(kinds)]
@@ -176,6 +191,17 @@ def test_of_a_rival_without_a_persona_there_is_nothing_to_be_told():
     log = Auction(items=houses(2, 5), bidders=bidders).run().log
     assert of_type(log, BidderSeated)[0].rivals == {}
     assert of_type(log, Predicted)
+
+
+def test_of_a_rival_with_a_persona_outside_the_catalog_there_is_nothing_true_to_be_told():
+    bidders = [
+        Bidder("Ann", theory_of_mind="true"),
+        Bidder("Ben", persona="downsizing"),
+        Bidder("Cho", persona=["downsizing", "vacation-homes"]),
+        Bidder("Dan", persona="vacation-homes"),
+    ]
+    log = Auction(items=houses(2, 5), bidders=bidders, catalog=("downsizing", "urban-dwellers")).run().log
+    assert of_type(log, BidderSeated)[0].rivals == {"Ben": {"downsizing": 1.0, "urban-dwellers": -1.0}}
 
 
 def test_the_truth_about_a_mix_is_two_personas():
@@ -246,9 +272,23 @@ def test_ids_of_personas_stand_in_the_catalog_and_in_profiles_and_nowhere_else(c
         assert [own for own in (*OWN.values(), "downsizing") if own in seen] == []
 
 
-def test_the_catalog_is_in_the_prompts_about_rivals_alone(canaries):
-    shown = {task for prompts in canaries[1].values() for task, text in prompts if "catalog" in read_facts(text)}
-    assert shown == {"profile", "mirror", "predict", "replan"}
+def test_the_catalog_is_in_the_prompts_about_rivals_and_where_there_are_profiles_in_those_of_plans(canaries):
+    shown = {
+        name: {task for task, text in prompts if "catalog" in read_facts(text)} for name, prompts in canaries[1].items()
+    }
+    assert shown == {
+        "Ann": set(),
+        "Bea": {"profile", "predict", "replan"},
+        "Cyd": {"predict", "plan", "replan"},
+        "Dee": {"profile", "mirror", "predict", "replan"},
+    }
+
+
+def test_the_catalog_is_in_the_prompt_of_a_plan_if_and_only_if_profiles_are(canaries):
+    plans = [read_facts(text) for prompts in canaries[1].values() for task, text in prompts if task[-4:] == "plan"]
+    profiled = [any(row["profile"] for row in plan.get("rivals", [])) for plan in plans]
+    assert ["catalog" in plan for plan in plans] == profiled
+    assert {*profiled} == {True, False}
 
 
 def test_no_name_of_a_persona_is_in_any_prompt(canaries):
@@ -281,8 +321,8 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
 @pytest.mark.parametrize("label", ["", "downsizing", "no-such-kind"])
 def test_the_label_of_an_item_is_in_nobodys_prompt_and_changes_none(tmp_path, label):
     told = []
-    for number, given in enumerate(("urban-dwellers", label)):
-        items = [item.model_copy(update={"persona": given or None}) for item in houses(2, 5)]
+    for number, labelled in enumerate(("urban-dwellers", label)):
+        items = [item.model_copy(update={"persona": labelled or None}) for item in houses(2, 5)]
         bidders = [Bidder(name, persona=TRIO[name], theory_of_mind="second", strategy="on") for name in ("Ann", "Ben")]
         Auction(items=items, bidders=bidders).run(out=tmp_path / f"run-{number}")
         told.append(asked(tmp_path / f"run-{number}"))
@@ -346,6 +386,62 @@ def test_predicted_limits_are_set_beside_last_bids():
     assert all(one.bidder != one.rival and one.limit > 0 and one.last_bid > 0 for one in found)
 
 
+# Two houses: one suits the persona "urban" entirely, the other "rural"; each is nothing to the other persona. At an
+# estimate of $400 a house that suits is worth $400, one that does not $306, and $360 to one of whom nothing is known.
+PAIR = {"urban": "A loft above the tram, with a gym and a bakery.", "rural": "A farm with a barn and an orchard."}
+SURELY_URBAN, SURELY_RURAL = {"urban": 1.0, "rural": -1.0}, {"urban": -1.0, "rural": 1.0}
+
+
+def lots(*suits: str) -> list[Facts]:
+    """Give items that start at $100, with an estimate of $400, each written for one of the pair."""
+    return [
+        {"item": f"Lot {number}", "start": 100, "estimate": 400, "listing": PAIR[one]}
+        for number, one in enumerate(suits)
+    ]
+
+
+def rival(profile: Facts, spent: float = 0, **more: Any) -> Facts:
+    return {"rival": "Ben", "profile": profile, "spent": spent, **more}
+
+
+def answer(task: str, **facts: Any) -> Any:
+    """Have the built-in model answer a bidder without a persona of its own."""
+    usual = {"you": "Ann", "personas": [], "objective": "profit", "mean_estimate": 400, "catalog": PAIR, "spent": 0}
+    return reply_to({"task": task, **usual, **facts}, Simulated(), stream(0, "any"))
+
+
+def expected(one: Facts, items: Sequence[Facts], purse: float, **facts: Any) -> Facts:
+    """Have it predict what this rival will do on the first of these items."""
+    (prediction,) = answer("predict", items=items, purse=purse, rivals=[one], **facts)["predictions"]
+    return prediction
+
+
+@pytest.mark.parametrize("task", ["plan", "replan"])
+def test_a_keen_rival_raises_what_an_item_will_cost_and_so_changes_the_plan(task):
+    # Alone, each costs halfway from $100 to $360: $230, and $400 is enough for the first. Ben pays $400 for the loft,
+    # more than it is worth to Ann, and $306 for the farm.
+    for rivals, priorities in (
+        ([], {"Lot 0": 3, "Lot 1": 1}),
+        ([rival(SURELY_URBAN)], {"Lot 0": 1, "Lot 1": 3}),
+        ([rival(SURELY_RURAL)], {"Lot 0": 3, "Lot 1": 1}),
+        ([rival(SURELY_RURAL), rival(SURELY_URBAN)], {"Lot 0": 1, "Lot 1": 1}),
+    ):
+        reply = answer(task, budget=400, purse=1_000, items=lots("urban", "rural"), rivals=rivals)
+        assert {row["item"]: row["priority"] for row in reply["priorities"]} == priorities
+
+
+def test_a_rival_that_has_nothing_left_raises_no_cost():
+    for rivals in ([], [rival(SURELY_URBAN, spent=1_000)]):
+        reply = answer("plan", budget=400, purse=1_000, items=lots("urban", "rural"), rivals=rivals)
+        assert reply["priorities"][0] == {"item": "Lot 0", "priority": 3}
+
+
+@pytest.mark.parametrize(("left", "limit"), [(1_000, 400), (500, 400), (450, 250), (200, 200), (0, 0)])
+def test_a_predicted_limit_falls_with_a_tight_budget(left, limit):
+    # Two lofts are worth $400 each to Ben and cost $250: with less than $500 a dollar kept buys 400 / 250 = 1.6.
+    assert expected(rival(SURELY_URBAN, spent=1_000 - left), lots("urban", "urban"), 1_000)["limit"] == limit
+
+
 @pytest.mark.parametrize(("theory_of_mind", "expected"), [("true", False), ("inferred", False), ("second", True)])
 def test_only_of_second_order_is_it_said_what_a_rival_expects_of_oneself(theory_of_mind, expected):
     log = trio(theory_of_mind=theory_of_mind).log
@@ -389,6 +485,91 @@ def test_a_mind_mirrors_the_profiles_that_its_rivals_make_of_it():
     assert len(mirrored) == len(made) > 0
     for one in mirrored:
         assert one.weights == pytest.approx(made[one.rival, one.bidder, one.closed], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("picture", "expects_me"),
+    [(SURELY_URBAN, 1.0), (SURELY_RURAL, 0.0), ({}, 0.5), ({"urban": 0.5, "rural": -0.5}, 0.75)],
+)
+def test_what_a_rival_expects_of_oneself_follows_the_picture_that_it_has(picture, expects_me):
+    seen = rival(SURELY_RURAL, sees_me_as=picture)
+    assert expected(seen, lots("urban"), 1_000)["expects_me"] == pytest.approx(expects_me)
+    assert expected(seen, lots("rural"), 1_000)["expects_me"] == pytest.approx(1 - expects_me)
+
+
+def test_a_rival_with_little_left_may_raise_further_to_make_one_pay_that_it_takes_for_rich_and_keen():
+    # Ben has $500 for four lofts: a dollar kept buys him 1.6, he would stop at $250. He sees that Ann has enough for
+    # all, and takes her for one who pays $400 for a loft; of that he is sure but for one spread, 12 %: up to $352.
+    poor = rival(SURELY_URBAN, spent=500)
+    four = lots("urban", "urban", "urban", "urban")
+    assert expected(poor, four, 1_000)["limit"] == 250
+    assert expected({**poor, "sees_me_as": SURELY_URBAN}, four, 1_000)["limit"] == 352
+
+
+@pytest.mark.parametrize(
+    ("profile", "picture", "spent", "mine", "limit"),
+    [
+        (SURELY_RURAL, SURELY_URBAN, 500, 0, 306),  # no more than the loft is worth to himself
+        (SURELY_URBAN, SURELY_URBAN, 700, 0, 300),  # no more than he has left
+        (
+            SURELY_URBAN,
+            SURELY_RURAL,
+            500,
+            0,
+            269.28,
+        ),  # no more than he thinks one pays who does not want it: 88 % of $306
+        (SURELY_URBAN, SURELY_URBAN, 500, 800, 250),  # one who has $200 left herself can not be made to pay $250
+    ],
+    ids=["worth to the rival", "money left of the rival", "picture", "money left of mine"],
+)
+def test_a_rival_drains_nobody_further_than(profile, picture, spent, mine, limit):
+    seen = rival(profile, spent=spent, sees_me_as=picture)
+    assert expected(seen, lots(*["urban"] * 4), 1_000, spent=mine)["limit"] == pytest.approx(limit)
+
+
+weights = st.fixed_dictionaries({persona: st.floats(-1, 1) for persona in PAIR})
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    weights,
+    weights,
+    st.floats(0, 1_500),
+    st.floats(0, 1_000),
+    st.lists(st.sampled_from([*PAIR]), min_size=1, max_size=6),
+)
+def test_second_order_only_raises_a_limit_and_never_above_worth_or_money_left(profile, picture, spent, mine, suits):
+    items = lots(*suits)
+    without = expected(rival(profile, spent), items, 1_000, spent=mine)["limit"]
+    limit = expected(rival(profile, spent, sees_me_as=picture), items, 1_000, spent=mine)["limit"]
+    event("raised" if limit > without else "the same")
+    assert without <= limit <= max(0.0, 1_000 - spent) + 0.01
+    assert limit <= value(profile, PAIR, items[0]) + 0.01
+
+
+@cache
+def three_buyers(theory_of_mind: str) -> tuple[Entry, ...]:
+    """Hold a sale of six houses in which Ben has little left when the last but one comes."""
+    cast = {"Ann": "multigenerational-living", "Ben": "downsizing", "Cho": "vacation-homes"}
+    minds = {"Ann": {"theory_of_mind": theory_of_mind, "strategy": "fused"}}
+    bidders = [Bidder(name, persona=persona, **minds.get(name, {"planning": "none"})) for name, persona in cast.items()]
+    items = houses(6, 19, {"multigenerational-living": 2, "downsizing": 1, "vacation-homes": 1})
+    return Auction(seed=19, items=items, bidders=bidders).run().log
+
+
+def test_second_order_lets_a_rival_pay_more_that_first_order_leaves_alone():
+    """Both see Ben lead at the same price; that he would raise only to make her pay is seen by second order alone."""
+    actions, limits = {}, {}
+    for kind in ("inferred", "second"):
+        log = three_buyers(kind)
+        actions[kind] = {(one.item, one.round): one.action for one in of_type(log, Strategized)}
+        limits[kind] = {
+            one.item: next(rival.limit for rival in one.predictions if rival.rival == "Ben")
+            for one in expectations(log, "Ann")
+        }
+    changed = next(call for call, one in actions["inferred"].items() if one != actions["second"].get(call))
+    assert (actions["inferred"][changed], actions["second"][changed]) == ("F", "B")
+    assert limits["second"][changed[0]] > limits["inferred"][changed[0]]
 
 
 def test_pictures_of_oneself_are_private():

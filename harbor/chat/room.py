@@ -119,6 +119,7 @@ class AuctionRoom(BaseGroupChat):
         thinkers: bidders that want to think at a pause.
         reasks: how often a failed bid is asked again.
         termination_condition: yours, to break off early.
+        learners: bidders that want to look back when all is over.
     """
 
     component_config_schema = None  # a room is not declared in a file: its log is
@@ -129,8 +130,8 @@ class AuctionRoom(BaseGroupChat):
         seats: Sequence[Seat],
         thinkers: Sequence[str],
         reasks: int,
-        learners: Sequence[str] = (),
         termination_condition: TerminationCondition | None = None,
+        learners: Sequence[str] = (),
     ) -> None:
         super().__init__(
             "AuctionRoom",
