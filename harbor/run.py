@@ -155,21 +155,24 @@ class Run:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
-    async def hold(self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None) -> Result:
+    async def hold(
+        self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None, name: str = ""
+    ) -> Result:
         """Hold the auction, from the beginning or, in a folder that is reopened, from where it was interrupted.
 
-        Memories go in `store`, or in the one that the settings name.
+        Memories go in `store`, or in the one that the settings name. `name` is that of the run (that of its folder).
         """
         with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
-            name = folder.path.name if folder else run_name(self.config.name)
+            name = name or (folder.path.name if folder else run_name(self.config.name))
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
+            opened = of_type(log.entries, LogOpened)[0]  # of a run that is resumed, as it was
             sale = self._sale(log)
             for event in introductions(self.config, self.personas, self.catalog, self.players()):
                 sale.record(event)
             async with memories(self.config, folder, store) as held:
-                archives = archives_of(self.config, held, f"{name}-{of_type(log.entries, LogOpened)[0].token}")
+                archives = archives_of(self.config, held, f"{opened.run}-{opened.token}")
                 await self._room(sale, folder, archives).hold()
             return Result(tuple(log.entries), folder.path if folder else None)
 

@@ -119,23 +119,30 @@ class HeldSeries:
             async with memories(self.config, folder, given) as store:
                 for number in range(1, self.series.auctions + 1):
                     run = self._run(number)
-                    results.append(await self._hold(number, run, folder, listen, store))
+                    results.append(await self._hold(number, run, folder, listen, store, name))
                     log.append(_held(number, run, results[-1]))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
 
     async def _hold(
-        self, number: int, run: Run, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None
+        self,
+        number: int,
+        run: Run,
+        folder: RunFolder | None,
+        listen: Listener | None,
+        store: BaseStore | None,
+        series: str,
     ) -> Result:
+        name = f"{series}-{number}"
         if folder is None:
-            return await run.hold(None, listen, store)
+            return await run.hold(None, listen, store, name)
         path = folder.path / f"{number:0{len(str(self.series.auctions))}}"
         if (done := complete(path)) is not None:
             return Result(done.entries, path)
         if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
             shutil.rmtree(path)
         with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.config)) as inner:
-            return await run.hold(inner, listen, store)
+            return await run.hold(inner, listen, store, name)
 
 
 def _held(number: int, run: Run, result: Result) -> AuctionHeld:

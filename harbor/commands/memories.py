@@ -8,28 +8,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, get_args
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from harbor.commands.output import Json, say
 from harbor.errors import ConfigError, MemoryStoreError, unknown
-from harbor.thoughts import MemoryKind
 
 if TYPE_CHECKING:
     from harbor.memory.chroma import ChromaStore
     from harbor.memory.records import Record
 
+KINDS = ("learning", "episode", "dossier")
 memory = typer.Typer(
     name="memory",
     help="Look at what bidders remember, search it, carry it elsewhere, or forget it.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
 )
 
-Store = Annotated[
-    str, typer.Argument(help="A memory's folder, the folder of a run that remembers, or http://host:port.")
-]
+Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http://host:port.")]
 Owner = Annotated[str | None, typer.Option("--bidder", help="Only what this bidder remembers.")]
 Kind = Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")]
 Scope = Annotated[str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")]
@@ -44,8 +42,8 @@ class Wanted:
     scope: str | None
 
     def __post_init__(self) -> None:
-        if self.kind is not None and self.kind not in get_args(MemoryKind):
-            raise ConfigError(unknown("kind of memory", self.kind, get_args(MemoryKind)))
+        if self.kind is not None and self.kind not in KINDS:
+            raise ConfigError(unknown("kind of memory", self.kind, KINDS))
 
     def takes(self, record: Record) -> bool:
         """Say whether a memory is meant, by its namespace: scope, bidder, kind."""
@@ -61,6 +59,12 @@ class Wanted:
     def __str__(self) -> str:
         told = {"bidder": self.bidder, "kind": self.kind, "scope": self.scope}
         return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None)
+
+
+@memory.callback()
+def _memory(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @memory.command()
