@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from harbor.asks import Answer, Ask, Pause
-from harbor.config import Switches
 from harbor.errors import MemoryStoreError, ModelError
 from harbor.events import Event, ThoughtFailed
 from harbor.graphs.contests.wiring import player_graph
@@ -25,6 +24,7 @@ from harbor.graphs.nodes.recall import recall
 from harbor.graphs.nodes.remember import remember
 from harbor.graphs.nodes.replan import replan
 from harbor.graphs.nodes.strategize import strategize
+from harbor.graphs.routes import Routes
 from harbor.graphs.state import Mind, Thinking, Thought, Update
 from harbor.memory.journal import Journal
 from harbor.memory.notebook import Notebook
@@ -33,7 +33,6 @@ Node = Callable[[Thinking, Thought], Awaitable[Update]]
 Builder = StateGraph[Thinking, None, Thinking, Thinking]
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
 MOST_STEPS = 25
-ABOUT_RIVALS = ("profile", "mirror", "predict")
 
 
 def bidder_graph(mind: Mind) -> Graph:
@@ -42,64 +41,32 @@ def bidder_graph(mind: Mind) -> Graph:
     Give it `{"ask": ask, "notebook": events the bidder has seen}`; it gives back the notebook with its conclusions and,
     to an `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
     """
-    switches = mind.switches
-    nodes = _nodes(switches, writes=switches.remembers and not (mind.archive and mind.archive.settings.frozen))
+    nodes = _nodes(mind)
+    routes = Routes(mind.switches, tuple(nodes))
     graph = StateGraph(Thinking)
     for name, node in nodes.items():
         _add(graph, name, node, mind)
-    first = "strategize" if "strategize" in nodes else "bid"
-    if first != "bid":
-        graph.add_edge(first, "bid")
-    graph.add_edge("bid", END)
-    closing = [*_present(nodes, "learn", "remember"), END]
-    for one, following in pairwise(closing):
-        graph.add_edge(one, following)
-
-    # A thought that needs what another one concludes comes in the step after it; all others run side by side.
-    opening = _present(nodes, "plan", "predict")
-    beside = _present(nodes, "believe", "profile", "mirror")
-    waiting = _waiting(switches)
-    now = [name for name in _present(nodes, "replan", "predict") if name not in waiting]
-    then = [name for name in _present(nodes, "replan", "predict") if name in waiting]
-
-    def social(state: Thinking, names: list[str]) -> list[str]:
-        """Leave out what is about rivals where there are none."""
-        return names if state["notebook"].rivals else [name for name in names if name not in ABOUT_RIVALS]
-
-    async def occasion(state: Thinking) -> list[str]:  # async, as a sync one would cost a thread hop
-        """Choose where to enter: a bid is wanted, an item has closed, or the sale is about to begin."""
-        ask = state["ask"]
-        if isinstance(ask, Ask):
-            return [first]
-        if ask.over:
-            return closing[:1]
-        return ["recall"] if _recalls(switches, ask) else await thoughts(state)
-
-    async def thoughts(state: Thinking) -> list[str]:
-        """Choose what to think about at a pause: the item that has closed, or the sale that is about to begin."""
-        pause = cast(Pause, state["ask"])
-        return social(state, [*beside, *_if_worthwhile(state, now)] if pause.closed else opening) or [END]
-
-    async def onward(state: Thinking) -> list[str]:
-        """Go on from what was concluded about the item that has closed."""
-        return social(state, _if_worthwhile(state, then)) or [END]
-
-    pausing = [*opening, *beside, *now, END]
-    graph.add_conditional_edges(START, occasion, [first, *_present(nodes, "recall"), *closing[:1], *pausing])
+    graph.add_conditional_edges(START, routes.occasion, routes.doors)
+    for chain in ([*routes.bidding, END], [*routes.closing, END]):
+        for one, following in pairwise(chain):
+            graph.add_edge(one, following)
     if "recall" in nodes:
-        graph.add_conditional_edges("recall", thoughts, pausing)
-    graph.add_conditional_edges("believe", onward, [*then, END])
-    for name in _present(nodes, "plan", "replan", "predict", "profile", "mirror"):
+        graph.add_conditional_edges("recall", routes.thoughts, routes.pausing)
+    graph.add_conditional_edges("believe", routes.onward, [*routes.then, END])
+    for name in routes.present("plan", "replan", "predict", "profile", "mirror"):
         graph.add_edge(name, END)
     return graph.compile()
 
 
-def _nodes(switches: Switches, writes: bool) -> dict[str, Node]:
-    """Give the nodes that are switched on; `writes`: the archive is not frozen."""
+def _nodes(mind: Mind) -> dict[str, Node]:
+    """Give the nodes that are switched on; a frozen memory is read and never written, so nothing is learned either."""
+    switches = mind.switches
     planning, knows = switches.planning, switches.theory_of_mind
+    frozen = mind.archive is not None and mind.archive.settings.frozen
     return {
         name: node
         for name, node, on in (
+            ("recall", recall, switches.memory != "none"),
             ("plan", plan, planning != "none"),
             ("profile", profile, switches.profiles),
             ("mirror", mirror, knows == "second"),
@@ -108,31 +75,18 @@ def _nodes(switches: Switches, writes: bool) -> dict[str, Node]:
             ("bid", fused if switches.strategy == "fused" else bid, True),
             ("believe", believe, True),
             ("replan", replan, planning == "adaptive"),
-            ("recall", recall, switches.memory != "none"),
-            ("learn", learn, switches.learning),
-            ("remember", remember, writes),
+            ("learn", learn, switches.learning and not frozen),
+            ("remember", remember, switches.remembers and not frozen),
         )
         if on
     }
 
 
-def _waiting(switches: Switches) -> set[str]:
-    """Name the thoughts after an item that wait for others.
-
-    Replanning and predicting wait for the profiles they are made from. Replanning waits for the belief only where it is
-    not corrected: with correction the belief that is handed on is the truth, whatever is said.
-    """
-    waiting = {"replan", "predict"} if switches.profiles else set()
-    return waiting if switches.correct_beliefs else {*waiting, "replan"}
-
-
-def _present(nodes: Mapping[str, Node], *names: str) -> list[str]:
-    return [name for name in names if name in nodes]
-
-
 def _add(graph: Builder, name: str, node: Node, mind: Mind) -> None:
     async def run(state: Thinking) -> Update:
         thought = mind.thought()
+        if (past := mind.model.recording.memory(mind.model.bidder, name)) is not None:
+            return thought.conclude(past)
         try:
             return await node(state, thought)
         except (ModelError, MemoryStoreError) as error:
@@ -143,17 +97,6 @@ def _add(graph: Builder, name: str, node: Node, mind: Mind) -> None:
             return {}
 
     graph.add_node(name, run)
-
-
-def _if_worthwhile(state: Thinking, nodes: list[str]) -> list[str]:
-    """Go to these nodes if anything is left that this bidder could buy; a plan for nothing is not worth a call."""
-    notebook = state["notebook"]
-    return nodes if any(lot.start <= notebook.budget for lot in notebook.coming) else []
-
-
-def _recalls(switches: Switches, pause: Pause) -> bool:
-    """Say whether a pause is one to recall at: before each item, or once where what is recalled is always the same."""
-    return switches.memory in ("retrieved", "episodes") or (switches.memory != "none" and not pause.closed)
 
 
 def _may_forget(mind: Mind) -> bool:

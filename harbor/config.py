@@ -190,7 +190,7 @@ class Remembering(Settings):
     without a memory that fails.
     """
 
-    store: str | None = None
+    store: str | None = Field(None, min_length=1, max_length=4_000)
     embedding: str = "hashing"
     carry_over: bool = True
     frozen: bool = False
@@ -200,9 +200,13 @@ class Remembering(Settings):
 
 
 class Series(Settings):
-    """Auctions in a row between the same bidders, who keep their memories; each has a seed of its own."""
+    """Auctions in a row between the same bidders, who keep their memories; each has a seed of its own.
+
+    `shuffled`: items that are listed come in another order each time.
+    """
 
     auctions: int = Field(ge=1, le=10_000)
+    shuffled: bool = False
 
 
 class Persona(Settings):

@@ -21,6 +21,7 @@ from rich.text import Text
 
 from harbor.auctioneer import announce
 from harbor.events import (
+    AuctionHeld,
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
@@ -29,11 +30,13 @@ from harbor.events import (
     ItemOpened,
     ItemSold,
     ItemUnsold,
+    LogOpened,
     Paused,
     PriceLowered,
     PublicEvent,
     RoundClosed,
     SaleOpened,
+    SeriesOpened,
 )
 from harbor.log import Entry
 from harbor.money import dollars
@@ -60,7 +63,8 @@ def cell(text: str) -> Text:
 class Board:
     """The item under the hammer and the bidders, as a fold over the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "") -> None:
+        self._title = title
         self._items = 0
         self._closed = 0
         self._headline = ""
@@ -107,7 +111,8 @@ class Board:
         for bidder, budget in self._budgets.items():
             left = (dollars(budget), str(self._won[bidder])) if budgets else ()
             table.add_row(cell(bidder), *left, cell(self._doing.get(bidder, "")))
-        return Group(Text(printable(self._headline), style="bold"), Text(printable(self._status)), table)
+        headline = ". ".join(filter(None, (self._title, self._headline)))
+        return Group(Text(printable(headline), style="bold"), Text(printable(self._status)), table)
 
 
 class Screen(Console):
@@ -120,23 +125,42 @@ class Screen(Console):
 
 @contextmanager
 def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
-    """Show an auction while it runs: a board in a terminal, a line an event elsewhere."""
+    """Show an auction while it runs: a board in a terminal, else a line an event, or of a series a line an auction."""
     if not console.is_terminal:
         yield _Lines(console)
         return
-    board = Board()
-    with Live(board.render(), console=console, auto_refresh=False) as live:
-        drawn = time.monotonic()
+    with Live(Board().render(), console=console, auto_refresh=False) as live:
+        boards = _Boards(live)
+        yield boards
+        boards.draw()
 
-        def show(entry: Entry) -> None:
-            nonlocal drawn
-            board.note(entry.event)
-            if time.monotonic() - drawn >= FRAME_SECONDS:
-                live.update(board.render(), refresh=True)
-                drawn = time.monotonic()
 
-        yield show
-        live.update(board.render(), refresh=True)
+class _Boards:
+    """The board of the auction that is held; above it, in a series, a line for each auction before."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+        self._board = Board()
+        self._drawn = time.monotonic()
+        self._held, self._length = 0, 0
+
+    def __call__(self, entry: Entry) -> None:
+        match entry.event:
+            case SeriesOpened(auctions=auctions):
+                self._length = auctions
+            case AuctionHeld() as held:
+                self._held = held.auction
+                self._live.console.print(Text(printable(_progress(held, self._length))))
+            case LogOpened() if self._length:
+                self._board = Board(f"Auction {self._held + 1} of {self._length}")
+        self._board.note(entry.event)
+        if time.monotonic() - self._drawn >= FRAME_SECONDS:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw the board as it is now."""
+        self._live.update(self._board.render(), refresh=True)
+        self._drawn = time.monotonic()
 
 
 class _Lines:
@@ -144,15 +168,27 @@ class _Lines:
 
     def __init__(self, console: Console) -> None:
         self._console: Console | None = console
+        self._length = 0
 
     def __call__(self, entry: Entry) -> None:
-        line = announce(entry.event)
+        if isinstance(entry.event, SeriesOpened):
+            self._length = entry.event.auctions
+        line = _progress(entry.event, self._length) if self._length else announce(entry.event)
         if self._console is None or not line:
             return
         try:
             self._console.print(Text(printable(line)), soft_wrap=True)
         except OSError:
             self._console = None
+
+
+def _progress(event: Event, length: int) -> str:
+    """Say in a line how an auction of a series went; of anything else, nothing."""
+    if not isinstance(event, AuctionHeld):
+        return ""
+    ranked = sorted(event.ranks.items(), key=lambda one: one[1])
+    told = ", ".join(f"{rank}. {bidder} {dollars(event.profits[bidder])}" for bidder, rank in ranked)
+    return f"Auction {event.auction} of {length}: {told}"
 
 
 def print_summary(console: Console, summary: Summary, with_items: bool = True) -> None:

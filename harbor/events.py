@@ -298,9 +298,13 @@ class ThoughtFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeriesOpened(AnalystEvent):
-    """A series of this many auctions begins; what follows is in a log for each of them, and here in brief."""
+    """A series of this many auctions begins; what follows is in a log for each of them, and here in brief.
+
+    `players` says what plays each bidder, as in `BidderLabelled`.
+    """
 
     auctions: int
+    players: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)

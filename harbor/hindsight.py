@@ -90,6 +90,10 @@ class Experience:
         )
         return known.mean * float(item["start"]) if known else None
 
+    def habit(self, rival: str, item: Row) -> float | None:
+        """Expect how far a rival goes for an item in dollars, by how far it went before; None without experience."""
+        return self.reach[rival] * float(item["start"]) if rival in self.reach else None
+
     def after(self, results: Sequence[Row]) -> Experience:
         """Take a finished auction in."""
         sold = [(place / len(results), row) for place, row in enumerate(results) if row["price"] is not None]

@@ -9,8 +9,9 @@ from typing import Literal
 
 from harbor.auctioneer import Said
 from harbor.errors import LogError
-from harbor.events import Answered, BiddersAsked, Event, ModelCalled, Paused, PublicEvent, SeatFailed
+from harbor.events import Answered, BiddersAsked, Event, ModelCalled, Paused, PublicEvent, SeatFailed, ThoughtFailed
 from harbor.log import Entry
+from harbor.thoughts import Recalled
 
 Outcome = Literal["ok", "unreadable", "failed"]
 
@@ -62,6 +63,7 @@ class Recording:
 
     def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = ()) -> None:
         self._said = _said(entries)
+        self._memories = _memories(entries)
         self._logged = {_mark(entry.event) for entry in entries if isinstance(entry.event, ModelCalled)}
         spent = {_mark(note) for said in self._said.values() for note in said.notes if isinstance(note, ModelCalled)}
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
@@ -75,6 +77,14 @@ class Recording:
         That is what an agent or a person said, and any seat's failure with what was noted before it.
         """
         return self._said.get((opening, bidder))
+
+    def memory(self, bidder: str, node: str) -> Recalled | ThoughtFailed | None:
+        """Hand out what the log says came of a look into the store, once; None: look now.
+
+        The store may hold something else by now, or be there again.
+        """
+        waiting = self._memories.get((bidder, node))
+        return waiting.pop(0) if waiting else None
 
     def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall | None:
         """Hand out the first call of a bidder that asked exactly this, once; None: it is to be made.
@@ -95,6 +105,20 @@ class Recording:
 def _mark(call: RawCall | ModelCalled) -> tuple[str, str, int, float]:
     """Tell a call from others, in the log and in calls.jsonl alike."""
     return call.bidder, call.purpose, call.attempt, call.began
+
+
+def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled | ThoughtFailed]]:
+    """Collect what was recalled, and what failed by the store and not by a model, by bidder and node."""
+    found: dict[tuple[str, str], list[Recalled | ThoughtFailed]] = defaultdict(list)
+    asked = set[tuple[str, str]]()
+    for _, _, event in entries:
+        if isinstance(event, ModelCalled):
+            asked.add((event.bidder, event.purpose))
+        elif isinstance(event, Recalled):
+            found[event.bidder, "recall"].append(event)
+        elif isinstance(event, ThoughtFailed) and (event.bidder, event.purpose) not in asked:
+            found[event.bidder, event.purpose].append(event)
+    return found
 
 
 def _said(entries: Iterable[Entry]) -> dict[tuple[int, str], Said]:

@@ -6,7 +6,6 @@ import asyncio
 import warnings
 from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
-from decimal import Decimal
 from pathlib import Path
 from secrets import token_hex
 
@@ -20,20 +19,15 @@ from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
 from harbor.events import (
     SCHEMA_VERSION,
-    BidderLabelled,
-    BidderSeated,
-    CatalogShown,
-    Event,
-    ItemLabelled,
     LogOpened,
 )
-from harbor.folder import MEMORY, RunFolder, run_name
+from harbor.folder import RunFolder, run_name
 from harbor.given import Given
-from harbor.log import Entry, Log
-from harbor.memory.archive import archives_of, opened_store
-from harbor.money import to_cents
+from harbor.introductions import introductions
+from harbor.log import Entry, Log, of_type
+from harbor.memories import anybody_remembers, archives_of, memories, named_memories
+from harbor.memory.embedding import as_embedding
 from harbor.people import Person
-from harbor.personas import traits
 from harbor.personas.catalog import extended, find, houses
 from harbor.result import Listener, Result, finish
 from harbor.rules.registry import build
@@ -76,10 +70,11 @@ class Auction(AuctionConfig):
     ) -> Result:
         """Hold the auction inside a running event loop."""
         run = Run(self, Given(models or {}, agents or {}, people or {}))
-        if out is None:
-            return await run.hold(None, listen)
-        with closing(RunFolder.make(Path(out), run.config)) as folder:
-            return await run.hold(folder, listen)
+        async with named_memories(self) as store:
+            if out is None:
+                return await run.hold(None, listen, store)
+            with closing(RunFolder.make(Path(out), run.config)) as folder:
+                return await run.hold(folder, listen, store)
 
     async def stream(
         self,
@@ -117,55 +112,37 @@ class Run:
         self.catalog = {key: find(self.personas, key) for key in config.catalog or self.personas}
         for bidder in config.bidders:
             _check_personas(bidder, self.personas)
+        if anybody_remembers(config):
+            as_embedding(config.memory.embedding)
         for item in self.items:
             if item.true_value < item.start:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
-    async def hold(self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None) -> Result:
+    async def hold(
+        self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None, name: str = ""
+    ) -> Result:
         """Hold the auction, from the beginning or, in a folder that is reopened, from where it was interrupted.
 
-        Memories go in `store`, or in the one that the settings name.
+        Memories go in `store`, or in the one that the settings name. `name` is that of the run (that of its folder).
         """
         with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
-            name = folder.path.name if folder else run_name(self.config.name)
-            opened = log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4))).event
+            name = name or (folder.path.name if folder else run_name(self.config.name))
+            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
+            opened = of_type(log.entries, LogOpened)[0]  # of a run that is resumed, as it was
             names = [bidder.name for bidder in self.config.bidders]
             sale = Sale(self.rules, names, log, stream(self.config.seed, "ties"))
-            for event in self._introductions():
+            for event in introductions(self.config, self.personas, self.catalog, self.players()):
                 sale.record(event)
-            async with opened_store(self.config, folder.path / MEMORY if folder else None, store) as memories:
-                archives = archives_of(self.config, memories, f"{name}-{getattr(opened, 'token', '')}")
+            async with memories(self.config, folder, store) as held:
+                archives = archives_of(self.config, held, f"{opened.run}-{opened.token}")
                 await Seating(self.config, self.given, self.models, sale, folder, archives).room().hold()
             return Result(tuple(log.entries), folder.path if folder else None)
 
-    def _introductions(self) -> list[Event]:
-        """Write down the ground truth, for the analyst, and what each bidder brings, for itself."""
-        events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in self.items]
-        for bidder in self.config.bidders:
-            events.append(BidderLabelled(bidder.name, bidder.persona, self._player_name(bidder)))
-        for bidder in self.config.bidders:
-            estimates = {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in self.items}
-            personas = {self.personas[key].text: share for key, share in bidder.persona.items()}
-            rivals = self._told(bidder) if bidder.theory_of_mind == "true" else {}
-            budget = bidder.budget if self.items else Decimal(0)  # in the other games the rules say what there is
-            events.append(BidderSeated(bidder.name, budget, estimates, personas, bidder.objective, rivals))
-            if bidder.theory_of_mind != "none":
-                texts = {key: persona.text for key, persona in self.catalog.items()}
-                events.append(CatalogShown(bidder.name, texts))
-        return events
-
-    def _told(self, bidder: Bidder) -> dict[str, dict[str, float]]:
-        """Give the true personas of a bidder's rivals as profiles.
-
-        Of a rival without any, or with one that the catalog does not hold, there is nothing true to tell.
-        """
-        return {
-            rival.name: traits.profile(traits.truth(rival.persona, self.catalog))
-            for rival in self.config.bidders
-            if rival.name != bidder.name and rival.persona and all(key in self.catalog for key in rival.persona)
-        }
+    def players(self) -> dict[str, str]:
+        """Say what plays each bidder: a rule, an agent, a person, or a model."""
+        return {bidder.name: self._player_name(bidder) for bidder in self.config.bidders}
 
     def _player_name(self, bidder: Bidder) -> str:
         if not bidder.mind:

@@ -19,15 +19,16 @@ from langgraph.store.base import BaseStore
 from harbor import __version__
 from harbor.config import AuctionConfig
 from harbor.errors import ConfigError
+from harbor.evaluation.metrics.series import SeriesSummary, summarise_series
 from harbor.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
-from harbor.folder import MANIFEST, MEMORY, RunFolder, complete, run_name
+from harbor.folder import MANIFEST, RunFolder, complete, run_name
 from harbor.given import Given
 from harbor.log import Entry, Log, of_type
-from harbor.memory.archive import opened_store
+from harbor.memories import memories, named_memories
 from harbor.people import Person
 from harbor.result import Listener, Result, finish
 from harbor.run import Run
-from harbor.seeding import derive
+from harbor.seeding import derive, stream
 from harbor.thoughts import Learned
 
 SEEDS = 2**32
@@ -40,6 +41,10 @@ class SeriesResult:
     auctions: tuple[Result, ...]
     log: tuple[Entry, ...]
     folder: Path | None
+
+    def metrics(self) -> SeriesSummary:
+        """Measure the log of the series."""
+        return summarise_series(self.log)
 
 
 def hold_series(
@@ -57,9 +62,8 @@ def hold_series(
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
     """
-    return finish(
-        ahold_series(config, out, models, agents, listen, people), "hold_series() can't be used", "await ahold_series()"
-    )
+    held = ahold_series(config, out, models, agents, listen, people)
+    return finish(held, "hold_series() can't be used", "await ahold_series()")
 
 
 async def ahold_series(
@@ -72,10 +76,11 @@ async def ahold_series(
 ) -> SeriesResult:
     """Hold a series inside a running event loop."""
     series = HeldSeries(config, Given(models or {}, agents or {}, people or {}))
-    if out is None:
-        return await series.hold(None, listen)
-    with closing(RunFolder.make(Path(out), config)) as folder:
-        return await series.hold(folder, listen)
+    async with named_memories(config) as store:
+        if out is None:
+            return await series.hold(None, listen, store)
+        with closing(RunFolder.make(Path(out), config)) as folder:
+            return await series.hold(folder, listen, store)
 
 
 class HeldSeries:
@@ -84,42 +89,63 @@ class HeldSeries:
     def __init__(self, config: AuctionConfig, given: Given) -> None:
         if config.series is None:
             raise ConfigError("the config has no series; give it [series] with a number of auctions")
+        if config.rules.game != "english":
+            raise ConfigError(
+                f"a series is of ascending auctions, not of the game {config.rules.game!r}; drop [series]"
+            )
         self.config = config
         self.given = given
-        self.length = config.series.auctions
+        self.series = config.series
         self._run(1)  # what is wrong with the first auction is wrong with the series: say so before anything is written
 
     def _run(self, number: int) -> Run:
         seed = derive(self.config.seed, "series", str(number)) % SEEDS
-        return Run(self.config.model_copy(update={"series": None, "seed": seed}), self.given)
+        changes: dict[str, object] = {"series": None, "seed": seed}
+        if self.series.shuffled and isinstance(self.config.items, tuple):
+            changes["items"] = tuple(stream(seed, "order").sample(self.config.items, len(self.config.items)))
+        return Run(self.config.model_copy(update=changes), self.given)
 
-    async def hold(self, folder: RunFolder | None, listen: Listener | None) -> SeriesResult:
-        """Hold what is not yet held; each auction that is complete goes in the log of the series."""
+    async def hold(
+        self, folder: RunFolder | None, listen: Listener | None, given: BaseStore | None = None
+    ) -> SeriesResult:
+        """Hold what is not yet held; each auction that is complete goes in the log of the series.
+
+        `listen` hears the log of the series and those of the auctions that are held.
+        """
         results = []
         with closing(folder.open_log() if folder else Log()) as log:
+            if listen is not None:
+                log.listen(listen)
             name = folder.path.name if folder else run_name(self.config.name)
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
-            log.append(SeriesOpened(self.length))
-            async with opened_store(self.config, folder.path / MEMORY if folder else None) as store:
-                for number in range(1, self.length + 1):
+            log.append(SeriesOpened(self.series.auctions, self._run(1).players()))
+            async with memories(self.config, folder, given) as store:
+                for number in range(1, self.series.auctions + 1):
                     run = self._run(number)
-                    results.append(await self._hold(number, run, folder, listen, store))
+                    results.append(await self._hold(number, run, folder, listen, store, name))
                     log.append(_held(number, run, results[-1]))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
 
     async def _hold(
-        self, number: int, run: Run, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None
+        self,
+        number: int,
+        run: Run,
+        folder: RunFolder | None,
+        listen: Listener | None,
+        store: BaseStore | None,
+        series: str,
     ) -> Result:
+        name = f"{series}-{number}"
         if folder is None:
-            return await run.hold(None, listen, store)
-        path = folder.path / f"{number:0{len(str(self.length))}}"
+            return await run.hold(None, listen, store, name)
+        path = folder.path / f"{number:0{len(str(self.series.auctions))}}"
         if (done := complete(path)) is not None:
             return Result(done.entries, path)
         if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
             shutil.rmtree(path)
         with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.config)) as inner:
-            return await run.hold(inner, listen, store)
+            return await run.hold(inner, listen, store, name)
 
 
 def _held(number: int, run: Run, result: Result) -> AuctionHeld:

@@ -25,7 +25,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from harbor.answers import TASKS, Facts, Values
+from harbor.answers import TASKS
+from harbor.appraisal import Facts, Values
 from harbor.config import Simulated
 from harbor.seeding import stream
 

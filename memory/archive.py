@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem
 
-from harbor.config import AuctionConfig, Remembering
+from harbor.config import Remembering
 from harbor.memory.diary import Value
 from harbor.thoughts import Memory, MemoryKind
 
@@ -35,27 +34,6 @@ def label(name: str) -> str:
     """
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     return f"{plain}-{sha256(name.encode(errors='replace')).hexdigest()[:8]}".lstrip("-")
-
-
-@asynccontextmanager
-async def opened_store(
-    config: AuctionConfig, folder: Path | None, given: BaseStore | None = None
-) -> AsyncIterator[BaseStore | None]:
-    """Open the store of a run for as long as it lasts, if anybody remembers and none is given."""
-    if given is not None or not any(bidder.remembers for bidder in config.bidders):
-        yield given
-        return
-    async with open_store(config.memory, folder) as store:
-        yield store
-
-
-def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, Archive]:
-    """Give an archive to each bidder that remembers."""
-    return {
-        bidder.name: Archive(store, bidder.name, auction, config.memory)
-        for bidder in config.bidders
-        if bidder.remembers and store is not None
-    }
 
 
 def open_store(settings: Remembering, folder: Path | None) -> ChromaStore:

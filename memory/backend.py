@@ -20,7 +20,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from filelock import FileLock, Timeout
 
 from harbor.errors import HarborError, MemoryStoreError
-from harbor.memory.embedding import Embedding
+from harbor.memory.embedding import Embedding, as_embedding
 from harbor.memory.matching import Namespace
 from harbor.memory.shelf import Shelf
 
@@ -46,6 +46,10 @@ REMEDIES = {
     "compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
     "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
 }
+
+
+class NoMemoryError(MemoryStoreError):
+    """There is no memory where one was to be."""
 
 
 @dataclass
@@ -83,19 +87,25 @@ class Shelves:
             self._look_again()
         return [shelf for namespace, shelf in self.known.items() if namespace[: len(prefix)] == prefix]
 
-    def open(self, embedding: Embedding) -> None:
-        """Look at what is there; refuse it if it was made with another embedding or by something else."""
-        mark = {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
+    def open(self, wanted: Embedding | None) -> Embedding:
+        """Look at what is there; refuse it if it was made with another embedding or by something else.
+
+        Returns the embedding: that which is wanted, or where none is, that which the memory was made with.
+        """
         name = f"{self.prefix}-store"
         try:
             found = dict(self.client.get_collection(name, embedding_function=None).metadata)
         except NotFoundError:
             if not self.shared and self.client.count_collections():
                 raise MemoryStoreError("it holds a Chroma database that Harbor did not make; name another") from None
-            self.client.create_collection(name, embedding_function=None, metadata=mark)
-            return
-        _check_mark(found, mark)
+            if wanted is None:
+                raise NoMemoryError("it holds no memory yet; name another") from None
+            self.client.create_collection(name, embedding_function=None, metadata=_mark(wanted))
+            return wanted
+        embedding = wanted or _embedding_of(found)
+        _check_mark(found, _mark(embedding))
         self._look_again()
+        return embedding
 
     def forget_all(self) -> None:
         """Delete every shelf: the memory of a store that lives only in this process."""
@@ -109,6 +119,19 @@ class Shelves:
             if labels and collection.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
                 self.known.setdefault(namespace, Shelf(namespace, collection))
+
+
+def _mark(embedding: Embedding) -> dict[str, Any]:
+    return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
+
+
+def _embedding_of(found: dict[str, Any]) -> Embedding:
+    try:
+        return as_embedding(found["embedding"])
+    except MemoryStoreError as error:
+        raise MemoryStoreError(
+            f"it was made with embedding {found['embedding']!r}, which can't be had: {error}"
+        ) from error
 
 
 def _check_mark(found: dict[str, Any], mark: dict[str, Any]) -> None:
@@ -128,7 +151,8 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
     try:
         yield
     except HarborError as error:
-        raise MemoryStoreError(str(error) if place in str(error) else f"{place}: {error}") from error
+        kind = NoMemoryError if isinstance(error, NoMemoryError) else MemoryStoreError
+        raise kind(str(error) if place in str(error) else f"{place}: {error}") from error
     except BaseException as error:
         if not isinstance(error, failures) and type(error).__name__ != "PanicException":  # Chroma's own, in Rust
             raise
@@ -137,13 +161,18 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
 
 
-def open_shelves(where: str | Path | None, embedding: Embedding) -> Shelves:
-    """Open the memory in this process (None), on a server (`http://host:port`) or in a folder."""
+def open_shelves(where: str | Path | None, wanted: Embedding | None) -> tuple[Shelves, Embedding]:
+    """Open the memory in this process (None), on a server (`http://host:port`) or in a folder.
+
+    It is made where there is none, unless no embedding is wanted.
+    """
     with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as stack:
+        if wanted is None and where is not None and not is_url(where) and not (Path(where) / DATABASE).is_file():
+            raise NoMemoryError("there is no memory; name the folder of one, or of a run that remembers")
         shelves = _opener(where)(stack)
-        shelves.open(embedding)
+        embedding = shelves.open(wanted)
         shelves.closing = stack.pop_all()
-        return shelves
+        return shelves, embedding
 
 
 def place_of(where: str | Path | None) -> str:

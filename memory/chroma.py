@@ -7,9 +7,10 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from heapq import nlargest
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -24,13 +25,13 @@ from langgraph.store.base import (
     SearchItem,
     SearchOp,
     TTLConfig,
-    get_text_at_path,
     validate_op_namespace,
 )
 
 from harbor.errors import MemoryStoreError
 from harbor.memory.backend import open_shelves, place_of, plain_errors
-from harbor.memory.embedding import Embed, Embedding, Vectors, as_embedding
+from harbor.memory.embedding import Embed, Embedding, as_embedding
+from harbor.memory.index import Index
 from harbor.memory.matching import Namespace, check_filter, fits, named_by
 from harbor.memory.records import Record, check_key, json_text
 from harbor.memory.shelf import Scored, Shelf
@@ -49,7 +50,8 @@ class ChromaStore(BaseStore):
 
     `where` is None (in this process, isolated from every other store), a folder (one writer) or the address of a Chroma
     server (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`. `fields` are the paths in a value whose texts are indexed; `$` is all of it. `ttl` is LangGraph's.
+    `Embedding`; None takes that of the memory, which must be there. `fields` are the paths in a value whose texts are
+    indexed; `$` is all of it. `ttl` is LangGraph's.
 
     In a batch, reads see what was there before it, and the last put to a key wins, as in LangGraph's own stores. A
     search by meaning finds what is indexed, nothing else. Close it, or use it as a context manager.
@@ -63,18 +65,17 @@ class ChromaStore(BaseStore):
         self,
         where: str | Path | None = None,
         *,
-        embedding: Embedding | Embeddings | Embed | str = "hashing",
+        embedding: Embedding | Embeddings | Embed | str | None = "hashing",
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.place = place_of(where)
-        self.embedding = as_embedding(embedding)
         self.ttl_config = ttl
-        self._fields = tuple(fields)
         self._clock = clock
         self._swept = clock()
-        self._shelves = open_shelves(where, self.embedding)
+        self._shelves, self.embedding = open_shelves(where, None if embedding is None else as_embedding(embedding))
+        self._index = Index(self.embedding, tuple(fields))
         self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -88,6 +89,14 @@ class ChromaStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Delete what has expired; return how many memories that were; `ttl` can set an interval."""
         return self._submit(self._sweep).result()
+
+    def records(self, prefix: Namespace = ()) -> list[Record]:
+        """Take out all memories under a prefix as they are kept, with times and what was indexed."""
+        return self._submit(lambda: [*self._fitting(SearchOp(prefix))]).result()
+
+    def restore(self, records: Iterable[Record]) -> None:
+        """Put memories back as they were taken out, times included; what was indexed is embedded anew."""
+        self._submit(partial(self._restore, [(record.put(), record) for record in records])).result()
 
     def close(self) -> None:
         """Finish what was begun, and let go of files, connections and the folder. Closing twice is no error."""
@@ -156,7 +165,7 @@ class ChromaStore(BaseStore):
         return [record.found(score) for score, record in page]
 
     def _by_meaning(self, op: SearchOp, wanted: int) -> Sequence[tuple[float | None, Record]]:
-        query = self.embedding.query(readable(op.query or ""))
+        query = self._index.query(op.query or "")
         if not query.any():
             return []
         scored: list[Scored] = []
@@ -201,7 +210,7 @@ class ChromaStore(BaseStore):
 
     def _put(self, shelf: Shelf, puts: Sequence[Put]) -> None:
         before, now = shelf.get([op.key for op, _ in puts]), self._clock()
-        vectors = self._vectors([op for op, _ in puts])
+        vectors = self._index.vectors([op for op, _ in puts])
         records = [
             Record(
                 shelf.namespace,
@@ -212,22 +221,23 @@ class ChromaStore(BaseStore):
                 vectors=len(own),
                 ttl_minutes=op.ttl,
                 expires=now + 60 * op.ttl if op.ttl is not None else None,
+                paths=self._index.paths(op),
             )
             for (op, value), own in zip(puts, vectors, strict=True)
         ]
         shelf.put(records, vectors, before)
 
-    def _vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
-        """Embed the texts of all values in one call, and hand each value its own; a text without meaning has none."""
-        texts = [self._texts(op) for op in ops]
-        made = self.embedding.vectors([text for own in texts for text in own])
-        ends = list(accumulate(map(len, texts)))
-        parts = [made[end - len(own) : end] for own, end in zip(texts, ends, strict=True)]
-        return [part[part.any(axis=1)] for part in parts]
-
-    def _texts(self, op: PutOp) -> list[str]:
-        paths = self._fields if op.index is None else op.index or ()
-        return [readable(text) for path in paths for text in get_text_at_path(op.value, path)]
+    def _restore(self, puts: Sequence[tuple[PutOp, Record]]) -> None:
+        shelved: dict[Namespace, list[tuple[PutOp, Record]]] = defaultdict(list)
+        for op, record in puts:
+            _check(op)
+            shelved[op.namespace].append((op, record))
+        for namespace, own in shelved.items():
+            for start in range(0, len(own), PUTS_AT_ONCE):
+                ops, records = zip(*own[start : start + PUTS_AT_ONCE], strict=True)
+                shelf, vectors = self._shelves.made(namespace), self._index.vectors(ops)
+                kept = [replace(record, vectors=len(one)) for record, one in zip(records, vectors, strict=True)]
+                shelf.put(kept, vectors, shelf.get([op.key for op in ops]))
 
     def _prolong(self, records: Sequence[Record]) -> None:
         shelved: dict[Namespace, list[Record]] = defaultdict(list)
@@ -246,11 +256,6 @@ class ChromaStore(BaseStore):
         minutes = (self.ttl_config or {}).get("sweep_interval_minutes")
         if minutes is not None and self._clock() >= self._swept + 60 * minutes:
             self._sweep()
-
-
-def readable(text: str) -> str:
-    """Replace what no encoder takes: halves of characters, which JSON lets through."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _check(op: Op) -> None:

@@ -22,6 +22,7 @@ class Record:
     """One memory: its value as JSON text, when it was made and changed, and how many vectors stand for it.
 
     `ttl_minutes` is how long it lives after it was written or read; `expires` the moment, in seconds since 1970.
+    `paths` are those in the value whose texts were embedded.
     """
 
     namespace: Namespace
@@ -32,20 +33,21 @@ class Record:
     vectors: int = 0
     ttl_minutes: float | None = None
     expires: float | None = None
+    paths: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, namespace: Namespace, key: str, row: Metadata) -> Record:
         """Rebuild a memory from the metadata of its first row."""
         head, _, value = row[RECORD].partition("\n")
-        created, updated, vectors, ttl_minutes = json.loads(head)
-        return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES))
+        created, updated, vectors, ttl_minutes, paths = json.loads(head)
+        return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES), tuple(paths))
 
     def row(self) -> Metadata:
         """Return the metadata of its first row.
 
         Chroma merges metadata on upsert, so every key is always there. It is slow per key, so there are only two.
         """
-        head = json.dumps([self.created, self.updated, self.vectors, self.ttl_minutes])
+        head = json.dumps([self.created, self.updated, self.vectors, self.ttl_minutes, self.paths])
         return {RECORD: f"{head}\n{self.value}", EXPIRES: self.expires}
 
     def ids(self) -> list[str]:
@@ -66,6 +68,10 @@ class Record:
         return Item(
             value=self.content(), key=self.key, namespace=self.namespace, created_at=created, updated_at=updated
         )
+
+    def put(self) -> PutOp:
+        """Give the operation that writes it again, but for its times."""
+        return PutOp(self.namespace, self.key, self.content(), index=list(self.paths) or False, ttl=self.ttl_minutes)
 
     def found(self, score: float | None) -> SearchItem:
         """Hand it out as what a search found."""

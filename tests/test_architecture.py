@@ -25,13 +25,14 @@ FLOORS = {
     1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal harbor.contests
           harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
-          harbor.memory.backend harbor.memory.chroma harbor.memory.archive
+          harbor.memory.backend harbor.memory.index harbor.memory.chroma harbor.memory.archive harbor.memory.carrying
           harbor.recording harbor.reading harbor.given harbor.result
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
           harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
-    2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder harbor.graphs.state
+    2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder harbor.graphs.routes
+          harbor.graphs.state
           harbor.graphs.replies harbor.graphs.facts
           harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
           harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
@@ -39,13 +40,12 @@ FLOORS = {
           harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember
           harbor.graphs.contests harbor.graphs.contests.thinking harbor.graphs.contests.choose
           harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
-    3: """harbor.run harbor.seating harbor.series harbor.resuming harbor.testing harbor.conformance
-          harbor.conformance.rules
-          harbor.conformance.stores""",
+    3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
+          harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: "harbor.evaluation.profiler",
-    5: """harbor.display harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions harbor.commands.catalog
-          harbor.commands.conduct harbor.commands.configs harbor.commands.output
-          harbor.terminal harbor.telling""",
+    5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
+          harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
+          harbor.commands.output harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

@@ -41,7 +41,7 @@ from harbor.simulated import read_facts
 from harbor.thoughts import Belief, Believed, Decided, Planned, Win
 
 LOTS = ("Lot A", "Lot B", "Lot C")
-PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan")
+PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
 
 
 class Scripted(BaseChatModel):

@@ -162,7 +162,7 @@ def secrets_of(name: str) -> list[str]:
     estimates = [
         amount((value * (1 + OVERESTIMATES[name])).quantize(Decimal("0.01"))) for value in TRUE_VALUES.values()
     ]
-    words = [f"objective-of-{name}", f"persona-of-{name}", f"thought-of-{name}"]
+    words = [f"objective-of-{name}", f"persona-of-{name}", f"thought-of-{name}", f"words-of-{name.lower()}"]
     return [*words, *amount(BUDGETS[name]), *(spelling for found in estimates for spelling in found)]
 
 
@@ -175,7 +175,6 @@ def secrets_of_the_analyst() -> list[str]:
         *ids,
         *(f"label-of-{item}" for item in TRUE_VALUES),
         "crash-of-eve",
-        "words-of-eve",
         "metadata-of-eve",
     ]
 

@@ -7,22 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from statistics import fmean
 from typing import Any
 
-from harbor.events import AuctionHeld, LogOpened
+from harbor.events import AuctionHeld, LogOpened, SeriesOpened
 from harbor.log import Entry, of_type
 from harbor.money import as_number
 
 
 @dataclass(frozen=True)
 class SeriesSummary:
-    """A series so far; `mean_ranks` are over its auctions, 1 is best."""
+    """A series so far; `length` is how many auctions it has when it is over.
+
+    `mean_ranks` and `total_profits`, in dollars, are over the auctions that are held, the best mean rank first; 1 is
+    the best rank. `simulated` says whether the built-in model played any bidder.
+    """
 
     run: str
     seed: int
+    length: int
     auctions: list[AuctionHeld]
     mean_ranks: dict[str, float]
+    total_profits: dict[str, Decimal]
+    simulated: bool
 
     def as_json(self) -> dict[str, Any]:
         """Give the object that `--json` prints; profits are dollars."""
@@ -36,12 +44,30 @@ class SeriesSummary:
             }
             for held in self.auctions
         ]
-        return {"run": self.run, "seed": self.seed, "auctions": auctions, "mean_ranks": self.mean_ranks}
+        totals = {bidder: as_number(profit) for bidder, profit in self.total_profits.items()}
+        means = {"mean_ranks": self.mean_ranks, "total_profits": totals}
+        return {"run": self.run, "seed": self.seed, "length": self.length, "auctions": auctions, **means}
+
+
+def is_series(entries: Sequence[Entry]) -> bool:
+    """Say whether a log is that of a series."""
+    return any(isinstance(entry.event, SeriesOpened) for entry in entries[:2])
 
 
 def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
     """Measure the log of a series."""
-    opened, held = of_type(entries, LogOpened)[0], of_type(entries, AuctionHeld)
-    bidders = list(held[0].ranks) if held else []
-    means = {bidder: fmean(one.ranks[bidder] for one in held) for bidder in bidders}
-    return SeriesSummary(opened.run, opened.seed, held, dict(sorted(means.items(), key=lambda one: one[1])))
+    opened, begun, held = (
+        of_type(entries, LogOpened)[0],
+        of_type(entries, SeriesOpened)[0],
+        of_type(entries, AuctionHeld),
+    )
+    means = {bidder: fmean(one.ranks[bidder] for one in held) for bidder in begun.players if held}
+    return SeriesSummary(
+        run=opened.run,
+        seed=opened.seed,
+        length=begun.auctions,
+        auctions=held,
+        mean_ranks=dict(sorted(means.items(), key=lambda one: one[1])),
+        total_profits={bidder: sum((one.profits[bidder] for one in held), Decimal(0)) for bidder in means},
+        simulated=any(player.startswith("simulated") for player in begun.players.values()),
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harbor.graphs.state import Thinking, Thought, Update
 from harbor.memory.diary import dossier, episode
-from harbor.thoughts import Remembered
+from harbor.thoughts import MemoryKind, Remembered
 
 
 async def remember(state: Thinking, thought: Thought) -> Update:
@@ -17,5 +17,9 @@ async def remember(state: Thinking, thought: Thought) -> Update:
     await archive.keep_dossiers(dossiers, before)
     if notebook.learnings:
         await archive.keep_learnings(notebook.learnings)
-    kept = {"learning": len(notebook.learnings), "episode": len(episodes), "dossier": len(dossiers)}
+    kept: dict[MemoryKind, int] = {
+        "learning": len(notebook.learnings),
+        "episode": len(episodes),
+        "dossier": len(dossiers),
+    }
     return thought.conclude(Remembered(notebook.name, kept))

@@ -119,6 +119,7 @@ class AuctionRoom(BaseGroupChat):
         thinkers: bidders that want to think at a pause.
         reasks: how often a failed bid is asked again.
         termination_condition: yours, to break off early.
+        learners: bidders that want to look back when all is over.
     """
 
     component_config_schema = None  # a room is not declared in a file: its log is

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harbor.commands.conduct import conduct
 from harbor.commands.configs import chosen_config, override, seat_person
 from harbor.commands.output import Json, Quiet, say, show
+from harbor.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harbor.evaluation.metrics.series import SeriesSummary
+    from harbor.evaluation.metrics.summary import Summary
+    from harbor.log import Entry
 
 Config = Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")]
 Preset = Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")]
@@ -29,12 +36,16 @@ def auction(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hold an auction; print the standings and where the log is."""
+    """Hold an auction, or a series of them; print the standings and where the log is."""
     from harbor.folder import run_name
+    from harbor.series import ahold_series
 
     chosen = override(chosen_config(config, preset), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
-    conduct(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
+    if chosen.series is not None:
+        conduct(lambda listen, _: ahold_series(chosen, folder, listen=listen), folder, as_json, quiet)
+    else:
+        conduct(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
 
 
 def play(
@@ -54,6 +65,8 @@ def play(
     chosen, player = seat_person(chosen_config(config, preset), name)
     chosen = override(chosen, seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
+    if chosen.series is not None:
+        raise ConfigError("a person plays one auction at a time; drop [series]")
     conduct(lambda listen, people: chosen.arun(out=folder, listen=listen, people=people), folder, player=player)
 
 
@@ -62,15 +75,13 @@ def resume(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Continue an interrupted run; no model call that is recorded is paid again."""
+    """Continue an interrupted run or series; no model call that is recorded is paid again."""
     from harbor.folder import complete, read_config
     from harbor.resuming import aresume
 
     if (done := complete(run)) is not None:
-        from harbor.evaluation.metrics.summary import summarise
-
         say(f"run {str(run)!r} is complete; there is nothing to resume")
-        show(summarise(done.entries), as_json, with_items=not quiet)
+        show(_summary(done.entries), as_json, with_items=not quiet)
         return
     player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
     conduct(lambda listen, people: aresume(run, listen=listen, people=people), run, as_json, quiet, player)
@@ -80,11 +91,18 @@ def replay(
     run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")], as_json: Json = False
 ) -> None:
     """Rebuild the results of a run from its log alone, without a model."""
-    from harbor.evaluation.metrics.summary import summarise
     from harbor.folder import EVENTS
     from harbor.log import read_log
 
     reading = read_log(run / EVENTS if run.is_dir() else run)
     if reading.warning:
         say(f"warning: {reading.warning}")
-    show(summarise(reading.entries), as_json)
+    show(_summary(reading.entries), as_json)
+
+
+def _summary(entries: Sequence[Entry]) -> Summary | SeriesSummary:
+    """Measure a log, be it of an auction or of a series."""
+    from harbor.evaluation.metrics.series import is_series, summarise_series
+    from harbor.evaluation.metrics.summary import summarise
+
+    return summarise_series(entries) if is_series(entries) else summarise(entries)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from harbor.config import Bidder
     from harbor.people import Person
     from harbor.result import Listener, Result
+    from harbor.series import SeriesResult
 
-    Hold = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result]]
+    Hold = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result | SeriesResult]]
 
 
 def conduct(hold: Hold, folder: Path, as_json: bool = False, quiet: bool = False, player: Bidder | None = None) -> None:
@@ -35,7 +36,7 @@ def conduct(hold: Hold, folder: Path, as_json: bool = False, quiet: bool = False
         typer.echo(f"log: {folder / EVENTS}")
 
 
-def _held(hold: Hold, unseen: bool, player: Bidder | None) -> Result:
+def _held(hold: Hold, unseen: bool, player: Bidder | None) -> Result | SeriesResult:
     from harbor.display import Screen, watching
     from harbor.terminal import at_the_terminal
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from harbor.evaluation.metrics.series import SeriesSummary
     from harbor.evaluation.metrics.summary import Summary
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -22,13 +23,17 @@ def say(message: str) -> None:
     print(f"harbor: {printable(message)}", file=sys.stderr)  # noqa: T201
 
 
-def show(summary: Summary, as_json: bool, with_items: bool = True) -> None:
-    """Print the results of a run, and on stderr who gave no answer."""
+def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:
+    """Print the results of a run or of a series, and on stderr who gave no answer."""
     from harbor.display import Screen, print_summary
+    from harbor.evaluation.metrics.series import SeriesSummary
+    from harbor.tables import print_series
 
-    for failure in summary.failures:
+    for failure in () if isinstance(summary, SeriesSummary) else summary.failures:
         say(f"warning: {failure.bidder} gave no answer {failure.times} times; the first time: {failure.first}")
     if as_json:
         typer.echo(json.dumps(summary.as_json()))
+    elif isinstance(summary, SeriesSummary):
+        print_series(Screen(highlight=False), summary)
     else:
         print_summary(Screen(highlight=False), summary, with_items)
