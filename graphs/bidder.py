@@ -108,7 +108,7 @@ class GraphBidder:
 
     def __init__(self, mind: Mind) -> None:
         english = mind.game == "english"
-        self.graph: Any = bidder_graph(mind) if english else player_graph(mind)
+        self.graph: Any = bidder_graph(mind) if english else player_graph(mind)  # either has the channels used below
         self._notebook: Notebook | Journal = Notebook() if english else Journal()
         self._read = 0
 
@@ -118,4 +118,5 @@ class GraphBidder:
         self._read = len(seen)
         thinking: Any = {"ask": ask, "notebook": self._notebook}
         done = await self.graph.ainvoke(thinking, {"recursion_limit": MOST_STEPS})
-        return done.get("answer")
+        answer: Answer | None = done.get("answer")
+        return answer

@@ -109,10 +109,15 @@ class Mind:
 
     @classmethod
     def of(
-        cls, bidder: Bidder, chat: BaseChatModel, note: Note = lambda _: None, archive: Archive | None = None
+        cls,
+        bidder: Bidder,
+        chat: BaseChatModel,
+        note: Note = lambda _: None,
+        archive: Archive | None = None,
+        game: str = "english",
     ) -> Mind:
         """Make the mind of a bidder outside an auction, from any chat model; `note` takes what it concludes."""
-        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: note, archive)
+        return cls(Mouthpiece(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: note, archive, game)
 
     def thought(self) -> Thought:
         """Begin a thought."""

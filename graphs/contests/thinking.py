@@ -62,7 +62,7 @@ def prompt(thought: Thought, name: str, journal: Journal, facts: Facts) -> Promp
 
 def game_of(journal: Journal) -> str:
     """Name the game that was opened."""
-    return GAMES[type(journal.opened)]
+    return next(name for kind, name in GAMES.items() if isinstance(journal.opened, kind))
 
 
 def standing(journal: Journal) -> Row:

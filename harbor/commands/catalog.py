@@ -13,21 +13,23 @@ from harbor.errors import ConfigError, unknown
 
 
 def graph(
-    config: Annotated[str, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or demo or standard.")] = "demo",
+    config: Annotated[str, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")] = "demo",
     bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
 ) -> None:
     """Print the graph of a bidder as Mermaid text; what is switched off is not in it."""
-    from harbor.graphs.bidder import bidder_graph
+    from harbor.graphs.bidder import GraphBidder
     from harbor.graphs.state import Mind
     from harbor.simulated import SimulatedChat
 
-    thinkers = {one.name: one for one in load(config).bidders if one.mind}
+    chosen = load(config)
+    thinkers = {one.name: one for one in chosen.bidders if one.mind}
     if not thinkers:
         raise ConfigError(f"config {config!r} has no bidder with a graph; give one a model instead of a rule")
     name = bidder if bidder is not None else next(iter(thinkers))
     if name not in thinkers:
         raise ConfigError(unknown("bidder with a graph", name, thinkers))
-    typer.echo(bidder_graph(Mind.of(thinkers[name], SimulatedChat())).get_graph().draw_mermaid())
+    mind = Mind.of(thinkers[name], SimulatedChat(), game=chosen.rules.game)
+    typer.echo(GraphBidder(mind).graph.get_graph().draw_mermaid())
 
 
 def personas(as_json: Json = False) -> None:
