@@ -57,3 +57,4 @@ class LowestUnique:
 if __name__ == "__main__":
     know(sys.modules[__name__])
     check_rules(LowestUnique(("Ann", "Ben", "Cho")))
+    print("The rules keep their promises.")

@@ -375,7 +375,7 @@ def test_two_personas_of_your_own_need_two_texts(text):
 @pytest.mark.parametrize(("player", "named"), [({"rule": "truthful"}, "a rule"), ({"agent": True}, "an agent")])
 def test_who_is_no_mind_of_harbors_is_given_neither_theory_of_mind_nor_strategy(player, named, mind):
     line = complaint(**bidder(**player, **mind))
-    assert f"{named} has no theory of mind and no strategy of Harbor's; drop the two settings" in line
+    assert f"{named} has no mind of Harbor's; drop theory_of_mind, strategy, memory and learning" in line
 
 
 @pytest.mark.parametrize("player", [{"rule": "truthful"}, {"agent": True}], ids=str)
