@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
+from importlib.resources import files
 
 import numpy as np
 import psutil
 import pytest
 from langgraph.store.base import PutOp
 
+from harbor.config import Bidder, ModelSettings, Simulated, read_settings
+from harbor.log import of_type
 from harbor.memory.chroma import ChromaStore
 from harbor.memory.embedding import Embedding, as_embedding
+from harbor.run import Auction
+from harbor.thoughts import Decided
 
 HERE = ("ann", "episodes")
 DIMENSION = 384
 SEARCHES: dict[int, float] = {}
+ITEMS = read_settings(files("harbor.presets") / "standard.toml", Auction).items
 
 
 def scattered(texts):
@@ -131,3 +137,53 @@ def test_open_files(benchmark, figure, tmp_path):
     benchmark.pedantic(open_and_close, rounds=1)
     figure("open files after 10, 100 and 1,000 opens and closes", "flat", f"{held[9]}, {held[99]}, {held[999]}")
     figure("an open, a put and a close, ms", "", f"{1000 * benchmark.stats.stats.mean / 1000:.1f}")
+
+
+EARLIER = 10
+RUNS = 5
+
+
+def sale(folder, memory: str, seed: int) -> Auction:
+    """The standard sale under the yardstick's policy, of three bidders that remember (or none that does)."""
+    minds = {} if memory == "none" else {"memory": memory, "learning": True}
+    seats = [Bidder(f"Bidder {number}", budget=20_000, **minds) for number in (1, 2, 3)]
+    model = ModelSettings(simulated=Simulated(policy="minimum"))
+    return Auction(seed=seed, items=ITEMS, bidders=seats, models={"simulated": model}, memory={"store": str(folder)})
+
+
+async def held(auction: Auction, pauses: list[float] | None = None) -> tuple[float, int]:
+    """Hold a sale; its milliseconds and decisions, and how long the event loop was held up each time."""
+
+    async def tick():
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(0.001)
+            if pauses is not None:
+                pauses.append(1000 * (time.perf_counter() - began) - 1)
+
+    ticking = asyncio.create_task(tick())
+    started = time.perf_counter()
+    log = (await auction.arun()).log
+    spent = 1000 * (time.perf_counter() - started)
+    ticking.cancel()
+    return spent, len(of_type(log, Decided))
+
+
+def test_memory_of_a_whole_sale(benchmark, figure, tmp_path):
+    """What memories of ten earlier sales add to a decision and to the pauses of the event loop, opening included."""
+
+    def measure(memory: str) -> tuple[list[float], list[float]]:
+        for seed in range(EARLIER if memory != "none" else 1):
+            asyncio.run(held(sale(tmp_path / memory, memory, seed)))
+        pauses: list[float] = []
+        runs = [asyncio.run(held(sale(tmp_path / memory, memory, 100 + seed), pauses)) for seed in range(RUNS)]
+        return [spent / decisions for spent, decisions in runs], sorted(pauses)
+
+    ways = ("none", "list", "retrieved", "episodes", "full")
+    results = benchmark.pedantic(lambda: {memory: measure(memory) for memory in ways}, rounds=1)
+    base = statistics.median(results["none"][0])
+    for memory, (costs, pauses) in results.items():
+        cost = statistics.median(costs)
+        if memory != "none":
+            figure(f"memory {memory} and learning, ms a decision", "5", f"{cost - base:+.2f} on top of {base:.2f}")
+        figure(f"event loop of a sale held up, memory {memory}, ms", "10", f"{told(pauses)}, longest {pauses[-1]:.1f}")

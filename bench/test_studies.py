@@ -1,15 +1,16 @@
-"""What profiling, strategy and theory of mind do for the built-in model, with intervals; `make studies` prints them.
+"""What profiling, strategy, theory of mind and memory do for the built-in model, with intervals: `make studies`.
 
 All results are simulated. The unit is the sale; arms of a comparison share items, seats and seeds.
 """
 
 from __future__ import annotations
 
+from importlib.resources import files
 from statistics import fmean, stdev
 
 import pytest
 
-from harbor.config import Bidder, Houses, Item, Switches
+from harbor.config import Bidder, Houses, Item, Series, Switches, read_settings
 from harbor.evaluation.metrics.profiling import divergence, profiling_errors
 from harbor.evaluation.profiler import train
 from harbor.events import BidderLabelled
@@ -18,6 +19,7 @@ from harbor.personas import traits
 from harbor.personas.catalog import catalog_houses, houses, personas
 from harbor.run import Auction
 from harbor.seeding import stream
+from harbor.series import hold_series
 
 IDS = tuple(personas())
 TEXTS = {persona.id: persona.text for persona in personas().values()}
@@ -118,3 +120,32 @@ def test_profit_of_theory_of_mind(benchmark, figure):
         differences = [value - base for value, base in zip(values, ratios["neither"], strict=True)]
         gain = "" if name == "neither" else f"; gain {interval(differences)}"
         figure(f"profit ratio, {name}", "", f"{interval(values)}{gain}")
+
+
+MEMORIES = ("list", "retrieved", "episodes", "full")
+SERIES, AUCTIONS = 20, 5
+
+
+def test_profit_of_memory(benchmark, figure):
+    """One learner among two plain rivals: its profit in all auctions but the first, against having no memory.
+
+    Each arm holds the same series: same items, seats and seeds. An arm learns where learnings are what it recalls.
+    """
+    items = read_settings(files("harbor.presets") / "standard.toml", Auction).items
+
+    def profits(seed: int, memory: str) -> list[float]:
+        learner = Bidder("Learner", budget=20_000, memory=memory, learning=memory not in ("none", "episodes"))
+        rivals = [Bidder(f"Rival {number}", budget=20_000) for number in (1, 2)]
+        config = Auction(seed=seed, items=items, bidders=[learner, *rivals], series=Series(auctions=AUCTIONS))
+        rows = [next(row for row in held.standings if row.bidder == "Learner") for held in hold_series(config).auctions]
+        return [float(row.profit) for row in rows]
+
+    arms = benchmark.pedantic(
+        lambda: {memory: [profits(seed, memory) for seed in range(SERIES)] for memory in ("none", *MEMORIES)}, rounds=1
+    )
+    for memory, series in arms.items():
+        later = [fmean(one[1:]) for one in series]
+        gains = [mine - base for mine, base in zip(later, (fmean(one[1:]) for one in arms["none"]), strict=True)]
+        gain = "" if memory == "none" else f"; gain {interval(gains)}"
+        curve = " ".join(f"{fmean(column):,.0f}" for column in zip(*series, strict=True))
+        figure(f"dollars an auction, memory {memory}", "", f"{interval(later)}{gain}; by auction: {curve}")

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from langgraph.store.base import InvalidNamespaceError
+from langgraph.store.base import InvalidNamespaceError, validate_op_namespace
 from pydantic import AwareDatetime, Field
 
 from harbor.errors import HarborError, MemoryStoreError
 from harbor.memory.backend import DATABASE, NoMemoryError, is_url
 from harbor.memory.chroma import ChromaStore
-from harbor.memory.records import Record
+from harbor.memory.records import Record, check_key
 from harbor.settings import Settings, check
 
 INSIDE_A_RUN = "memory"
@@ -95,7 +95,7 @@ def read_lines(lines: Iterable[str], source: str) -> Iterator[Record]:
 
 
 def _record(line: Line) -> Record:
-    return Record(
+    record = Record(
         line.namespace,
         line.key,
         json.dumps(line.value, allow_nan=False),
@@ -105,6 +105,9 @@ def _record(line: Line) -> Record:
         expires=None if line.expires_at is None else line.expires_at.timestamp(),
         paths=line.indexed,
     )
+    validate_op_namespace(record.put())
+    check_key(record.namespace, record.key)
+    return record
 
 
 def _written(seconds: float) -> str:

@@ -99,7 +99,7 @@ class ChromaStore(BaseStore):
         self._submit(partial(self._restore, [(record.put(), record) for record in records])).result()
 
     def close(self) -> None:
-        """Finish what was begun, and let go of files, connections and the folder. Closing twice is no error."""
+        """Finish what was begun, and let go of files, connections and the folder; closing twice is no error."""
         self._worker.shutdown()
         with plain_errors(self.place):
             self._shelves.closing.close()
@@ -130,11 +130,8 @@ class ChromaStore(BaseStore):
         """Look at every operation before the first is done, so that a mistake leaves nothing half done."""
         for op in ops:
             _check(op)
-        puts = {
-            (op.namespace, op.key): (op, json_text(op) if op.value is not None else "")
-            for op in ops
-            if isinstance(op, PutOp)
-        }
+        written = [op for op in ops if isinstance(op, PutOp)]
+        puts = {(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in written}
         self._sweep_if_due()
         results = [self._read(op) for op in ops]
         self._write(puts.values(), at_once)
@@ -229,15 +226,15 @@ class ChromaStore(BaseStore):
 
     def _restore(self, puts: Sequence[tuple[PutOp, Record]]) -> None:
         shelved: dict[Namespace, list[tuple[PutOp, Record]]] = defaultdict(list)
-        for op, record in puts:
-            _check(op)
-            shelved[op.namespace].append((op, record))
+        for put in puts:
+            _check(put[0])
+            shelved[put[0].namespace].append(put)
         for namespace, own in shelved.items():
             for start in range(0, len(own), PUTS_AT_ONCE):
-                ops, records = zip(*own[start : start + PUTS_AT_ONCE], strict=True)
-                shelf, vectors = self._shelves.made(namespace), self._index.vectors(ops)
-                kept = [replace(record, vectors=len(one)) for record, one in zip(records, vectors, strict=True)]
-                shelf.put(kept, vectors, shelf.get([op.key for op in ops]))
+                some, shelf = own[start : start + PUTS_AT_ONCE], self._shelves.made(namespace)
+                vectors = self._index.vectors([op for op, _ in some])
+                kept = [replace(record, vectors=len(v)) for (_, record), v in zip(some, vectors, strict=True)]
+                shelf.put(kept, vectors, shelf.get([op.key for op, _ in some]))
 
     def _prolong(self, records: Sequence[Record]) -> None:
         shelved: dict[Namespace, list[Record]] = defaultdict(list)

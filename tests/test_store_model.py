@@ -89,7 +89,7 @@ class Stores(RuleBasedStateMachine):
                 self.own.delete(op.namespace, op.key)
 
     def texts(self, op):
-        return self.chroma._texts(op) if op.value else []
+        return self.chroma._index._texts(op) if op.value else []
 
     @rule(namespace=NAMESPACES, key=KEYS)
     def get(self, namespace, key):

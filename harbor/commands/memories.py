@@ -167,11 +167,11 @@ def forget(
 
 
 def _confirm(question: str) -> None:
-    try:
-        agreed = typer.confirm(question, err=True)
-    except typer.Abort:
-        agreed = False
-    if not agreed:
+    print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)  # noqa: T201 - click asks on standard output
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        print(file=sys.stderr)  # noqa: T201 - the input has ended
+    if answer.strip().lower() not in ("y", "yes"):
         raise ConfigError("nothing was forgotten; give --yes to forget without being asked")
 
 

@@ -1,0 +1,371 @@
+"""Series: auctions in a row with memories carried over, held, killed, resumed and told again."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from harbor import Auction, Bidder, Item, hold_series, read_log, resume
+from harbor.config import Series, read_settings
+from harbor.errors import ConfigError, HarborError
+from harbor.evaluation.metrics.series import summarise_series
+from harbor.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
+from harbor.log import of_type
+from harbor.memory.carrying import open_existing
+from harbor.thoughts import Learned, Recalled
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+AUCTIONS = 3
+CONFIG = """
+name = "in a row"
+seed = 5
+[series]
+auctions = 3
+[[bidders]]
+name = "Ann"
+budget = 4000
+memory = "full"
+learning = true
+[[bidders]]
+name = "Ben"
+budget = 4000
+memory = "episodes"
+learning = true
+[[bidders]]
+name = "Cho"
+budget = 4000
+rule = "minimum-raise"
+[[items]]
+name = "Lot A"
+start = 1000
+true_value = 2000
+[[items]]
+name = "Lot B"
+start = 1000
+true_value = 2000
+"""
+KILLER = """
+import os, signal, sys
+from pathlib import Path
+from harbor import Auction, hold_series, resume
+from harbor.config import read_settings
+from harbor.memory.archive import Archive
+
+config, folder, what, nth = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+seen = 0
+
+def count(name):
+    global seen
+    seen += name == what
+    if seen == nth:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def counted(name):
+    kept = getattr(Archive, name)
+    async def keep(self, *given):
+        await kept(self, *given)
+        count(name)
+    setattr(Archive, name, keep)
+
+for name in ("keep_episodes", "keep_dossiers", "keep_learnings"):
+    counted(name)
+listen = lambda entry: count(type(entry.event).__name__)
+if folder.exists():
+    resume(folder, listen=listen)
+else:
+    hold_series(read_settings(config, Auction), out=folder, listen=listen)
+"""
+
+
+def harbor(*words, cwd):
+    return subprocess.run([*HARBOR, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def plain(text):
+    """Without what differs between two runs of one seed."""
+    text = re.sub(r"(run-\d+)-[0-9a-f]{8}", r"\1", text)
+    return re.sub(r'"time": "[^"]*"', "", text)
+
+
+def memories(folder):
+    with open_existing(str(folder)) as store:
+        return sorted((record.namespace, plain(record.key), plain(record.value)) for record in store.records())
+
+
+def events(path):
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines]
+
+
+def logs(folder):
+    return {
+        path.relative_to(folder).as_posix(): [json.loads(plain(json.dumps(line))) for line in events(path)]
+        for path in folder.rglob("events.jsonl")
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A series that was never interrupted, held from the shell."""
+    place = tmp_path_factory.mktemp("whole")
+    (place / "series.toml").write_text(CONFIG)
+    done = harbor("auction", "series.toml", "--out", "run", "--json", cwd=place)
+    assert done.returncode == 0, done.stderr
+    (place / "printed.json").write_text(done.stdout)
+    return place
+
+
+def short(auctions=2, **settings):
+    bidders = settings.pop("bidders", [Bidder("Ann", memory="list", learning=True), Bidder("Ben")])
+    items = [Item(name=f"Lot {number}", start=1000, true_value=2000) for number in range(1, 7)]
+    return Auction(seed=3, items=items, bidders=[*bidders], series=Series(auctions=auctions, **settings))
+
+
+# ---------------------------------------------------------------- what a series is
+
+
+def test_the_log_of_a_series_has_ranks_profits_and_learnings_of_every_auction(whole):
+    log = read_log(whole / "run" / "events.jsonl")
+    assert not log.warning
+    held = of_type(log.entries, AuctionHeld)
+    assert [one.auction for one in held] == [1, 2, 3]
+    for one, number in zip(held, "123", strict=True):
+        entries = read_log(whole / "run" / number / "events.jsonl").entries
+        assert one.learnings == {learned.bidder: learned.learnings for learned in of_type(entries, Learned)}
+        assert set(one.learnings) == {"Ann", "Ben"}
+        best = max(one.profits.values())
+        assert {bidder for bidder, rank in one.ranks.items() if rank == 1} == {
+            bidder for bidder, profit in one.profits.items() if profit == best
+        }
+
+
+def test_each_auction_has_a_seed_of_its_own_that_the_seed_of_the_series_gives(whole):
+    opened = [of_type(read_log(whole / "run" / number / "events.jsonl").entries, LogOpened)[0].seed for number in "123"]
+    assert len(set(opened)) == AUCTIONS
+    assert opened == [
+        held.seed for held in of_type(hold_series(read_settings(whole / "series.toml", Auction)).log, AuctionHeld)
+    ]
+
+
+def test_an_auction_recalls_what_the_ones_before_it_left(whole):
+    recalled = [
+        len(next(one for one in of_type(read_log(whole / "run" / number / "events.jsonl").entries, Recalled)).memories)
+        for number in "123"
+    ]
+    assert recalled[0] == 0
+    assert 0 < recalled[1] < recalled[2]
+
+
+def test_without_carry_over_every_auction_begins_anew():
+    config = short().model_copy(update={"memory": short().memory.model_copy(update={"carry_over": False})})
+    for held in hold_series(config).auctions:
+        assert [one.memories for one in of_type(held.log, Recalled)] == [()]
+
+
+def test_a_series_in_memory_carries_over_too():
+    first, second = hold_series(short()).auctions
+    learned = of_type(first.log, Learned)[0].learnings
+    assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
+
+
+def test_listed_items_come_in_another_order_each_time_if_asked():
+    def orders(**settings):
+        return {tuple(row.name for row in held.metrics().items) for held in hold_series(short(3, **settings)).auctions}
+
+    assert len(orders()) == 1
+    assert len(orders(shuffled=True)) == 3
+    assert {tuple(sorted(order)) for order in orders(shuffled=True)} == orders()
+
+
+def test_means_and_totals_are_over_the_auctions():
+    result = hold_series(short(3))
+    summary = summarise_series(result.log)
+    for bidder in ("Ann", "Ben"):
+        held = of_type(result.log, AuctionHeld)
+        assert summary.mean_ranks[bidder] == pytest.approx(sum(one.ranks[bidder] for one in held) / 3)
+        assert summary.total_profits[bidder] == sum(one.profits[bidder] for one in held)
+    assert summary.simulated
+
+
+def test_a_series_that_has_only_begun_can_be_measured():
+    opened = hold_series(short()).log[:2]
+    assert isinstance(opened[1].event, SeriesOpened)
+    assert summarise_series(opened).as_json()["mean_ranks"] == {}
+
+
+@pytest.mark.parametrize("auctions", [0, -1, 10_001, "many"])
+def test_a_series_of_no_auctions_is_refused(auctions):
+    with pytest.raises(ConfigError, match=r"series\.auctions"):
+        Auction(bidders=[Bidder("Ann")], series={"auctions": auctions})
+
+
+def test_run_and_hold_series_each_refuse_what_is_the_others():
+    with pytest.raises(ConfigError, match="hold_series"):
+        short().run()
+    with pytest.raises(ConfigError, match="has no series"):
+        hold_series(short().model_copy(update={"series": None}))
+
+
+def test_a_series_of_another_game_is_refused():
+    config = Auction(
+        bidders=[Bidder("Ann", rule="rational"), Bidder("Ben", rule="rational")],
+        rules={"game": "water"},
+        series={"auctions": 2},
+    )
+    with pytest.raises(ConfigError, match="not of the game 'water'"):
+        hold_series(config)
+
+
+def test_the_preset_is_the_published_arena():
+    preset = read_settings(Path(str(files("harbor.presets") / "learning.toml")), Auction)
+    assert preset.series == Series(auctions=10, shuffled=True)
+    assert len(preset.bidders) == 7
+    assert {bidder.budget for bidder in preset.bidders} == {15_000}
+    assert [bidder.max_bids for bidder in preset.bidders if bidder.rule] == [5]
+    assert [(bidder.memory, bidder.learning) for bidder in preset.bidders if bidder.remembers] == [("list", True)]
+    assert sorted(item.true_value for item in preset.items) == [2_000] * 16 + [10_000] * 4
+    assert all(item.true_value == 2 * item.start for item in preset.items)
+
+
+# ---------------------------------------------------------------- interrupted
+
+
+@pytest.mark.parametrize(
+    ("what", "nth"),
+    [
+        ("SeriesOpened", 1),
+        ("BidPlaced", 2),
+        ("keep_episodes", 1),
+        ("keep_dossiers", 2),
+        ("keep_learnings", 1),
+        ("keep_learnings", 4),
+        ("Learned", 3),
+        ("Remembered", 2),
+        ("SaleClosed", 2),
+        ("AuctionHeld", 1),
+        ("Recalled", 4),
+        ("SeriesClosed", 1),
+    ],
+)
+def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(whole, tmp_path, what, nth):
+    killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(tmp_path / "run"), what, str(nth)]
+    killed = subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    result = resume(tmp_path / "run")
+    assert len(result.auctions) == AUCTIONS
+    assert logs(tmp_path / "run") == logs(whole / "run")
+    assert memories(tmp_path / "run") == memories(whole / "run")
+
+
+def test_a_series_that_is_killed_over_and_over_comes_to_its_end(whole, tmp_path):
+    points = [("keep_episodes", 2), ("keep_learnings", 2), ("Remembered", 1), ("keep_dossiers", 1), ("AuctionHeld", 2)]
+    for what, nth in points:
+        killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(tmp_path / "run"), what, str(nth)]
+        subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    resume(tmp_path / "run")
+    assert logs(tmp_path / "run") == logs(whole / "run")
+    assert memories(tmp_path / "run") == memories(whole / "run")
+
+
+def test_a_moved_folder_resumes_with_the_same_memories(whole, tmp_path):
+    killer = [
+        sys.executable,
+        "-P",
+        "-c",
+        KILLER,
+        str(whole / "series.toml"),
+        str(tmp_path / "run"),
+        "keep_dossiers",
+        "3",
+    ]
+    subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (tmp_path / "run").rename(tmp_path / "moved")
+    resume(tmp_path / "moved")
+    assert len(memories(tmp_path / "moved")) == len(memories(whole / "run"))
+
+
+def test_a_config_that_was_changed_is_refused(whole, tmp_path):
+    killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(tmp_path / "run"), "AuctionHeld", "1"]
+    subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    config = tmp_path / "run" / "config.json"
+    config.write_text(config.read_text().replace('"seed": 5', '"seed": 6'))
+    with pytest.raises(HarborError, match="was changed"):
+        resume(tmp_path / "run")
+
+
+# ---------------------------------------------------------------- from the shell
+
+
+def test_json_of_a_series_is_one_object_of_the_agreed_shape(whole):
+    printed = json.loads((whole / "printed.json").read_text())
+    assert list(printed) == ["run", "seed", "length", "auctions", "mean_ranks", "total_profits"]
+    assert list(printed["auctions"][0]) == ["auction", "seed", "ranks", "profits", "learnings"]
+    assert len(printed["auctions"]) == AUCTIONS
+
+
+def test_replay_and_resume_of_a_series_that_is_over_tell_the_same(whole):
+    printed = json.loads((whole / "printed.json").read_text())
+    for command in ("replay", "resume"):
+        done = harbor(command, "run", "--json", cwd=whole)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == printed
+
+
+def test_an_auction_of_a_series_can_be_replayed_by_itself(whole):
+    done = harbor("replay", "run/2", "--json", cwd=whole)
+    assert [row["bidder"] for row in json.loads(done.stdout)["standings"]]
+
+
+def test_where_there_is_no_terminal_a_series_tells_a_line_an_auction_and_a_table(whole):
+    done = harbor("auction", "series.toml", "--out", "lines", cwd=whole)
+    lines = done.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines[:3]] == [f"Auction {number} of 3" for number in (1, 2, 3)]
+    assert "Ranks by auction" in lines[3]
+    assert "(simulated bidders)" in done.stdout
+    quiet = harbor("replay", "lines", cwd=whole).stdout
+    assert quiet in done.stdout
+
+
+def test_a_terminal_sees_the_board_of_each_auction(whole, tmp_path):
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
+    command = [*HARBOR, "auction", str(whole / "series.toml"), "--out", "run"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=follower, stderr=follower, env=environment) as running:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(leader, 65536)
+            except OSError:
+                break
+        assert running.wait() == 0
+    text = shown.decode()
+    assert "Auction 3 of 3. Item" in text
+    assert "Auction 1 of 3: 1. " in text
+    assert "mean rank" in text
+
+
+def test_ctrl_c_says_how_a_series_is_resumed(whole, tmp_path):
+    text = CONFIG + "[models.simulated.simulated]\nlatency_seconds = 0.02\n"
+    (tmp_path / "slow.toml").write_text(text)
+    command = [*HARBOR, "auction", "slow.toml", "--out", "run"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert "Auction 1 of 3" in running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130
+    assert "resume with: harbor resume run" in said
+    assert harbor("replay", "run", cwd=tmp_path).stderr.startswith("harbor: warning: the log ends at line")
+    done = harbor("resume", "run", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["auctions"]) == AUCTIONS
+    assert [memory[:2] for memory in memories(tmp_path / "run")] == [memory[:2] for memory in memories(whole / "run")]
