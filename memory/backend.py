@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 NEIGHBOURS = 32  # Chroma's 16 lose one in twenty memories that differ in a number only
 PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
-DATABASE, LOCK = "chroma.sqlite3", "harbor.lock"
+DATABASE, LOCK, OPEN = "chroma.sqlite3", "harbor.lock", "harbor.open"
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 REMEDIES = {
     "not a database": "the file is damaged: restore it from a copy, or name another folder",
@@ -57,6 +58,7 @@ class Shelves:
     shared: bool
     closing: ExitStack
     known: dict[Namespace, Shelf] = field(default_factory=dict)
+    doubted: Path | None = None  # the folder, if it was not closed properly
 
     def at(self, namespace: Namespace) -> Shelf | None:
         """Return the shelf of a namespace, if it has one."""
@@ -97,6 +99,21 @@ class Shelves:
         _check_mark(found, mark)
         self._look_again()
 
+    def torn(self, dimension: int) -> Iterator[Shelf]:
+        """Yield the shelves whose index a killed process left torn, each with the index taken away, to be made anew.
+
+        What was remembered is in SQLite, whole; the index beside it is in files that Chroma saves one after another.
+        """
+        if self.doubted is None:
+            return
+        with closing(sqlite3.connect(self.doubted / DATABASE)) as connection:
+            for shelf in self.known.values():
+                select = "select id from segments where scope = 'VECTOR' and collection = ?"
+                index = self.doubted / str(*connection.execute(select, [str(shelf.rows.id)]).fetchone())
+                if index.exists() and not (_saved(index) and shelf.sound(dimension)):
+                    shutil.rmtree(index)
+                    yield shelf
+
     def forget_all(self) -> None:
         """Delete every shelf: the memory of a store that lives only in this process."""
         for collection in self.client.list_collections():
@@ -109,6 +126,12 @@ class Shelves:
             if labels and collection.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
                 self.known.setdefault(namespace, Shelf(namespace, collection))
+
+
+def _saved(index: Path) -> bool:
+    """Say whether an index was saved to the end: Chroma writes the list of what it holds last."""
+    contents = index / "index_metadata.pickle"
+    return contents.exists() and all(f.stat().st_mtime_ns <= contents.stat().st_mtime_ns for f in index.iterdir())
 
 
 def _check_mark(found: dict[str, Any], mark: dict[str, Any]) -> None:
@@ -204,7 +227,10 @@ def _folder(folder: Path, stack: ExitStack) -> Shelves:
         _make(database)
     settings = Settings(anonymized_telemetry=False)
     client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
-    return Shelves(client, "harbor", shared=False, closing=stack)
+    doubted = folder if (mark := folder / OPEN).exists() else None
+    mark.touch()
+    stack.callback(mark.unlink, missing_ok=True)
+    return Shelves(client, "harbor", shared=False, closing=stack, doubted=doubted)
 
 
 def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:

@@ -76,6 +76,7 @@ class ChromaStore(BaseStore):
         self._swept = clock()
         self._shelves = open_shelves(where, self.embedding)
         self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
+        self._submit(self._mend).result()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations in one go and return their results in order."""
@@ -212,10 +213,19 @@ class ChromaStore(BaseStore):
                 vectors=len(own),
                 ttl_minutes=op.ttl,
                 expires=now + 60 * op.ttl if op.ttl is not None else None,
+                index=op.index,
             )
             for (op, value), own in zip(puts, vectors, strict=True)
         ]
         shelf.put(records, vectors, before)
+
+    def _mend(self) -> None:
+        """Index anew what a killed process left without an index."""
+        for shelf in self._shelves.torn(self.embedding.dimension):
+            records = iter(list(shelf.all()))
+            while some := list(islice(records, PUTS_AT_ONCE)):
+                ops = [PutOp(shelf.namespace, one.key, one.content(), one.index) for one in some]
+                shelf.put(some, self._vectors(ops), before={})
 
     def _vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
         """Embed the texts of all values in one call, and hand each value its own; a text without meaning has none."""

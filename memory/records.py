@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.store.base import Item, PutOp, SearchItem
 
@@ -15,13 +15,15 @@ from harbor.memory.matching import Namespace
 
 RECORD, EXPIRES = "record", "expires"
 Metadata = Mapping[str, Any]
+Index = Literal[False] | list[str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One memory: its value as JSON text, when it was made and changed, and how many vectors stand for it.
 
-    `ttl_minutes` is how long it lives after it was written or read; `expires` the moment, in seconds since 1970.
+    `ttl_minutes` is how long it lives after it was written or read; `expires` the moment, in seconds since 1970;
+    `index` what its put said of indexing.
     """
 
     namespace: Namespace
@@ -32,20 +34,21 @@ class Record:
     vectors: int = 0
     ttl_minutes: float | None = None
     expires: float | None = None
+    index: Index = None
 
     @classmethod
     def read(cls, namespace: Namespace, key: str, row: Metadata) -> Record:
         """Rebuild a memory from the metadata of its first row."""
         head, _, value = row[RECORD].partition("\n")
-        created, updated, vectors, ttl_minutes = json.loads(head)
-        return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES))
+        created, updated, vectors, ttl_minutes, index = json.loads(head)
+        return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES), index)
 
     def row(self) -> Metadata:
         """Return the metadata of its first row.
 
         Chroma merges metadata on upsert, so every key is always there. It is slow per key, so there are only two.
         """
-        head = json.dumps([self.created, self.updated, self.vectors, self.ttl_minutes])
+        head = json.dumps([self.created, self.updated, self.vectors, self.ttl_minutes, self.index])
         return {RECORD: f"{head}\n{self.value}", EXPIRES: self.expires}
 
     def ids(self) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from chromadb.errors import InternalError
 
 from harbor.memory.embedding import Vectors
 from harbor.memory.matching import Namespace
@@ -31,6 +32,14 @@ class Shelf:
 
     namespace: Namespace
     rows: Collection
+
+    def sound(self, dimension: int) -> bool:
+        """Say whether its index can be read: a process that is killed while Chroma saves one leaves it torn."""
+        try:
+            self.rows.query(query_embeddings=[[1.0] * dimension], n_results=1, include=[])
+        except InternalError:
+            return False
+        return True
 
     def get(self, keys: Sequence[str]) -> dict[str, Record]:
         """Fetch memories by key, those that are there."""
