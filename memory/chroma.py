@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from heapq import nlargest
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from langgraph.store.base import (
     BaseStore,
@@ -31,8 +31,8 @@ from langgraph.store.base import (
 from harbor.errors import MemoryStoreError
 from harbor.memory.backend import open_shelves, place_of, plain_errors
 from harbor.memory.embedding import Embed, Embedding, Vectors, as_embedding
-from harbor.memory.matching import Namespace, check_filter, fits, named_by
-from harbor.memory.records import Record, check_key, json_text
+from harbor.memory.matching import Namespace, check_filter, has, named_by
+from harbor.memory.records import Record, check_key, json_text, readable
 from harbor.memory.shelf import Scored, Shelf
 
 if TYPE_CHECKING:
@@ -173,9 +173,9 @@ class ChromaStore(BaseStore):
             yield from self._live(shelf, op)
 
     def _live(self, shelf: Shelf, op: SearchOp) -> Iterator[Record]:
-        now, wanted = self._clock(), (op.filter or {}).items()
+        now, wanted = self._clock(), op.filter or {}
         for record in shelf.all():
-            if record.alive(now) and (not wanted or _has(record.content(), wanted)):
+            if record.alive(now) and (not wanted or has(record.content(), wanted)):
                 yield record
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -237,7 +237,8 @@ class ChromaStore(BaseStore):
 
     def _texts(self, op: PutOp) -> list[str]:
         paths = self._fields if op.index is None else op.index or ()
-        return [readable(text) for path in paths for text in get_text_at_path(op.value, path)]
+        texts = (readable(text) for path in paths for text in get_text_at_path(op.value, path))
+        return list(dict.fromkeys(texts))
 
     def _prolong(self, records: Sequence[Record]) -> None:
         shelved: dict[Namespace, list[Record]] = defaultdict(list)
@@ -258,11 +259,6 @@ class ChromaStore(BaseStore):
             self._sweep()
 
 
-def readable(text: str) -> str:
-    """Replace what no encoder takes: halves of characters, which JSON lets through."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _check(op: Op) -> None:
     validate_op_namespace(op)
     if isinstance(op, GetOp | PutOp):
@@ -270,7 +266,3 @@ def _check(op: Op) -> None:
     if isinstance(op, SearchOp):
         for wanted in (op.filter or {}).values():
             check_filter(wanted)
-
-
-def _has(value: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
-    return all(fits(value.get(field), one) for field, one in wanted)

@@ -115,3 +115,8 @@ def check_key(namespace: Namespace, key: object) -> None:
     except UnicodeEncodeError:
         pass
     raise MemoryStoreError(f"the key {key!r} in {namespace} can't be stored; use a text that is not empty")
+
+
+def readable(text: str) -> str:
+    """Replace what no encoder takes: halves of characters, which JSON lets through."""
+    return text.encode("utf-8", "replace").decode()

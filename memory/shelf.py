@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chromadb import Collection
 
 FIRST_PAGE, PAGE = 32, 500  # rows a read: a bigger one would hold up other threads
-FEW = 100  # rows that are ranked exactly: as fast, and an index of few may pass one over
+FEW = 200  # rows that are ranked exactly: still fast, and an index of few that often change loses some
 Scored = tuple[float, Record]
 
 
@@ -36,7 +36,7 @@ class Shelf:
     def sound(self, dimension: int) -> bool:
         """Say whether its index can be read: a process that is killed while Chroma saves one leaves it torn."""
         try:
-            self.rows.query(query_embeddings=[[1.0] * dimension], n_results=1, include=[])
+            self.rows.query(query_embeddings=np.ones((1, dimension), dtype=np.float32), n_results=1, include=[])
         except InternalError:
             return False
         return True
