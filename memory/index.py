@@ -35,7 +35,8 @@ class Index:
         return self.embedding.query(_readable(text))
 
     def _texts(self, op: PutOp) -> list[str]:
-        return [_readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path)]
+        texts = (_readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path))
+        return list(dict.fromkeys(texts))
 
 
 def _readable(text: str) -> str:

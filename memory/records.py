@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from langgraph.store.base import Item, PutOp, SearchItem
+from langgraph.store.base import GetOp, Item, Op, PutOp, SearchItem, SearchOp, validate_op_namespace
 
 from harbor.errors import MemoryStoreError
-from harbor.memory.matching import Namespace
+from harbor.memory.matching import Namespace, check_filter
 
 RECORD, EXPIRES = "record", "expires"
 Metadata = Mapping[str, Any]
@@ -108,6 +108,21 @@ def json_text(op: PutOp) -> str:
             " use a dict of strings, numbers, lists and dicts with string keys"
         )
     return text
+
+
+def check(op: Op) -> None:
+    """Refuse an operation that can't be done.
+
+    Raises:
+        InvalidNamespaceError: LangGraph's own.
+        MemoryStoreError: a key or a filter.
+    """
+    validate_op_namespace(op)
+    if isinstance(op, GetOp | PutOp):
+        check_key(op.namespace, op.key)
+    if isinstance(op, SearchOp):
+        for wanted in (op.filter or {}).values():
+            check_filter(wanted)
 
 
 def check_key(namespace: Namespace, key: object) -> None:

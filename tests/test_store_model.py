@@ -36,7 +36,7 @@ VALUES = st.fixed_dictionaries(
     },
 )
 INDEXES = st.sampled_from([None, False, ["text"], ["of.x"], ["notes[0]", "text"]])
-PUTS = st.builds(PutOp, NAMESPACES, KEYS, st.none() | VALUES, INDEXES)
+PUTS = st.builds(PutOp, NAMESPACES, KEYS, st.none() | VALUES, INDEXES, ttl=st.none())
 NUMBER = st.integers(-3, 3)
 FILTERS = st.fixed_dictionaries(
     {},
