@@ -69,7 +69,7 @@ def to_line(record: Record) -> str:
             "created_at": _written(record.created),
             "updated_at": _written(record.updated),
             "indexed": record.paths,
-            "ttl": record.ttl_minutes,
+            "ttl": None if record.ttl_minutes is None else float(record.ttl_minutes),
             "expires_at": None if record.expires is None else _written(record.expires),
         }
     )
