@@ -22,7 +22,7 @@ FEW = 200  # rows that are ranked exactly: still fast, and an index of few that 
 Scored = tuple[float, Record]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Shelf:
     """The memories of one namespace.
 
@@ -32,6 +32,7 @@ class Shelf:
 
     namespace: Namespace
     rows: Collection
+    many: bool = False
 
     def sound(self, dimension: int) -> bool:
         """Say whether its index can be read: a process that is killed while Chroma saves one leaves it torn."""
@@ -57,9 +58,10 @@ class Shelf:
 
     def nearest(self, query: Vectors, wanted: int, now: float) -> list[Scored]:
         """Find the memories nearest to a query, best first: by Chroma's index, or exactly where that falls short."""
-        if not self.rows.get(limit=1, offset=FEW, include=[])["ids"]:  # to count them would take time for each
+        self.many = self.many or self.rows.count() > FEW  # counted until then only, as it takes time for each row
+        if not self.many:
             return self.ranked(query, self._alive(now))
-        asked = 2 * wanted + 10  # some rows may be another's of the same memory, expired, or not indexed
+        asked = wanted + 10  # some rows may be another's of the same memory, expired, or not indexed
         answer = self.rows.query(query_embeddings=[query.tolist()], n_results=asked, include=["metadatas", "distances"])
         ids, rows, distances = answer["ids"][0], (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
         records = {record.key: record for record in self._records(ids, rows)}
