@@ -102,7 +102,7 @@ class Shelves:
                 raise MemoryStoreError("it holds a Chroma database that Harbor did not make; name another") from None
             if wanted is None:
                 raise NoMemoryError("it holds no memory yet; name another") from None
-            self.client.create_collection(name, embedding_function=None, metadata=mark_of(wanted))
+            self.client.create_collection(name, embedding_function=None, metadata=dict(mark_of(wanted)))
             return wanted
         embedding = wanted or embedding_of(found)
         check_mark(found, mark_of(embedding))
