@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from heapq import nlargest
 from itertools import accumulate, islice
@@ -76,7 +77,10 @@ class ChromaStore(BaseStore):
         self._swept = clock()
         self._shelves = open_shelves(where, self.embedding)
         self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
-        self._submit(self._mend).result()
+        with ExitStack() as stack:
+            stack.push(self._shelves.closing)
+            self._submit(self._mend).result()
+            stack.pop_all()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations in one go and return their results in order."""
