@@ -62,7 +62,7 @@ class Shelves:
     shared: bool
     closing: ExitStack
     known: dict[Namespace, Shelf] = field(default_factory=dict)
-    doubted: Path | None = None  # the folder, if it was not closed properly
+    doubted: dict[str, Path] = field(default_factory=dict)  # each collection's index, if the folder was not closed
 
     def at(self, namespace: Namespace) -> Shelf | None:
         """Return the shelf of a namespace, if it has one."""
@@ -114,15 +114,11 @@ class Shelves:
 
         What was remembered is in SQLite, whole; the index beside it is in files that Chroma saves one after another.
         """
-        if self.doubted is None:
-            return
-        with closing(sqlite3.connect(self.doubted / DATABASE)) as connection:
-            for shelf in self.known.values():
-                select = "select id from segments where scope = 'VECTOR' and collection = ?"
-                index = self.doubted / str(*connection.execute(select, [str(shelf.rows.id)]).fetchone())
-                if index.exists() and not (_saved(index) and shelf.sound(dimension)):
-                    shutil.rmtree(index)
-                    yield shelf
+        for shelf in self.known.values():
+            index = self.doubted.get(str(shelf.rows.id))
+            if index and index.exists() and not (_saved(index) and shelf.sound(dimension)):
+                shutil.rmtree(index)
+                yield shelf
 
     def forget_all(self) -> None:
         """Delete every shelf: the memory of a store that lives only in this process."""
@@ -136,6 +132,19 @@ class Shelves:
             if labels and collection.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
                 self.known.setdefault(namespace, Shelf(namespace, collection))
+
+
+def _indexes(folder: Path) -> dict[str, Path]:
+    """Read which collection has which index.
+
+    This is done before Chroma opens the database: it has an SQLite of its own, and two in one process undo each other's
+    locks.
+    """
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        if not connection.execute("select 1 from sqlite_master where name = 'segments'").fetchone():
+            return {}
+        found = connection.execute("select collection, id from segments where scope = 'VECTOR'")
+        return {collection: folder / segment for collection, segment in found}
 
 
 def _saved(index: Path) -> bool:
@@ -230,11 +239,12 @@ def _folder(folder: Path, stack: ExitStack) -> Shelves:
         ) from None
     if not database.exists():
         _make(database)
+    mark = folder / OPEN
+    doubted = _indexes(folder) if mark.exists() else {}
+    mark.touch()
+    stack.push(lambda error, *_: None if error else mark.unlink(missing_ok=True))  # what failed to open stays in doubt
     settings = Settings(anonymized_telemetry=False)
     client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
-    doubted = folder if (mark := folder / OPEN).exists() else None
-    mark.touch()
-    stack.callback(mark.unlink, missing_ok=True)
     return Shelves(client, "harbor", shared=False, closing=stack, doubted=doubted)
 
 

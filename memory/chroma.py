@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from heapq import nlargest
@@ -76,7 +77,10 @@ class ChromaStore(BaseStore):
         self._shelves, self.embedding = open_shelves(where, None if embedding is None else as_embedding(embedding))
         self._index = Index(self.embedding, tuple(fields))
         self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
-        self._submit(self._mend).result()
+        with ExitStack() as stack:
+            stack.push(self._shelves.closing)
+            self._submit(self._mend).result()
+            stack.pop_all()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations in one go and return their results in order."""
@@ -167,10 +171,8 @@ class ChromaStore(BaseStore):
             return []
         scored: list[Scored] = []
         for shelf in self._shelves.under(op.namespace_prefix):
-            if op.filter:
-                scored += shelf.ranked(query, self._live(shelf, op))
-            else:
-                scored += shelf.nearest(query, wanted, self._clock())
+            fitting = self._live(shelf, op)
+            scored += shelf.ranked(query, fitting) if op.filter else shelf.nearest(query, wanted, self._clock())
         return nlargest(wanted, scored, key=lambda one: one[0])
 
     def _fitting(self, op: SearchOp) -> Iterator[Record]:

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from langgraph.store.base import PutOp
 
+from harbor.errors import MemoryStoreError
 from harbor.memory.chroma import ChromaStore
 
 FIELDS = ["text", "more[*]"]
@@ -107,6 +108,8 @@ def test_index_that_a_killed_process_left_torn_is_made_anew(torn, tmp_path):
         shutil.copytree(folder, copy)  # as a kill would leave it: open
     half = next(copy.glob(f"*/{torn}"))
     half.write_bytes(half.read_bytes()[: half.stat().st_size // 2])
+    with pytest.raises(MemoryStoreError, match="made with embedding"):
+        ChromaStore(copy, embedding=lambda texts: [[1.0]] * len(texts))
     with ChromaStore(copy, fields=["text"]) as store:
         assert len(store.search(("ann",), limit=2000)) == 1103
         for number in range(0, 1100, 50):
