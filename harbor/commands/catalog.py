@@ -17,17 +17,22 @@ def graph(
     bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
 ) -> None:
     """Print the graph of a bidder as Mermaid text; what is switched off is not in it."""
+    from langgraph.store.memory import InMemoryStore
+
     from harbor.graphs.bidder import bidder_graph
     from harbor.graphs.state import Mind
+    from harbor.memory.archive import Archive
     from harbor.simulated import SimulatedChat
 
-    thinkers = {one.name: one for one in load(config).bidders if not one.rule and not one.agent}
+    chosen = load(config)
+    thinkers = {one.name: one for one in chosen.bidders if not one.rule and not one.agent}
     if not thinkers:
         raise ConfigError(f"config {config!r} has no bidder with a graph; give one a model instead of a rule")
     name = bidder if bidder is not None else next(iter(thinkers))
     if name not in thinkers:
         raise ConfigError(unknown("bidder with a graph", name, thinkers))
-    typer.echo(bidder_graph(Mind.of(thinkers[name], SimulatedChat())).get_graph().draw_mermaid())
+    archive = Archive(InMemoryStore(), name, "", chosen.memory)  # a frozen one leaves nodes out
+    typer.echo(bidder_graph(Mind.of(thinkers[name], SimulatedChat(), archive=archive)).get_graph().draw_mermaid())
 
 
 def personas(as_json: Json = False) -> None:
