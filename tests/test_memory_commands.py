@@ -215,3 +215,11 @@ def test_a_memory_whose_embedding_cannot_be_named_says_so(tmp_path):
 def test_a_memory_that_is_in_use_says_so(run):
     with ChromaStore(run / "run" / "memory", fields=("text",)):
         assert "another process or store is writing there" in mistake("show", "run", cwd=run)
+
+
+@pytest.mark.parametrize(("frozen", "nodes"), [("false", {"recall", "learn", "remember"}), ("true", {"recall"})])
+def test_the_graph_that_is_shown_has_what_the_memory_leaves_in(tmp_path, frozen, nodes):
+    bidder = '[[bidders]]\nname = "Ann"\nmemory = "list"\nlearning = true\n'
+    (tmp_path / "sale.toml").write_text(f"[memory]\nfrozen = {frozen}\n{bidder}")
+    shown = subprocess.run([*HARBOR, "graph", "sale.toml"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert {name for name in ("recall", "learn", "remember") if f"{name}({name})" in shown.stdout} == nodes

@@ -17,8 +17,11 @@ def graph(
     bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
 ) -> None:
     """Print the graph of a bidder as Mermaid text; what is switched off is not in it."""
+    from langgraph.store.memory import InMemoryStore
+
     from harbor.graphs.bidder import GraphBidder
     from harbor.graphs.state import Mind
+    from harbor.memory.archive import Archive
     from harbor.simulated import SimulatedChat
 
     chosen = load(config)
@@ -28,7 +31,8 @@ def graph(
     name = bidder if bidder is not None else next(iter(thinkers))
     if name not in thinkers:
         raise ConfigError(unknown("bidder with a graph", name, thinkers))
-    mind = Mind.of(thinkers[name], SimulatedChat(), game=chosen.rules.game)
+    archive = Archive(InMemoryStore(), name, chosen.name, chosen.memory)
+    mind = Mind.of(thinkers[name], SimulatedChat(), archive=archive, game=chosen.rules.game)
     typer.echo(GraphBidder(mind).graph.get_graph().draw_mermaid())
 
 
