@@ -15,8 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from harbor.events import BidderLabelled, BidPlaced, CatalogShown, ItemSold, Lot, SaleOpened
-from harbor.judgement import fit
 from harbor.log import Entry, of_type
+from harbor.simulated.judgement import fit
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
 """What is measured of a bidder, each weighted by how well the items suit a persona."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from harbor.resuming import resume as resume
     from harbor.run import Auction as Auction
     from harbor.series import hold_series as hold_series
-    from harbor.simulated import SimulatedChat as SimulatedChat
+    from harbor.simulated.chat import SimulatedChat as SimulatedChat
 
 __version__ = "0.1.0"
 
@@ -48,7 +48,7 @@ _HOMES = {
     "Result": "result",
     "Rules": "config",
     "Simulated": "config",
-    "SimulatedChat": "simulated",
+    "SimulatedChat": "simulated.chat",
     "aresume": "resuming",
     "bidder_graph": "graphs.bidder",
     "hold_series": "series",

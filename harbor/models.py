@@ -28,7 +28,7 @@ from harbor.events import Note
 from harbor.reading import read, written
 from harbor.recording import Outcome, RawCall, Recording
 from harbor.seeding import derive
-from harbor.simulated import SimulatedChat
+from harbor.simulated.chat import SimulatedChat
 from harbor.words import scrub
 
 Reply = TypeVar("Reply", bound=BaseModel)

@@ -33,7 +33,7 @@ from harbor.result import Listener, Result, finish
 from harbor.rules.registry import build
 from harbor.seating import Seating
 from harbor.seeding import stream
-from harbor.simulated import SimulatedChat
+from harbor.simulated.chat import SimulatedChat
 
 
 class Auction(AuctionConfig):

@@ -22,8 +22,9 @@ FLOORS = {
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal harbor.contests
-          harbor.answers harbor.simulated harbor.models harbor.folder
+    1: """harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
+          harbor.simulated.appraisal harbor.simulated.contests
+          harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.marking harbor.memory.index harbor.memory.chroma
           harbor.memory.archive harbor.memory.carrying

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor.config import Switches
-from harbor.contests import answer_best, dry_days, least_bid
 from harbor.evaluation.metrics.sessions import deviations
 from harbor.events import BidFailed, ModelCalled, SeatFailed, ThoughtFailed
 from harbor.games import RESIDENTS, Resident
@@ -26,7 +25,8 @@ from harbor.models import Mouthpiece
 from harbor.rules.beauty import PrizeAwarded, best_response
 from harbor.rules.private_values import ValueDrawn
 from harbor.rules.water import DayClosed, Water
-from harbor.simulated import SimulatedChat, read_facts
+from harbor.simulated.chat import SimulatedChat, read_facts
+from harbor.simulated.contests import answer_best, dry_days, least_bid
 from harbor.thoughts import Decided, Expected, Planned
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]

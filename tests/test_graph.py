@@ -37,7 +37,7 @@ from harbor.graphs.state import Mind
 from harbor.log import of_type
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, RawCall
-from harbor.simulated import read_facts
+from harbor.simulated.chat import read_facts
 from harbor.thoughts import Belief, Believed, Decided, Planned, Win
 
 LOTS = ("Lot A", "Lot B", "Lot C")

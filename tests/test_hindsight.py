@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from harbor.appraisal import up_to
 from harbor.config import Simulated
 from harbor.graphs.replies import MOST_LEARNINGS
-from harbor.hindsight import Experience, Ratio
+from harbor.simulated.appraisal import up_to
+from harbor.simulated.hindsight import Experience, Ratio
 
 names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=12)
 dollars = some.integers(1, 10**6)

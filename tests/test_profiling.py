@@ -48,13 +48,13 @@ from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.nodes.profile import mend
 from harbor.graphs.replies import Weight
 from harbor.graphs.state import Mind
-from harbor.insight import Conduct, update
-from harbor.judgement import fit, worth
 from harbor.log import Entry, of_type
 from harbor.models import Mouthpiece
 from harbor.personas import traits
 from harbor.personas.catalog import catalog_houses, personas
-from harbor.simulated import read_facts
+from harbor.simulated.chat import read_facts
+from harbor.simulated.insight import Conduct, update
+from harbor.simulated.judgement import fit, worth
 from harbor.thoughts import Profiled
 
 TEXTS = {key: one.text for key, one in personas().items()}

@@ -15,12 +15,12 @@ from harbor import Auction, Bidder, Item, ModelSettings, Rules, Simulated, Simul
 from harbor.events import BidFailed, BidPlaced, ItemSold, ModelCalled
 from harbor.graphs.prompting import fill
 from harbor.graphs.replies import BidReply
-from harbor.judgement import Option, fit, rank, shadow_price
 from harbor.log import of_type
 from harbor.models import Mouthpiece, Prompt
 from harbor.personas.catalog import catalog_houses, personas
 from harbor.seeding import stream
-from harbor.simulated import read_facts, reply_to
+from harbor.simulated.chat import read_facts, reply_to
+from harbor.simulated.judgement import Option, fit, rank, shadow_price
 
 Row = dict[str, Any]
 

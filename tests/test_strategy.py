@@ -22,11 +22,11 @@ from harbor.evaluation.metrics.calls import calls
 from harbor.events import BidderSeated, BidFailed, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind
-from harbor.judgement import fit, worth
 from harbor.log import of_type
 from harbor.models import Mouthpiece
 from harbor.seeding import stream
-from harbor.simulated import read_facts, reply_to
+from harbor.simulated.chat import read_facts, reply_to
+from harbor.simulated.judgement import fit, worth
 from harbor.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 
 ACTIONS = get_args(StrategicAction)

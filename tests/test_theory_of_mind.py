@@ -37,12 +37,12 @@ from harbor.events import (
     ThoughtFailed,
 )
 from harbor.graphs.state import Mind
-from harbor.insight import value
 from harbor.log import Entry, of_type
 from harbor.personas import traits
 from harbor.personas.catalog import personas
 from harbor.seeding import stream
-from harbor.simulated import read_facts, reply_to
+from harbor.simulated.chat import read_facts, reply_to
+from harbor.simulated.insight import value
 from harbor.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}

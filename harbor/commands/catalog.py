@@ -22,7 +22,7 @@ def graph(
     from harbor.graphs.bidder import GraphBidder
     from harbor.graphs.state import Mind
     from harbor.memory.archive import Archive
-    from harbor.simulated import SimulatedChat
+    from harbor.simulated.chat import SimulatedChat
 
     chosen = load(config)
     thinkers = {one.name: one for one in chosen.bidders if one.mind}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from harbor import insight, judgement
 from harbor.config import Simulated
-from harbor.hindsight import Experience, expected_cost
-from harbor.judgement import Option
+from harbor.simulated import insight, judgement
+from harbor.simulated.hindsight import Experience, expected_cost
+from harbor.simulated.judgement import Option
 
 Facts = dict[str, Any]
 Values = dict[str, Any]

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from harbor import judgement
 from harbor.personas import traits
 from harbor.personas.traits import Profile
+from harbor.simulated import judgement
 
 SHADOWS = (1.0, 1.2, 1.4, 1.6)
 """What a kept dollar may be worth to a rival, each as likely: how tightly it plans is not known."""

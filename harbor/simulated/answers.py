@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from harbor import insight, judgement
-from harbor.appraisal import Facts, Values, contested, reach, up_to, wanted, worth
 from harbor.config import Simulated
-from harbor.contests import CONTESTS
-from harbor.hindsight import Experience
-from harbor.insight import Conduct
 from harbor.personas.traits import foremost
+from harbor.simulated import insight, judgement
+from harbor.simulated.appraisal import Facts, Values, contested, reach, up_to, wanted, worth
+from harbor.simulated.contests import CONTESTS
+from harbor.simulated.hindsight import Experience
+from harbor.simulated.insight import Conduct
 from harbor.thoughts import RAISING, StrategicAction
 
 # ---------------------------------------------------------------- plan, replan

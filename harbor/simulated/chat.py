@@ -25,10 +25,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from harbor.answers import TASKS
-from harbor.appraisal import Facts, Values
 from harbor.config import Simulated
 from harbor.seeding import stream
+from harbor.simulated.answers import TASKS
+from harbor.simulated.appraisal import Facts, Values
 
 CHARACTERS_PER_TOKEN = 4
 _FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
