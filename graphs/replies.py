@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
 
 from harbor.thoughts import StrategicAction
 from harbor.words import scrub
 
+Reply = TypeVar("Reply", bound=BaseModel)
 MOST_LEARNINGS = 10
 LONGEST_LEARNING = 300
 LONGEST_TEXT = 4_000
@@ -162,6 +164,12 @@ class LearnReply(BaseModel):
 
     reasons: Text
     learnings: Annotated[list[Learning], Field(min_length=1, max_length=MOST_LEARNINGS)]
+
+
+@cache
+def without_reasons(kind: type[Reply]) -> type[Reply]:
+    """Give the shape of the same reply with reasons that may be left out."""
+    return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, ""))
 
 
 def names_each(named: Iterable[str], wanted: Iterable[str]) -> str:

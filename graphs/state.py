@@ -13,6 +13,7 @@ from harbor.config import Bidder, ModelSettings, Switches
 from harbor.errors import ConfigError
 from harbor.events import Event, Note
 from harbor.graphs.prompting import Facts, fill
+from harbor.graphs.replies import Reply, without_reasons
 from harbor.memory.archive import Archive
 from harbor.memory.notebook import Notebook
 from harbor.models import Mouthpiece, Prompt
@@ -86,6 +87,17 @@ class Thought:
         if name in MEMORY_PROMPTS and notebook.memories:
             facts = {**facts, "memories": [memory.text for memory in notebook.memories]}
         return fill(name, who, facts)
+
+    async def ask(
+        self,
+        prompt: Prompt,
+        kind: type[Reply],
+        check: Callable[[Reply], str] = lambda _: "",
+        repairs: int | None = None,
+    ) -> Reply:
+        """Ask the model; without a chain of thought it may leave the reasons of its reply out."""
+        shape = kind if self.switches.chain_of_thought else without_reasons(kind)
+        return await self.model.ask(prompt, shape, check, repairs)
 
     def conclude(self, *conclusions: Event) -> Update:
         """Hand over what a node concluded, and give it to the nodes after it."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from harbor.events import BidderSeated, BidderWithdrew, Closing, Event, PublicEvent
 from harbor.rules.private_values import ValueDrawn
-from harbor.rules.session import RunOpened, RunSettled, SessionOpened
+from harbor.rules.session import RunClosed, RunOpened, RunSettled, SessionOpened
 from harbor.rules.water import DayClosed, DayOpened, WaterOpened
 from harbor.thoughts import Expected, Planned
 
@@ -17,8 +17,8 @@ from harbor.thoughts import Expected, Planned
 class Journal:
     """What a player knows: who it is, which game was opened, what came of each day or run, and what is open now.
 
-    `value` is what the item of this run is worth to it; `out` holds who has dropped out of this run; `expected` what it
-    expects each rival to bid next, in the unit of the game.
+    `values` are what the items of the runs are worth to it; `out` holds who has dropped out of this run; `expected`
+    what it expects each rival to bid next, in the unit of the game.
     """
 
     name: str = ""
@@ -26,7 +26,7 @@ class Journal:
     objective: str = "profit"
     opened: PublicEvent | None = None
     supply: int = 0
-    value: ValueDrawn | None = None
+    values: tuple[ValueDrawn, ...] = ()
     out: tuple[str, ...] = ()
     closed: tuple[Closing, ...] = ()
     supplies: tuple[int, ...] = ()
@@ -58,6 +58,14 @@ class Journal:
         return tuple(name for name in self.players if name != self.name and self._plays_on(name))
 
     @property
+    def shown(self) -> bool:
+        """Whether it may look back on what others did in the run or day that has just closed."""
+        last = self.closed[-1] if self.closed else None
+        if isinstance(last, RunClosed) and isinstance(self.opened, SessionOpened):
+            return bool(last.actions) and self.opened.history > 0
+        return last is not None
+
+    @property
     def goes_on(self) -> bool:
         """Whether there is a day or run to come for this player."""
         match self.opened:
@@ -82,7 +90,7 @@ class Journal:
             case RunOpened():
                 return replace(self, out=())
             case ValueDrawn():
-                return replace(self, value=event)
+                return replace(self, values=(*self.values, event))
             case BidderWithdrew(bidder=bidder):
                 return replace(self, out=(*self.out, bidder))
             case RunSettled():

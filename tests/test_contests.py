@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor.config import Switches
 from harbor.evaluation.metrics.sessions import deviations
-from harbor.events import BidFailed, ModelCalled, SeatFailed, ThoughtFailed
+from harbor.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
 from harbor.games import RESIDENTS, Resident
 from harbor.graphs.contests.wiring import player_graph
 from harbor.graphs.state import Mind
@@ -24,9 +24,10 @@ from harbor.log import Entry, of_type
 from harbor.models import Mouthpiece
 from harbor.rules.beauty import PrizeAwarded, best_response
 from harbor.rules.private_values import ValueDrawn
-from harbor.rules.water import DayClosed, Water
+from harbor.rules.session import RunSettled
+from harbor.rules.water import DayClosed, DayOpened, Water
 from harbor.simulated.chat import SimulatedChat, read_facts
-from harbor.simulated.contests import answer_best, dry_days, least_bid
+from harbor.simulated.contests import answer_best, dry_days, expect, least_bid
 from harbor.thoughts import Decided, Expected, Planned
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
@@ -162,6 +163,166 @@ def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
     assert who == {("Alex", True), ("Bob", False)}
 
 
+def test_without_a_chain_of_thought_the_built_in_model_gives_no_reasons():
+    log = played("beauty", {"chain_of_thought": False})
+    assert {decided.reasons for decided in of_type(log, Decided)} == {""}
+
+
+class Terse(SimulatedChat):
+    """Leaves reasons out, as it is told to."""
+
+    def _answer(self, messages, tools):
+        result = super()._answer(messages, tools)
+        for call in result.generations[0].message.tool_calls:
+            del call["args"]["reasons"]
+        return result
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_model_that_leaves_the_reasons_out_is_understood_where_none_are_asked_for(game):
+    bidders = [Bidder(name, model="terse", chain_of_thought=False) for name in names(game)]
+    log = Auction(bidders=bidders, rules=settings(game)).run(models={"terse": Terse()}).log
+    assert not of_type(log, BidFailed) + of_type(log, ThoughtFailed)
+
+
+def test_a_bid_without_reasons_fails_where_they_are_asked_for():
+    log = Auction(bidders=[Bidder("Ann", model="terse"), Bidder("Ben")], rules=settings("beauty")).run(
+        models={"terse": Terse()}
+    )
+    assert any("reasons" in failed.reason for failed in of_type(log.log, BidFailed))
+
+
+def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
+    log = played("water", days=4, supplies=[0, 0, 50, 0], out=tmp_path / "run")
+    assert not of_type(log, SeatFailed)
+    bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
+    assert {facts["supply"] for facts in bids if facts["item"] in ("day 1", "day 2", "day 4")} == {0}
+    assert {facts["supply"] for facts in bids if facts["item"] == "day 3"} == {50}
+
+
+# ---------------------------------------------------------------- every fact of a prompt, against the log
+
+
+def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
+    """What is to be known in the morning of a day, folded from the public log by other means than a journal's."""
+    closed = of_type(log, DayClosed)[: day - 1]
+    supplies = [opened.supply for opened in of_type(log, DayOpened)]
+    status = dict.fromkeys(RESIDENTS, (8, 0, 1))
+    for one in closed:
+        status |= {name: (after.health, float(after.balance), after.dry) for name, after in one.statuses.items()}
+    past = [
+        {
+            "day": one.item,
+            "supply": supplies[number],
+            "bids": {name: None if bid is None else float(bid) for name, bid in one.bids.items()},
+            "above_balance": list(one.over_balance),
+            "served": list(one.served),
+        }
+        for number, one in enumerate(closed)
+    ]
+    return {"supply": supplies[day - 1], "gone": day - 1, "past": past[-5:], "status": status}
+
+
+def as_told(facts: dict[str, Any]) -> dict[str, Any]:
+    status = {one["name"]: (one["health"], one["balance"], one["a_dry_day_costs"]) for one in facts["residents"]}
+    return {key: facts[key] for key in ("supply", "gone", "past")} | {"status": status}
+
+
+def test_every_fact_of_the_water_prompts_is_that_of_the_log(tmp_path):
+    bidders = [Bidder(name) for name in ("Alex", "Bob", "Cindy", "David")] + [Bidder("Eric", rule="adversary")]
+    log = (
+        Auction(seed=2, bidders=bidders, rules={"game": "water", "days": 9, "supply": "low"})
+        .run(out=tmp_path / "run")
+        .log
+    )
+    asked = [facts for facts in prompts(tmp_path / "run") if "days" in facts]
+    assert {facts["task"] for facts in asked} == {"contest_plan", "contest_believe", "contest_replan", "water"}
+    for facts in asked:
+        day = int(facts["item"].removeprefix("day ")) if "item" in facts else facts["gone"] + 1
+        known, told = water_facts(log, day), as_told(facts)
+        living = {name: one for name, one in known["status"].items() if one[0] > 0}
+        assert told == {**known, "status": living}
+        if "minimum" in facts:
+            balance = living[facts["bidder"]][1] + float(RESIDENTS[facts["bidder"]].salary)
+            assert facts["maximum"] == pytest.approx(balance)
+
+
+def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
+    log = played("second-price", out=tmp_path / "run", history=1)
+    settled = {(one.bidder, one.item): one for one in of_type(log, RunSettled)}
+    drawn = {(one.bidder, one.item): one for one in of_type(log, ValueDrawn)}
+    for facts in prompts(tmp_path / "run"):
+        assert len(facts["mine"]) == min(1, facts["gone"])
+        assert facts["value"] == float(drawn[facts["bidder"], facts["of"]].value)
+        for mine in facts["mine"]:
+            one = settled[facts["bidder"], mine["run"]]
+            assert (mine["action"], mine["won"], mine["paid"], mine["assets_after"]) == (
+                float(one.action),
+                one.won,
+                float(one.paid),
+                float(one.assets),
+            )
+            assert mine["value"] == float(drawn[facts["bidder"], mine["run"]].value)
+
+
+def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
+    log = played("beauty", out=tmp_path / "run")
+    asked = [facts for facts in prompts(tmp_path / "run") if facts["bidder"] == "Ann"]
+    plans = [planned.text for planned in of_type(log, Planned) if planned.bidder == "Ann"]
+    expected = [
+        {name: float(bid) for name, bid in one.bids.items()} for one in of_type(log, Expected) if one.bidder == "Ann"
+    ]
+    bids = [facts for facts in asked if facts["task"] == "beauty"]
+    replans = [facts for facts in asked if facts["task"] == "contest_replan"]
+    assert [facts["plan"] for facts in bids] == plans
+    assert [facts["plan"] for facts in replans] == plans[:-1]
+    assert [facts["expected"] for facts in replans] == expected
+    assert [facts.get("expected") for facts in bids] == [None, *expected]
+
+
+def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_path):
+    log = played("english-private", out=tmp_path / "run")
+    gone: dict[str, list[str]] = {}
+    out: dict[tuple[str, int], set[str]] = {}
+    for event in (entry.event for entry in log):
+        if isinstance(event, BiddersAsked):
+            out[event.item, event.round] = set(gone.get(event.item, []))
+        if isinstance(event, BidderWithdrew):
+            gone.setdefault(event.item, []).append(event.bidder)
+    bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
+    assert any("out" in facts for facts in bids)
+    rounds = {
+        (decided.bidder, decided.item, float(decided.amount or 0)): decided.round for decided in of_type(log, Decided)
+    }
+    for facts in bids:
+        number = rounds.get((facts["bidder"], facts["item"], float(facts["minimum"])))
+        if number is not None:
+            assert set(facts.get("out", [])) == out[facts["item"], number]
+
+
+def test_a_refusal_is_in_the_prompt_that_asks_again(tmp_path):
+    model = ModelSettings(simulated=Simulated(unreadable_rate=0.4))
+    bidders = [Bidder("Ann"), Bidder("Ben")]
+    auction = Auction(bidders=bidders, rules=settings("beauty"), models={"simulated": model})
+    log = auction.run(out=tmp_path / "run").log
+    refused = [facts["refused"] for facts in prompts(tmp_path / "run") if "refused" in facts]
+    assert refused
+    assert set(refused) <= {failed.reason for failed in of_type(log, BidFailed)}
+
+
+def test_a_value_above_the_assets_is_marked_in_the_prompt(tmp_path):
+    played("second-price", out=tmp_path / "run", values={"Ann": [150], "Ben": [50], "Cho": [60]}, runs=1)
+    capped = {facts["bidder"]: facts["value_is_above_assets"] for facts in prompts(tmp_path / "run")}
+    assert capped == {"Ann": True, "Ben": False, "Cho": False}
+
+
+@pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])
+def test_without_history_there_is_nothing_to_expect_from(game, tmp_path):
+    log = played(game, out=tmp_path / "run", history=0)
+    assert not of_type(log, Expected)
+    assert all(not facts["past"] and not facts["mine"] for facts in prompts(tmp_path / "run"))
+
+
 def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again():
     model = ModelSettings(simulated=Simulated(unreadable_rate=1))
     auction = Auction(
@@ -266,3 +427,21 @@ def test_more_residents_of_minds_live_where_there_is_more_water():
         return sum(row.survived for row in rows)
 
     assert survivors("low") < survivors("high")
+
+
+def test_a_rival_that_must_drink_is_expected_to_bid_its_balance_and_its_salary():
+    status = {"need": 9, "salary": 75, "health": 2, "balance": 100, "a_dry_day_costs": 3}
+    facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": [], "rivals": ["Bob"]}
+    assert expect(facts, Simulated(), Random(0))["expected"] == [{"rival": "Bob", "bid": 175}]
+
+
+def test_a_failed_bid_above_the_balance_is_no_sign_of_what_a_rival_bids():
+    status = {"need": 9, "salary": 75, "health": 8, "balance": 100, "a_dry_day_costs": 1}
+    past = [{"bids": {"Bob": 40}, "above_balance": []}, {"bids": {"Bob": 9_999}, "above_balance": ["Bob"]}]
+    facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": past, "rivals": ["Bob"]}
+    assert expect(facts, Simulated(), Random(0))["expected"] == [{"rival": "Bob", "bid": 40}]
+
+
+def test_a_resident_that_lives_to_the_end_without_water_bids_nothing():
+    log = played("water", days=3)
+    assert all(bid == 0 for day in of_type(log, DayClosed) for bid in day.bids.values())

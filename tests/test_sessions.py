@@ -25,7 +25,7 @@ from harbor.rules.mechanism import refusal
 from harbor.rules.private_values import ItemAllotted, Outcome, ValueDrawn
 from harbor.rules.registry import RULES
 from harbor.rules.second_price import SecondPrice
-from harbor.rules.session import RunClosed, RunLabelled, RunSettled, SessionOpened, past_runs
+from harbor.rules.session import RunClosed, RunLabelled, RunSettled, SessionOpened
 from harbor.scripts import Rational
 from harbor.seeding import stream
 
@@ -196,10 +196,37 @@ def test_a_first_price_auction_claims_no_equilibrium():
 # ---------------------------------------------------------------- private-value English
 
 
-def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_pays_it():
+def stay_in_up_to(rules, limits):
+    """Hold a session between bidders that stay in while the price is not above their limit."""
+    sale = sale_of(rules)
+    while asks := sale.asks():
+        sale.settle({ask.bidder: act(ask.minimum if ask.minimum <= limits[ask.bidder] else None) for ask in asks})
+    return sale
+
+
+@QUICK
+@given(values, st.integers(0, 4), st.lists(st.integers(0, 110), min_size=5, max_size=5))
+def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_its_value(drawn, seat, others):
+    """By search: whatever limits the others have, no limit of one's own leaves more assets than one's value."""
+    rules, me = auction(EnglishPrivate, *drawn, assets=100), NAMES[seat % len(drawn)]
+
+    def left(limit):
+        limits = {**dict(zip(NAMES, others, strict=True)), me: limit}
+        return assets_after(stay_in_up_to(rules, limits))[NAMES.index(me)]
+
+    truthful = left(drawn[NAMES.index(me)])
+    assert all(left(limit) <= truthful for limit in range(0, 105, 5))
+
+
+def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_pays_what_the_second_last_accepted():
     sale = run(auction(EnglishPrivate, 17, 12, 4), [5, 5, None], [10, 10], [15, None])
     assert [event.price for event in picked(sale, PriceRaised)] == [10, 15]
-    assert [(event.action, event.paid) for event in picked(sale, RunSettled)] == [(15, 15), (10, 0), (None, 0)]
+    assert [(event.action, event.paid) for event in picked(sale, RunSettled)] == [(15, 10), (10, 0), (None, 0)]
+
+
+def test_one_that_is_alone_from_the_first_call_pays_the_first_price():
+    sale = run(auction(EnglishPrivate, 17, 4), [5, None])
+    assert [(event.won, event.paid) for event in picked(sale, RunSettled)] == [(True, 5), (False, 0)]
 
 
 def test_the_last_who_drop_out_together_leave_the_item_to_the_first_at_the_price_they_accepted():
@@ -366,18 +393,6 @@ def test_a_bidder_learns_its_own_outcome_whatever_is_shown():
     assert seen(sale, "Ann", RunSettled) == [
         RunSettled("Ann", "run 1", dollar(41), True, dollar(37), dollar(0), dollar(123))
     ]
-
-
-@pytest.mark.parametrize(("history", "names"), [(2, ["run 3", "run 4"]), (9, ["run 1", "run 2", "run 3", "run 4"])])
-def test_the_last_runs_are_shown_as_many_as_the_setting_says_or_as_there_are(history, names):
-    sale = run(beauty(runs=5, history=history), *[[1, 2, 3]] * 4)
-    assert [event.item for event in past_runs(sale.seen_by("Ann"))] == names
-    assert past_runs(sale_of(beauty(history=history)).seen_by("Ann")) == []
-
-
-def test_a_history_of_no_runs_shows_none():
-    sale = run(beauty(runs=2, history=0), [1, 2, 3], [1, 2, 3])
-    assert past_runs(sale.seen_by("Ann")) == []
 
 
 def test_that_others_are_rational_is_a_public_fact_of_the_opening():

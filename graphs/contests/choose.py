@@ -16,8 +16,6 @@ async def choose(state: Playing, thought: Thought) -> Update:
     """Ask for reasons and a decision; an unreadable one is a failed bid, which the auctioneer asks again."""
     ask, journal = cast(Ask, state["ask"]), state["notebook"]
     known = {"item": ask.item, "minimum": ask.minimum, "maximum": ask.maximum, "plan": journal.plan}
-    if journal.supply:
-        known["supply"] = journal.supply
     if journal.out:
         known["out"] = list(journal.out)
     if journal.expected:
@@ -26,7 +24,7 @@ async def choose(state: Playing, thought: Thought) -> Update:
         known["refused"] = ask.refusal
     name = game_of(journal).replace("-", "_")
     try:
-        reply = await thought.model.ask(prompt(thought, name, journal, known), BidReply, check=complete, repairs=0)
+        reply = await thought.ask(prompt(thought, name, journal, known), BidReply, check=complete, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     amount = reply.amount if reply.action == "bid" else None

@@ -11,7 +11,7 @@ from harbor.thoughts import Expected
 async def expect(state: Playing, thought: Thought) -> Update:
     """Ask once about all rivals, given what has been shown so far and what was expected before."""
     journal = state["notebook"]
-    reply = await thought.model.ask(
+    reply = await thought.ask(
         prompt(thought, "contest_believe", journal, {"expected": journal.expected, "rivals": list(journal.rivals)}),
         ExpectReply,
         check=lambda reply: names_each((one.rival for one in reply.expected), journal.rivals),

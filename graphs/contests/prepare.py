@@ -21,5 +21,5 @@ async def replan(state: Playing, thought: Thought) -> Update:
 async def _make(state: Playing, thought: Thought, name: str) -> Update:
     journal = state["notebook"]
     known = {"plan": journal.plan, "expected": journal.expected}
-    reply = await thought.model.ask(prompt(thought, name, journal, known), ContestPlan)
+    reply = await thought.ask(prompt(thought, name, journal, known), ContestPlan)
     return thought.conclude(Planned(journal.name, reply.plan, {}))

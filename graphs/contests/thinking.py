@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, TypeVar
 
 from harbor.asks import Answer, Ask, Pause
 from harbor.events import Event
@@ -16,10 +16,11 @@ from harbor.rules.english_private import EnglishPrivateOpened
 from harbor.rules.first_price import FirstPriceOpened
 from harbor.rules.private_values import ItemAllotted
 from harbor.rules.second_price import SecondPriceOpened
-from harbor.rules.session import RunClosed, SessionOpened
+from harbor.rules.session import RunClosed, RunSettled, SessionOpened
 from harbor.rules.water import HEALTH_AT_FIRST, DayClosed, Status, WaterOpened
 
 Row = dict[str, Any]
+E = TypeVar("E")
 
 DAYS_SHOWN = 5
 """How many past days of the water game a prompt tells of; what came of those before them is in the statuses."""
@@ -91,11 +92,23 @@ def _water(journal: Journal, opened: WaterOpened) -> Row:
         if status.health
     ]
     days = [
-        {"day": event.item, "supply": supply, "bids": event.bids, "served": list(event.served)}
+        {
+            "day": event.item,
+            "supply": supply,
+            "bids": event.bids,
+            "above_balance": list(event.over_balance),
+            "served": list(event.served),
+        }
         for event, supply in zip(journal.closed, journal.supplies, strict=True)
         if isinstance(event, DayClosed)
     ]
-    return {"days": opened.days, "gone": len(journal.closed), "residents": people, "past": days[-DAYS_SHOWN:]}
+    return {
+        "days": opened.days,
+        "gone": len(journal.closed),
+        "supply": journal.supply,
+        "residents": people,
+        "past": days[-DAYS_SHOWN:],
+    }
 
 
 def _session(journal: Journal, opened: SessionOpened) -> Row:
@@ -104,13 +117,28 @@ def _session(journal: Journal, opened: SessionOpened) -> Row:
         "gone": len(journal.closed),
         "players": list(opened.bidders),
         "rivals_are_rational": opened.rational_rivals,
-        "past": [_run(event) for event in (journal.closed[-opened.history :] if opened.history else ())],
+        "past": [_run(event) for event in last(journal.closed, opened.history)],
+        "mine": [_mine(journal, settled) for settled in last(journal.settled, opened.history)],
     }
     if isinstance(opened, BeautyOpened):
         known |= {"bound": opened.bound, "fraction": float(opened.fraction)}
-    if journal.value is not None:
-        known |= {"value": journal.value.value, "assets": journal.value.assets}
+    if journal.values:
+        now = journal.values[-1]
+        known |= {"value": now.value, "of": now.item, "assets": now.assets, "value_is_above_assets": now.capped}
     return known
+
+
+def last(events: tuple[E, ...], count: int) -> tuple[E, ...]:
+    """Give the last of these, as many as the session shows or as there are."""
+    return events[-count:] if count else ()
+
+
+def _mine(journal: Journal, settled: RunSettled) -> Row:
+    """Tell what a run brought this player."""
+    told: Row = {"run": settled.item, "action": settled.action, "won": settled.won, "assets_after": settled.assets}
+    if value := next((drawn.value for drawn in journal.values if drawn.item == settled.item), None):
+        told |= {"value": value, "paid": settled.paid, "fee": settled.fee}
+    return told
 
 
 def _run(event: Event) -> Row:

@@ -15,7 +15,6 @@ from harbor.graphs.contests.expect import expect
 from harbor.graphs.contests.prepare import plan, replan
 from harbor.graphs.contests.thinking import Playing
 from harbor.graphs.state import Mind, Thought, Update
-from harbor.rules.session import RunClosed
 
 Node = Callable[[Playing, Thought], Awaitable[Update]]
 Graph = CompiledStateGraph[Playing, None, Playing, Playing]
@@ -49,9 +48,7 @@ def player_graph(mind: Mind) -> Graph:
             return END
         if not ask.closed:
             return opening
-        last = journal.closed[-1]
-        nothing_shown = isinstance(last, RunClosed) and not last.actions
-        return after if nothing_shown or not journal.rivals else "believe"
+        return "believe" if journal.shown and journal.rivals else after
 
     graph.add_conditional_edges(START, occasion, list(dict.fromkeys(["bid", "believe", opening, after, END])))
     graph.add_edge("bid", END)

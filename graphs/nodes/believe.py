@@ -26,7 +26,7 @@ async def believe(state: Thinking, thought: Thought) -> Update:
             for result in news
         ],
     }
-    said = _as_belief(await thought.model.ask(thought.prompt("believe", notebook, known), BeliefReply))
+    said = _as_belief(await thought.ask(thought.prompt("believe", notebook, known), BeliefReply))
     truth = notebook.truth()
     wrong, fields = compare(said, truth, notebook.name)
     return thought.conclude(

@@ -26,7 +26,7 @@ async def bid(state: Thinking, thought: Thought) -> Update:
     if chosen is not None:
         known |= {"strategy": chosen.action, "strategy_reasons": chosen.reasons}
     try:
-        reply = await thought.model.ask(thought.prompt("bid", notebook, known), BidReply, check=complete, repairs=0)
+        reply = await thought.ask(thought.prompt("bid", notebook, known), BidReply, check=complete, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     return decide(state, thought, reply, chosen.action if chosen is not None else None)
@@ -37,7 +37,7 @@ async def fused(state: Thinking, thought: Thought) -> Update:
     ask, notebook = cast(Ask, state["ask"]), state["notebook"]
     prompt = thought.prompt("fused", notebook, facts.call(ask, notebook))
     try:
-        reply = await thought.model.ask(prompt, FusedReply, check=complete, repairs=0)
+        reply = await thought.ask(prompt, FusedReply, check=complete, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     thought.conclude(Strategized(notebook.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))

@@ -19,5 +19,5 @@ async def learn(state: Thinking, thought: Thought) -> Update:
         "profits": notebook.truth().profits,
         "learned": await thought.archive.learnings(),
     }
-    reply = await thought.model.ask(thought.prompt("learn", notebook, known), LearnReply)
+    reply = await thought.ask(thought.prompt("learn", notebook, known), LearnReply)
     return thought.conclude(Learned(notebook.name, tuple(reply.learnings)))

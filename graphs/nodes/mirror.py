@@ -22,7 +22,7 @@ async def mirror(state: Thinking, thought: Thought) -> Update:
             rival: weights_over(notebook.catalog, notebook.mirrors.get(rival, {})) for rival in notebook.rivals
         },
     }
-    reply = await thought.model.ask(
+    reply = await thought.ask(
         thought.prompt("mirror", notebook, known),
         MirrorReply,
         check=lambda reply: names_each((picture.rival for picture in reply.pictures), notebook.rivals),

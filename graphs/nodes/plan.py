@@ -29,6 +29,6 @@ async def make_plan(name: str, state: Thinking, thought: Thought, known: facts.R
     if notebook.profiles:
         known = {**known, **facts.rivals(notebook)}
     names = [row["item"] for row in known["items"]]
-    reply = await thought.model.ask(thought.prompt(name, notebook, known), Plan, check=lambda plan: covers(plan, names))
+    reply = await thought.ask(thought.prompt(name, notebook, known), Plan, check=lambda plan: covers(plan, names))
     priorities = {priority.item: priority.priority for priority in reply.priorities}
     return thought.conclude(Planned(notebook.name, reply.plan, priorities))

@@ -15,7 +15,7 @@ async def predict(state: Thinking, thought: Thought) -> Update:
     """Ask once about all rivals, given their profiles and what they have spent."""
     notebook = state["notebook"]
     known = {"items": facts.items(notebook, notebook.coming, listings=True), **facts.rivals(notebook)}
-    reply = await thought.model.ask(
+    reply = await thought.ask(
         thought.prompt("predict", notebook, known),
         PredictReply,
         check=lambda reply: names_each((prediction.rival for prediction in reply.predictions), notebook.rivals),

@@ -31,7 +31,7 @@ async def _profile(notebook: Notebook, thought: Thought, rival: str, profiled: l
     for result in notebook.results[notebook.profiled.get(rival, 0) :]:
         old = notebook.profiles.get(rival, {})
         known = {**facts.conduct(notebook, result.item, rival), "profile": weights_over(notebook.catalog, old)}
-        reply = await thought.model.ask(thought.prompt("profile", notebook, known), ProfileReply)
+        reply = await thought.ask(thought.prompt("profile", notebook, known), ProfileReply)
         weights, repaired = mend(reply.weights, notebook.catalog, old)
         news = Profiled(notebook.name, rival, result.item, weights, repaired)
         thought.conclude(news)

@@ -17,5 +17,5 @@ from harbor.thoughts import Strategized
 async def strategize(state: Thinking, thought: Thought) -> Update:
     """Ask for an action and its reason."""
     ask, notebook = cast(Ask, state["ask"]), state["notebook"]
-    reply = await thought.model.ask(thought.prompt("strategize", notebook, facts.call(ask, notebook)), StrategyReply)
+    reply = await thought.ask(thought.prompt("strategize", notebook, facts.call(ask, notebook)), StrategyReply)
     return thought.conclude(Strategized(notebook.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))

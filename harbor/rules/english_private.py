@@ -1,9 +1,9 @@
 """The private-value English auction: the price rises by steps, bidders drop out, and the last one pays.
 
-All who are still in answer each call at the same moment. The auction ends when the second-last bidder drops out: the
-last pays the price at which that happened. Where the last ones drop out together, the first of them in seat order gets
-the item at the price that all of them had still accepted. To stay while the price is not above one's value is the
-equilibrium. Source: EconArena, sec. A.1 (Levin 2004).
+All who are still in answer each call at the same moment. The auction ends when no more than one is left: whoever
+accepted the highest price wins, the first in seat order among equals, and pays the highest price that another accepted
+(the first price at least). So what one pays does not hang on when one drops out, and to stay while the price is not
+above one's value is dominant. Source: EconArena, sec. A.1 (Levin 2004).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class EnglishPrivateOpened(SessionOpened):
         """The rules of one run in words."""
         return (
             f"The price starts at {dollars(self.step)} and rises by as much each round; bid exactly the price to stay "
-            "in, or withdraw. The last one in wins the item and pays the price."
+            "in, or withdraw. The last one in wins the item and pays the highest price that another accepted."
         )
 
 
@@ -104,9 +104,11 @@ class EnglishPrivate(PrivateValues):
                 return super().apply(state, event)
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Say who wins and what is paid: whoever accepted the highest price, and that price."""
+        """Say who wins and what is paid: whoever accepted the highest price, and the highest that another accepted."""
         order = ranked(bids)
-        return Outcome(*order[0]) if order else Outcome(None, Decimal(0))
+        if not order:
+            return Outcome(None, Decimal(0))
+        return Outcome(order[0][0], order[1][1] if len(order) > 1 else self.step)
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
         """Give the highest prices accepted where everyone stays in up to its value."""

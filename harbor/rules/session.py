@@ -85,13 +85,6 @@ class RunLabelled(AnalystEvent):
     assets: dict[str, Money]
 
 
-def past_runs(seen: Sequence[Event]) -> list[RunClosed]:
-    """Give the runs that a bidder is to be shown: the last ones, as many as the session's `history` or as there are."""
-    history = next((event.history for event in seen if isinstance(event, SessionOpened)), 0)
-    closed = [event for event in seen if isinstance(event, RunClosed)]
-    return closed[-history:] if history else []
-
-
 # ---------------------------------------------------------------- rules
 
 

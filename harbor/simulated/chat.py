@@ -123,4 +123,5 @@ def read_facts(text: str) -> Facts:
 
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
-    return TASKS[facts["task"]](facts, settings, chance)
+    values = TASKS[facts["task"]](facts, settings, chance)
+    return {**values, "reasons": ""} if facts.get("reasons") == "none" else values

@@ -45,7 +45,7 @@ def _stay_in(facts: Facts, settings: Simulated, chance: Random) -> Values:  # no
 
 def _pick(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Answer best to what the others are expected to pick, or reason some steps from the middle of the range."""
-    if facts["rivals_are_rational"]:
+    if facts["rivals_are_rational"] and float(facts["fraction"]) < 1:
         return _bid(0.0, "Rational players all pick 0, so 0 is best")
     count, fraction = len(facts["players"]), float(facts["fraction"])
     if facts.get("expected"):
@@ -143,7 +143,11 @@ def _next_bid(rival: str, facts: Facts) -> float:
     who = next(one for one in facts["residents"] if one["name"] == rival)
     if dry_days(who["health"], who["a_dry_day_costs"]) == 0:
         return float(who["balance"]) + float(who["salary"])
-    past = [float(day["bids"][rival]) for day in facts["past"] if day["bids"].get(rival) is not None]
+    past = [
+        float(day["bids"][rival])
+        for day in facts["past"]
+        if day["bids"].get(rival) is not None and rival not in day["above_balance"]
+    ]
     return fmean(past) if past else float(who["salary"])
 
 
