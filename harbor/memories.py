@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, Op
+from langgraph.store.base import Result as OpResult
 
 from harbor.config import AuctionConfig
+from harbor.errors import MemoryStoreError
 from harbor.folder import MEMORY, RunFolder
 from harbor.memory.archive import Archive, open_store
 
@@ -31,8 +33,30 @@ async def memories(
     if given is not None or not anybody_remembers(config):
         yield given
         return
-    async with await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None) as store:
+    try:
+        opened = await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None)
+    except MemoryStoreError as error:
+        if config.memory.on_error == "stop":
+            raise
+        yield Unavailable(error)
+        return
+    async with opened as store:
         yield store
+
+
+class Unavailable(BaseStore):
+    """A store that could not be opened: whoever asks for a memory is told why, and goes on without it."""
+
+    def __init__(self, error: MemoryStoreError) -> None:
+        self.error = error
+
+    def batch(self, ops: Iterable[Op]) -> list[OpResult]:
+        """Fail."""
+        raise MemoryStoreError(str(self.error))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[OpResult]:
+        """Fail."""
+        raise MemoryStoreError(str(self.error))
 
 
 def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, Archive]:

@@ -117,7 +117,7 @@ class Archive:
     async def keep_episodes(self, episodes: Iterable[Value]) -> None:
         """Put down how the items of this auction went."""
         values = {f"{self.auction}:{episode['item']}": episode for episode in episodes}
-        await self._keep("episode", values, lambda value: f"{value['outcome']}: {value['item']}")
+        await self._keep("episode", values, _event_of)
 
     async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
         """Put down the dossiers of rivals; what was known before stays inside, for a resumed auction."""
@@ -125,7 +125,7 @@ class Archive:
             label(rival): {**dossier, "before": _without(before.get(rival), "before")}
             for rival, dossier in dossiers.items()
         }
-        await self._keep("dossier", values, lambda value: f"profile of {value['rival']}")
+        await self._keep("dossier", values, _event_of_dossier)
 
     async def _keep(self, kind: MemoryKind, values: Mapping[str, Value], source: Callable[[Value], str]) -> None:
         """Put memories down under keys of their own, so that to do it twice is to do it once."""
@@ -149,6 +149,16 @@ class Archive:
 
     async def _search(self, kind: MemoryKind, limit: int = EVERYTHING, **how: Any) -> list[SearchItem]:
         return await self.store.asearch(self.namespace(kind), limit=limit, **how)
+
+
+def _event_of(episode: Value) -> str:
+    """Name the event of the log that an episode comes from."""
+    return f"{'item_unsold' if episode['price'] is None else 'item_sold'}: {episode['item']}"
+
+
+def _event_of_dossier(dossier: Value) -> str:
+    """Name the events that a dossier comes from: the profile of the rival, or where there is none, its bids."""
+    return f"{'profiled' if dossier['profile'] else 'bid_placed'}: {dossier['rival']}"
 
 
 def _without(value: Value | None, field: str) -> Value | None:

@@ -121,7 +121,11 @@ def check(op: Op) -> None:
     if isinstance(op, GetOp | PutOp):
         check_key(op.namespace, op.key)
     if isinstance(op, SearchOp):
-        for wanted in (op.filter or {}).values():
+        for field, wanted in (op.filter or {}).items():
+            if field.startswith("$"):
+                raise MemoryStoreError(
+                    f"the filter {op.filter!r} has {field!r} in place of a field; name a field first"
+                )
             check_filter(wanted)
 
 

@@ -262,7 +262,7 @@ def test_every_memory_says_of_which_auction_whose_when_and_from_what(tmp_path):
         assert re.fullmatch(r".+-[0-9a-f]{8}", value["auction"])
         assert value["bidder"] == "Ann"
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", value["time"])
-        assert re.match(r"learned|won: |lost: |unsold: |profile of Ben", value["source"])
+        assert re.match(r"learned$|item_sold: |item_unsold: |profiled: Ben$|bid_placed: Ben$", value["source"])
         assert value["schema"] == 1
         assert value["text"]
 
@@ -425,6 +425,21 @@ def test_a_server_that_died_stops_the_auction_in_one_line_unless_it_may_go_on(se
         hold(server.address, out=tmp_path / "run", listen=dying(server, sold), memory="episodes", learning=True)
     assert "\n" not in str(stopped.value)
     assert "chroma run" in str(stopped.value)
+
+
+def test_the_auction_goes_on_without_a_server_that_is_not_there_if_it_may(tmp_path):
+    store = {"on_error": "continue"}
+    log = hold("http://127.0.0.1:9", out=tmp_path / "run", memory="episodes", learning=True, store=store).log
+    failed = of_type(log, ThoughtFailed)
+    assert {failure.purpose for failure in failed} == {"recall", "learn", "remember"}
+    assert all("127.0.0.1:9" in failure.detail for failure in failed)
+    assert len(of_type(log, ItemSold)) == len(ITEMS)
+
+
+def test_a_server_that_is_not_there_stops_the_auction_before_anything_is_written_unless_it_may_go_on(tmp_path):
+    with pytest.raises(MemoryStoreError, match=re.escape("127.0.0.1:9")):
+        hold("http://127.0.0.1:9", out=tmp_path / "run", memory="episodes")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_path):

@@ -207,7 +207,7 @@ def stay_in_up_to(rules, limits):
 @QUICK
 @given(values, st.integers(0, 4), st.lists(st.integers(0, 110), min_size=5, max_size=5))
 def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_its_value(drawn, seat, others):
-    """By search: whatever limits the others have, no limit of one's own leaves more assets than one's value."""
+    """By search: whatever limits the others have, no limit of one's own gains more than a step of the price."""
     rules, me = auction(EnglishPrivate, *drawn, assets=100), NAMES[seat % len(drawn)]
 
     def left(limit):
@@ -215,7 +215,7 @@ def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_it
         return assets_after(stay_in_up_to(rules, limits))[NAMES.index(me)]
 
     truthful = left(drawn[NAMES.index(me)])
-    assert all(left(limit) <= truthful for limit in range(0, 105, 5))
+    assert all(left(limit) < truthful + rules.step for limit in range(0, 105, 5))
 
 
 def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_pays_what_the_second_last_accepted():

@@ -2,8 +2,9 @@
 
 All who are still in answer each call at the same moment. The auction ends when no more than one is left: whoever
 accepted the highest price wins, the first in seat order among equals, and pays the highest price that another accepted
-(the first price at least). So what one pays does not hang on when one drops out, and to stay while the price is not
-above one's value is dominant. Source: EconArena, sec. A.1 (Levin 2004).
+(the first price at least). So what one pays hardly hangs on when one drops out: to stay while the price is not above
+one's value is the equilibrium, but for what lies within a step of the price, as a tie goes to the first seat.
+Source: EconArena, sec. A.1 (Levin 2004).
 """
 
 from __future__ import annotations

@@ -91,8 +91,14 @@ class Experience:
         return known.mean * float(item["start"]) if known else None
 
     def habit(self, rival: str, item: Row) -> float | None:
-        """Expect how far a rival goes for an item in dollars, by how far it went before; None without experience."""
-        return self.reach[rival] * float(item["start"]) if rival in self.reach else None
+        """Expect how far a rival goes for an item in dollars; None without experience.
+
+        That is as far as it went before; or, where only that is known, what it paid of what items were worth.
+        """
+        if rival in self.reach:
+            return self.reach[rival] * float(item["start"])
+        paid = self.worth.get(rival)
+        return paid.mean * float(item["estimate"]) if paid and paid.count >= ENOUGH else None
 
     def after(self, results: Sequence[Row]) -> Experience:
         """Take a finished auction in."""
