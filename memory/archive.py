@@ -153,12 +153,12 @@ class Archive:
 
 def _event_of(episode: Value) -> str:
     """Name the event of the log that an episode comes from."""
-    return f"{'item_unsold' if episode['price'] is None else 'item_sold'}: {episode['item']}"
+    return f"{'item_unsold' if episode.get('price') is None else 'item_sold'}: {episode['item']}"
 
 
 def _event_of_dossier(dossier: Value) -> str:
     """Name the events that a dossier comes from: the profile of the rival, or where there is none, its bids."""
-    return f"{'profiled' if dossier['profile'] else 'bid_placed'}: {dossier['rival']}"
+    return f"{'profiled' if dossier.get('profile') else 'bid_placed'}: {dossier['rival']}"
 
 
 def _without(value: Value | None, field: str) -> Value | None:
