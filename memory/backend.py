@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -20,17 +21,17 @@ from chromadb.errors import ChromaError, NotFoundError
 from filelock import FileLock, Timeout
 
 from harbor.errors import HarborError, MemoryStoreError
-from harbor.memory.embedding import Embedding, as_embedding
+from harbor.memory.embedding import Embedding
+from harbor.memory.mark import NoMemoryError, check_mark, embedding_of, mark_of
 from harbor.memory.matching import Namespace
 from harbor.memory.shelf import Shelf
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
-SCHEMA = 1
 NEIGHBOURS = 32  # Chroma's 16 lose one in twenty memories that differ in a number only
 PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
-DATABASE, LOCK = "chroma.sqlite3", "harbor.lock"
+DATABASE, LOCK, OPEN = "chroma.sqlite3", "harbor.lock", "harbor.open"
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 REMEDIES = {
     "not a database": "the file is damaged: restore it from a copy, or name another folder",
@@ -48,10 +49,6 @@ REMEDIES = {
 }
 
 
-class NoMemoryError(MemoryStoreError):
-    """There is no memory where one was to be."""
-
-
 @dataclass
 class Shelves:
     """A store's shelves by namespace. `shared` means that others may add some meanwhile: on a server."""
@@ -61,6 +58,7 @@ class Shelves:
     shared: bool
     closing: ExitStack
     known: dict[Namespace, Shelf] = field(default_factory=dict)
+    doubted: dict[str, Path] = field(default_factory=dict)  # each collection's index, if the folder was not closed
 
     def at(self, namespace: Namespace) -> Shelf | None:
         """Return the shelf of a namespace, if it has one."""
@@ -100,12 +98,23 @@ class Shelves:
                 raise MemoryStoreError("it holds a Chroma database that Harbor did not make; name another") from None
             if wanted is None:
                 raise NoMemoryError("it holds no memory yet; name another") from None
-            self.client.create_collection(name, embedding_function=None, metadata=_mark(wanted))
+            self.client.create_collection(name, embedding_function=None, metadata=dict(mark_of(wanted)))
             return wanted
-        embedding = wanted or _embedding_of(found)
-        _check_mark(found, _mark(embedding))
+        embedding = wanted or embedding_of(found)
+        check_mark(found, mark_of(embedding))
         self._look_again()
         return embedding
+
+    def torn(self, dimension: int) -> Iterator[Shelf]:
+        """Yield the shelves whose index a killed process left torn, each with the index taken away, to be made anew.
+
+        What was remembered is in SQLite, whole; the index beside it is in files that Chroma saves one after another.
+        """
+        for shelf in self.known.values():
+            index = self.doubted.get(str(shelf.rows.id))
+            if index and index.exists() and not (_saved(index) and shelf.sound(dimension)):
+                shutil.rmtree(index)
+                yield shelf
 
     def forget_all(self) -> None:
         """Delete every shelf: the memory of a store that lives only in this process."""
@@ -121,28 +130,23 @@ class Shelves:
                 self.known.setdefault(namespace, Shelf(namespace, collection))
 
 
-def _mark(embedding: Embedding) -> dict[str, Any]:
-    return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
+def _indexes(folder: Path) -> dict[str, Path]:
+    """Read which collection has which index.
+
+    This is done before Chroma opens the database: it has an SQLite of its own, and two in one process undo each other's
+    locks.
+    """
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        if not connection.execute("select 1 from sqlite_master where name = 'segments'").fetchone():
+            return {}
+        found = connection.execute("select collection, id from segments where scope = 'VECTOR'")
+        return {collection: folder / segment for collection, segment in found}
 
 
-def _embedding_of(found: dict[str, Any]) -> Embedding:
-    try:
-        return as_embedding(found["embedding"])
-    except MemoryStoreError as error:
-        raise MemoryStoreError(
-            f"it was made with embedding {found['embedding']!r}, which can't be had: {error}"
-        ) from error
-
-
-def _check_mark(found: dict[str, Any], mark: dict[str, Any]) -> None:
-    if found["schema"] != mark["schema"]:
-        raise MemoryStoreError(f"it has schema {found['schema']}; this Harbor reads {mark['schema']}: update Harbor")
-    for what in ("embedding", "dimension"):
-        if found[what] != mark[what]:
-            raise MemoryStoreError(
-                f"it was made with {what} {found[what]!r}, not {mark[what]!r}; open it with that,"
-                " or export it and import it into a new one"
-            )
+def _saved(index: Path) -> bool:
+    """Say whether an index was saved to the end: Chroma writes the list of what it holds last."""
+    contents = index / "index_metadata.pickle"
+    return contents.exists() and all(f.stat().st_mtime_ns <= contents.stat().st_mtime_ns for f in index.iterdir())
 
 
 @contextmanager
@@ -231,9 +235,13 @@ def _folder(folder: Path, stack: ExitStack) -> Shelves:
         ) from None
     if not database.exists():
         _make(database)
+    mark = folder / OPEN
+    doubted = _indexes(folder) if mark.exists() else {}
+    mark.touch()
+    stack.push(lambda error, *_: None if error else mark.unlink(missing_ok=True))  # what failed to open stays in doubt
     settings = Settings(anonymized_telemetry=False)
     client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
-    return Shelves(client, "harbor", shared=False, closing=stack)
+    return Shelves(client, "harbor", shared=False, closing=stack, doubted=doubted)
 
 
 def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from heapq import nlargest
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from langgraph.store.base import (
     BaseStore,
@@ -25,15 +26,14 @@ from langgraph.store.base import (
     SearchItem,
     SearchOp,
     TTLConfig,
-    validate_op_namespace,
 )
 
 from harbor.errors import MemoryStoreError
 from harbor.memory.backend import open_shelves, place_of, plain_errors
 from harbor.memory.embedding import Embed, Embedding, as_embedding
 from harbor.memory.index import Index
-from harbor.memory.matching import Namespace, check_filter, fits, named_by
-from harbor.memory.records import Record, check_key, json_text
+from harbor.memory.matching import Namespace, has, named_by
+from harbor.memory.records import Record, check_op, json_text
 from harbor.memory.shelf import Scored, Shelf
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ class ChromaStore(BaseStore):
         self._shelves, self.embedding = open_shelves(where, None if embedding is None else as_embedding(embedding))
         self._index = Index(self.embedding, tuple(fields))
         self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
+        with ExitStack() as stack:
+            stack.push(self._shelves.closing)
+            self._submit(self._mend).result()
+            stack.pop_all()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations in one go and return their results in order."""
@@ -96,7 +100,7 @@ class ChromaStore(BaseStore):
 
     def restore(self, records: Iterable[Record]) -> None:
         """Put memories back as they were taken out, times included; what was indexed is embedded anew."""
-        self._submit(partial(self._restore, [(record.put(), record) for record in records])).result()
+        self._submit(partial(self._restore, list(records))).result()
 
     def close(self) -> None:
         """Finish what was begun, and let go of files, connections and the folder; closing twice is no error."""
@@ -129,7 +133,7 @@ class ChromaStore(BaseStore):
     def _do(self, ops: Sequence[Op], at_once: int) -> list[Result]:
         """Look at every operation before the first is done, so that a mistake leaves nothing half done."""
         for op in ops:
-            _check(op)
+            check_op(op)
         written = [op for op in ops if isinstance(op, PutOp)]
         puts = {(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in written}
         self._sweep_if_due()
@@ -178,9 +182,9 @@ class ChromaStore(BaseStore):
             yield from self._live(shelf, op)
 
     def _live(self, shelf: Shelf, op: SearchOp) -> Iterator[Record]:
-        now, wanted = self._clock(), (op.filter or {}).items()
+        now, wanted = self._clock(), op.filter or {}
         for record in shelf.all():
-            if record.alive(now) and (not wanted or _has(record.content(), wanted)):
+            if record.alive(now) and (not wanted or has(record.content(), wanted)):
                 yield record
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
@@ -224,17 +228,25 @@ class ChromaStore(BaseStore):
         ]
         shelf.put(records, vectors, before)
 
-    def _restore(self, puts: Sequence[tuple[PutOp, Record]]) -> None:
-        shelved: dict[Namespace, list[tuple[PutOp, Record]]] = defaultdict(list)
-        for put in puts:
-            _check(put[0])
-            shelved[put[0].namespace].append(put)
+    def _restore(self, records: Iterable[Record]) -> None:
+        shelved: dict[Namespace, list[Record]] = defaultdict(list)
+        for record in records:
+            check_op(record.put())
+            shelved[record.namespace].append(record)
         for namespace, own in shelved.items():
-            for start in range(0, len(own), PUTS_AT_ONCE):
-                some, shelf = own[start : start + PUTS_AT_ONCE], self._shelves.made(namespace)
-                vectors = self._index.vectors([op for op, _ in some])
-                kept = [replace(record, vectors=len(v)) for (_, record), v in zip(some, vectors, strict=True)]
-                shelf.put(kept, vectors, shelf.get([op.key for op, _ in some]))
+            self._index_anew(self._shelves.made(namespace), own)
+
+    def _mend(self) -> None:
+        """Index anew what a killed process left without an index."""
+        for shelf in self._shelves.torn(self.embedding.dimension):
+            self._index_anew(shelf, list(shelf.all()))
+
+    def _index_anew(self, shelf: Shelf, records: Sequence[Record]) -> None:
+        for start in range(0, len(records), PUTS_AT_ONCE):
+            some = records[start : start + PUTS_AT_ONCE]
+            vectors = self._index.vectors([one.put() for one in some])
+            kept = [replace(one, vectors=len(own)) for one, own in zip(some, vectors, strict=True)]
+            shelf.put(kept, vectors, shelf.get([one.key for one in some]))
 
     def _prolong(self, records: Sequence[Record]) -> None:
         shelved: dict[Namespace, list[Record]] = defaultdict(list)
@@ -253,16 +265,3 @@ class ChromaStore(BaseStore):
         minutes = (self.ttl_config or {}).get("sweep_interval_minutes")
         if minutes is not None and self._clock() >= self._swept + 60 * minutes:
             self._sweep()
-
-
-def _check(op: Op) -> None:
-    validate_op_namespace(op)
-    if isinstance(op, GetOp | PutOp):
-        check_key(op.namespace, op.key)
-    if isinstance(op, SearchOp):
-        for wanted in (op.filter or {}).values():
-            check_filter(wanted)
-
-
-def _has(value: Mapping[str, Any], wanted: Iterable[tuple[str, Any]]) -> bool:
-    return all(fits(value.get(field), one) for field, one in wanted)

@@ -60,6 +60,11 @@ def fits(value: Any, wanted: Any) -> bool:
     return bool(value == wanted)
 
 
+def has(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Say whether the fields of a memory are what a search's filter wants."""
+    return all(fits(value.get(field), one) for field, one in wanted.items())
+
+
 def named_by(condition: MatchCondition, namespace: Namespace) -> bool:
     """Say whether a namespace begins or ends as the condition says; `*` stands for any one label."""
     path = condition.path

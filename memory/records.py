@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from langgraph.store.base import Item, PutOp, SearchItem
+from langgraph.store.base import GetOp, Item, Op, PutOp, SearchItem, SearchOp, validate_op_namespace
 
 from harbor.errors import MemoryStoreError
-from harbor.memory.matching import Namespace
+from harbor.memory.matching import Namespace, check_filter
 
 RECORD, EXPIRES = "record", "expires"
 Metadata = Mapping[str, Any]
@@ -110,6 +110,16 @@ def json_text(op: PutOp) -> str:
     return text
 
 
+def check_op(op: Op) -> None:
+    """Refuse an operation that can't be done: a namespace, a key or a filter that is none."""
+    validate_op_namespace(op)
+    if isinstance(op, GetOp | PutOp):
+        check_key(op.namespace, op.key)
+    if isinstance(op, SearchOp):
+        for wanted in (op.filter or {}).values():
+            check_filter(wanted)
+
+
 def check_key(namespace: Namespace, key: object) -> None:
     """Refuse a key that can't be a row's name."""
     try:
@@ -118,3 +128,8 @@ def check_key(namespace: Namespace, key: object) -> None:
     except UnicodeEncodeError:
         pass
     raise MemoryStoreError(f"the key {key!r} in {namespace} can't be stored; use a text that is not empty")
+
+
+def readable(text: str) -> str:
+    """Replace what no encoder takes: halves of characters, which JSON lets through."""
+    return text.encode("utf-8", "replace").decode()

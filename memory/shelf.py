@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from chromadb.errors import InternalError
 
 from harbor.memory.embedding import Vectors
 from harbor.memory.matching import Namespace
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from chromadb import Collection
 
 FIRST_PAGE, PAGE = 32, 500  # rows a read: a bigger one would hold up other threads
-FEW = 100  # rows that are ranked exactly: as fast, and an index of few may pass one over
+FEW = 200  # rows that are ranked exactly: still fast, and an index of few that often change loses some
 Scored = tuple[float, Record]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Shelf:
     """The memories of one namespace.
 
@@ -31,6 +32,15 @@ class Shelf:
 
     namespace: Namespace
     rows: Collection
+    many: bool = False
+
+    def sound(self, dimension: int) -> bool:
+        """Say whether its index can be read: a process that is killed while Chroma saves one leaves it torn."""
+        try:
+            self.rows.query(query_embeddings=np.ones((1, dimension), dtype=np.float32), n_results=1, include=[])
+        except InternalError:
+            return False
+        return True
 
     def get(self, keys: Sequence[str]) -> dict[str, Record]:
         """Fetch memories by key, those that are there."""
@@ -48,17 +58,16 @@ class Shelf:
 
     def nearest(self, query: Vectors, wanted: int, now: float) -> list[Scored]:
         """Find the memories nearest to a query, best first: by Chroma's index, or exactly where that falls short."""
-        count = self.rows.count()
-        if count <= FEW:
+        self.many = self.many or self.rows.count() > FEW  # counted until then only, as it takes time for each row
+        if not self.many:
             return self.ranked(query, self._alive(now))
-        asked = min(count, 2 * wanted + 10)  # some rows may be another's of the same memory, expired, or not indexed
+        asked = wanted + 10  # some rows may be another's of the same memory, expired, or not indexed
         answer = self.rows.query(query_embeddings=[query.tolist()], n_results=asked, include=["metadatas", "distances"])
         ids, rows, distances = answer["ids"][0], (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
         records = {record.key: record for record in self._records(ids, rows)}
         records |= self.get(list({key for key, _ in map(row_of, ids)} - set(records)))
         best = _best(ids, [1 - distance for distance in distances], records, now)
-        complete = len(ids) == count or len(best) >= wanted
-        return best if complete else self.ranked(query, self._alive(now))
+        return best if len(best) >= wanted else self.ranked(query, self._alive(now))
 
     def ranked(self, query: Vectors, records: Iterable[Record]) -> list[Scored]:
         """Rank the memories given by their exact nearness, best first; what is not indexed has no rank."""

@@ -25,7 +25,8 @@ FLOORS = {
     1: """harbor.judgement harbor.insight harbor.hindsight harbor.appraisal
           harbor.answers harbor.simulated harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
-          harbor.memory.backend harbor.memory.index harbor.memory.chroma harbor.memory.archive harbor.memory.carrying
+          harbor.memory.backend harbor.memory.index harbor.memory.mark
+          harbor.memory.chroma harbor.memory.archive harbor.memory.carrying
           harbor.recording harbor.reading harbor.given
           harbor.evaluation.metrics
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary

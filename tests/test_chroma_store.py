@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 
@@ -330,11 +330,11 @@ def test_damaged_database_is_refused_in_one_line(damage, tmp_path):
 
 
 def _dump(database):
-    """The bytes of a database, with what stood in its log."""
-    with sqlite3.connect(database) as connection:
-        connection.execute("pragma wal_checkpoint(truncate)")
+    """The bytes of a database, with what stands in its log; Chroma lets go of it a moment after it was told to."""
+    while any(file.path == str(database) for file in psutil.Process().open_files()):
+        time.sleep(0.01)
+    with closing(sqlite3.connect(database)) as connection:
         yield connection.serialize()
-    connection.close()
 
 
 def test_another_embedding_or_dimension_is_refused_with_the_remedy(tmp_path):

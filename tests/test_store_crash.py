@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from random import Random
 
 import pytest
+from langgraph.store.base import PutOp
 
+from harbor.errors import MemoryStoreError
 from harbor.memory.chroma import ChromaStore
 
 FIELDS = ["text", "more[*]"]
@@ -94,3 +97,23 @@ def test_full_disk_is_an_error_in_one_line_and_what_was_acknowledged_stays(tmp_p
         items = {item.key: item.value["text"] for item in store.search(("ann",), limit=1000)}
     assert {"first", *map(str, range(int(kept)))} <= set(items)
     assert set(items.values()) <= {"x", "x" * 20_000}
+
+
+@pytest.mark.parametrize("torn", ["data_level0.bin", "length.bin", "header.bin"])
+def test_index_that_a_killed_process_left_torn_is_made_anew(torn, tmp_path):
+    folder, copy = tmp_path / "memory", tmp_path / "copy"
+    with ChromaStore(folder, fields=["text"]) as store:
+        store.batch([PutOp(("ann",), f"hidden {n}", {"text": f"text {n}"}, index=False) for n in range(3)])
+        store.batch([PutOp(("ann",), str(n), {"text": f"text {n} of {n * n}"}) for n in range(1100)])
+        shutil.copytree(folder, copy)  # as a kill would leave it: open
+    half = next(copy.glob(f"*/{torn}"))
+    half.write_bytes(half.read_bytes()[: half.stat().st_size // 2])
+    with pytest.raises(MemoryStoreError, match="made with embedding"):
+        ChromaStore(copy, embedding=lambda texts: [[1.0]] * len(texts))
+    with ChromaStore(copy, fields=["text"]) as store:
+        assert len(store.search(("ann",), limit=2000)) == 1103
+        for number in range(0, 1100, 50):
+            found = store.search(("ann",), query=f"text {number} of {number * number}", limit=1)[0]
+            assert (found.key, round(found.score, 3)) == (str(number), 1)
+        assert all(not item.key.startswith("hidden") for item in store.search(("ann",), query="text 1", limit=50))
+    ChromaStore(copy, fields=["text"]).close()
