@@ -171,10 +171,8 @@ class ChromaStore(BaseStore):
             return []
         scored: list[Scored] = []
         for shelf in self._shelves.under(op.namespace_prefix):
-            if op.filter:
-                scored += shelf.ranked(query, self._live(shelf, op))
-            else:
-                scored += shelf.nearest(query, wanted, self._clock())
+            fitting = self._live(shelf, op)
+            scored += shelf.ranked(query, fitting) if op.filter else shelf.nearest(query, wanted, self._clock())
         return nlargest(wanted, scored, key=lambda one: one[0])
 
     def _fitting(self, op: SearchOp) -> Iterator[Record]:
