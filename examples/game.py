@@ -45,8 +45,7 @@ class LowestUnique:
     def settle(self, wanted: bool, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         if not wanted:
             return [PicksWanted()]
-        bids = {name: actions[name] for name in self.players}
-        picks = {name: bid.amount for name, bid in bids.items() if isinstance(bid, Bid)}
+        picks = {name: bid.amount for name in self.players if isinstance(bid := actions[name], Bid)}
         unique = [name for name, pick in picks.items() if list(picks.values()).count(pick) == 1]
         return [PicksShown("the game", picks, min(unique, key=lambda name: picks[name], default=None))]
 

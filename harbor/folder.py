@@ -93,7 +93,7 @@ class RunFolder:
             RunFolderError: it is no folder of a run, its config was changed, or another process holds it.
             LogError: a file in it was edited.
         """
-        _check_config(path)
+        check_config(path)
         folder = cls(path)
         try:
             folder._read()
@@ -148,8 +148,12 @@ class RunFolder:
             raise LogError(f"{str(self.path / CALLS)!r} line {number} is not a model call; restore the file") from error
 
 
-def _check_config(path: Path) -> None:
-    """Refuse a config that is not the one that the run began with."""
+def check_config(path: Path) -> None:
+    """Refuse a config that is not the one that the run began with.
+
+    Raises:
+        RunFolderError: it was changed, or there is no run.
+    """
     try:
         text = (path / CONFIG).read_text(encoding="utf-8").removesuffix("\n")
         digest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["config_digest"]

@@ -10,7 +10,8 @@ from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
 
 from harbor.config import AuctionConfig, read_settings
-from harbor.folder import CONFIG, RunFolder, complete
+from harbor.evaluation.metrics.series import is_series
+from harbor.folder import CONFIG, RunFolder, check_config, complete
 from harbor.given import Given
 from harbor.run import Listener, Result, Run, finish
 from harbor.series import HeldSeries, SeriesResult
@@ -43,9 +44,10 @@ async def aresume(
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
-    config, given = read_settings(path / CONFIG, AuctionConfig), Given(models or {}, agents or {})
-    if config.series is None and (done := complete(path)) is not None:
+    if (done := complete(path)) is not None and not is_series(done.entries):
         return Result(done.entries, path)
+    check_config(path)
+    config, given = read_settings(path / CONFIG, AuctionConfig), Given(models or {}, agents or {})
     with closing(RunFolder.reopen(path)) as reopened:
         if config.series is not None:
             return await HeldSeries(config, given).hold(reopened, listen)
