@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from harbor.errors import HarborError, MemoryStoreError
 from harbor.memory.embedding import Embedding
-from harbor.memory.marking import check_mark, embedding_of, mark_of
+from harbor.memory.mark import NoMemoryError, check_mark, embedding_of, mark_of
 from harbor.memory.matching import Namespace
 from harbor.memory.shelf import Shelf
 
@@ -47,10 +47,6 @@ REMEDIES = {
     "compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
     "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
 }
-
-
-class NoMemoryError(MemoryStoreError):
-    """There is no memory where one was to be."""
 
 
 @dataclass

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from langgraph.store.base import InvalidNamespaceError, validate_op_namespace
+from langgraph.store.base import InvalidNamespaceError
 from pydantic import AwareDatetime, Field
 
 from harbor.errors import HarborError, MemoryStoreError
-from harbor.memory.backend import DATABASE, NoMemoryError, is_url
+from harbor.memory.backend import DATABASE, is_url
 from harbor.memory.chroma import ChromaStore
-from harbor.memory.records import Record, check_key
+from harbor.memory.mark import NoMemoryError
+from harbor.memory.records import Record, check_op
 from harbor.settings import Settings, check
 
 INSIDE_A_RUN = "memory"
@@ -105,8 +106,7 @@ def _record(line: Line) -> Record:
         expires=None if line.expires_at is None else line.expires_at.timestamp(),
         paths=line.indexed,
     )
-    validate_op_namespace(record.put())
-    check_key(record.namespace, record.key)
+    check_op(record.put())
     return record
 
 

@@ -33,7 +33,7 @@ from harbor.memory.backend import open_shelves, place_of, plain_errors
 from harbor.memory.embedding import Embed, Embedding, as_embedding
 from harbor.memory.index import Index
 from harbor.memory.matching import Namespace, has, named_by
-from harbor.memory.records import Record, check, json_text
+from harbor.memory.records import Record, check_op, json_text
 from harbor.memory.shelf import Scored, Shelf
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class ChromaStore(BaseStore):
 
     def restore(self, records: Iterable[Record]) -> None:
         """Put memories back as they were taken out, times included; what was indexed is embedded anew."""
-        self._submit(partial(self._restore, [(record.put(), record) for record in records])).result()
+        self._submit(partial(self._restore, list(records))).result()
 
     def close(self) -> None:
         """Finish what was begun, and let go of files, connections and the folder; closing twice is no error."""
@@ -133,7 +133,7 @@ class ChromaStore(BaseStore):
     def _do(self, ops: Sequence[Op], at_once: int) -> list[Result]:
         """Look at every operation before the first is done, so that a mistake leaves nothing half done."""
         for op in ops:
-            check(op)
+            check_op(op)
         written = [op for op in ops if isinstance(op, PutOp)]
         puts = {(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in written}
         self._sweep_if_due()
@@ -226,24 +226,25 @@ class ChromaStore(BaseStore):
         ]
         shelf.put(records, vectors, before)
 
+    def _restore(self, records: Iterable[Record]) -> None:
+        shelved: dict[Namespace, list[Record]] = defaultdict(list)
+        for record in records:
+            check_op(record.put())
+            shelved[record.namespace].append(record)
+        for namespace, own in shelved.items():
+            self._index_anew(self._shelves.made(namespace), own)
+
     def _mend(self) -> None:
         """Index anew what a killed process left without an index."""
         for shelf in self._shelves.torn(self.embedding.dimension):
-            records = iter(list(shelf.all()))
-            while some := list(islice(records, PUTS_AT_ONCE)):
-                shelf.put(some, self._index.vectors([record.put() for record in some]), before={})
+            self._index_anew(shelf, list(shelf.all()))
 
-    def _restore(self, puts: Sequence[tuple[PutOp, Record]]) -> None:
-        shelved: dict[Namespace, list[tuple[PutOp, Record]]] = defaultdict(list)
-        for put in puts:
-            check(put[0])
-            shelved[put[0].namespace].append(put)
-        for namespace, own in shelved.items():
-            for start in range(0, len(own), PUTS_AT_ONCE):
-                some, shelf = own[start : start + PUTS_AT_ONCE], self._shelves.made(namespace)
-                vectors = self._index.vectors([op for op, _ in some])
-                kept = [replace(record, vectors=len(v)) for (_, record), v in zip(some, vectors, strict=True)]
-                shelf.put(kept, vectors, shelf.get([op.key for op, _ in some]))
+    def _index_anew(self, shelf: Shelf, records: Sequence[Record]) -> None:
+        for start in range(0, len(records), PUTS_AT_ONCE):
+            some = records[start : start + PUTS_AT_ONCE]
+            vectors = self._index.vectors([one.put() for one in some])
+            kept = [replace(one, vectors=len(own)) for one, own in zip(some, vectors, strict=True)]
+            shelf.put(kept, vectors, shelf.get([one.key for one in some]))
 
     def _prolong(self, records: Sequence[Record]) -> None:
         shelved: dict[Namespace, list[Record]] = defaultdict(list)

@@ -9,6 +9,7 @@ from itertools import accumulate
 from langgraph.store.base import PutOp, get_text_at_path
 
 from harbor.memory.embedding import Embedding, Vectors
+from harbor.memory.records import readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +33,8 @@ class Index:
 
     def query(self, text: str) -> Vectors:
         """Embed what is asked."""
-        return self.embedding.query(_readable(text))
+        return self.embedding.query(readable(text))
 
     def _texts(self, op: PutOp) -> list[str]:
-        texts = (_readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path))
+        texts = (readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path))
         return list(dict.fromkeys(texts))
-
-
-def _readable(text: str) -> str:
-    """Replace what no encoder takes: halves of characters, which JSON lets through."""
-    return text.encode("utf-8", "replace").decode()

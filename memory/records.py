@@ -110,22 +110,15 @@ def json_text(op: PutOp) -> str:
     return text
 
 
-def check(op: Op) -> None:
-    """Refuse an operation that can't be done.
-
-    Raises:
-        InvalidNamespaceError: LangGraph's own.
-        MemoryStoreError: a key or a filter.
-    """
+def check_op(op: Op) -> None:
+    """Refuse an operation that can't be done: a namespace, a key or a filter that is none."""
     validate_op_namespace(op)
     if isinstance(op, GetOp | PutOp):
         check_key(op.namespace, op.key)
     if isinstance(op, SearchOp):
         for field, wanted in (op.filter or {}).items():
             if field.startswith("$"):
-                raise MemoryStoreError(
-                    f"the filter {op.filter!r} has {field!r} in place of a field; name a field first"
-                )
+                raise MemoryStoreError(f"the filter {op.filter!r} has {field!r} for a field; name a field")
             check_filter(wanted)
 
 
@@ -137,3 +130,8 @@ def check_key(namespace: Namespace, key: object) -> None:
     except UnicodeEncodeError:
         pass
     raise MemoryStoreError(f"the key {key!r} in {namespace} can't be stored; use a text that is not empty")
+
+
+def readable(text: str) -> str:
+    """Replace what no encoder takes: halves of characters, which JSON lets through."""
+    return text.encode("utf-8", "replace").decode()

@@ -26,7 +26,7 @@ FLOORS = {
           harbor.simulated.appraisal harbor.simulated.contests
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
-          harbor.memory.backend harbor.memory.marking harbor.memory.index harbor.memory.chroma
+          harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
           harbor.memory.archive harbor.memory.carrying
           harbor.recording harbor.reading harbor.given harbor.result
           harbor.evaluation.metrics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from langgraph.store.base import GetOp, PutOp, SearchOp
+from langgraph.store.base import GetOp, PutOp, SearchOp, get_text_at_path
 from langgraph.store.memory import InMemoryStore
 
 from harbor.memory.chroma import ChromaStore
@@ -89,7 +89,8 @@ class Stores(RuleBasedStateMachine):
                 self.own.delete(op.namespace, op.key)
 
     def texts(self, op):
-        return self.chroma._index._texts(op) if op.value else []
+        paths = FIELDS if op.index is None else op.index or []
+        return [text for path in paths for text in get_text_at_path(op.value, path)] if op.value else []
 
     @rule(namespace=NAMESPACES, key=KEYS)
     def get(self, namespace, key):

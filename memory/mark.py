@@ -1,4 +1,4 @@
-"""The mark of a store: the schema and the embedding that it was made with, kept beside its memories."""
+"""What a store writes down about itself, so that it is opened again with what it was made with."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from harbor.memory.embedding import Embedding, as_embedding
 
 SCHEMA = 1
 Mark = Mapping[str, Any]
-"""What a store is marked with: schema, embedding, dimension."""
+
+
+class NoMemoryError(MemoryStoreError):
+    """There is no memory where one was to be."""
 
 
 def mark_of(embedding: Embedding) -> Mark:
-    """Write what a store is marked with."""
+    """Write down what a memory is made with."""
     return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
 
 
 def embedding_of(found: Mark) -> Embedding:
-    """Give the embedding that a store was made with."""
+    """Load the embedding that a memory was made with."""
     try:
         return as_embedding(found["embedding"])
     except MemoryStoreError as error:
@@ -29,7 +32,7 @@ def embedding_of(found: Mark) -> Embedding:
 
 
 def check_mark(found: Mark, mark: Mark) -> None:
-    """Refuse a store of another schema or embedding."""
+    """Refuse a memory that was made with something else."""
     if found["schema"] != mark["schema"]:
         raise MemoryStoreError(f"it has schema {found['schema']}; this Harbor reads {mark['schema']}: update Harbor")
     for what in ("embedding", "dimension"):
