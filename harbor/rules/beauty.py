@@ -57,12 +57,16 @@ class PrizeAwarded(RunClosed):
     @property
     def words(self) -> str:
         """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown, number by number."""
         picks = [
             f"{name} picked {'nothing' if number is None else format(number, 'f')}."
             for name, number in self.actions.items()
         ]
         target = [] if self.target is None else [f"The target was {self.target:f}: {' and '.join(self.winners)} won."]
-        return " ".join([f"{self.item} is over.".capitalize(), *picks, *target])
+        return (f"{self.item} is over.".capitalize(), *picks, *target)
 
 
 @dataclass(frozen=True)

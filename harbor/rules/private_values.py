@@ -35,6 +35,11 @@ class ValueDrawn(PrivateEvent):
     assets: Money
     capped: bool
 
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The value."""
+        capped = f", more than the {dollars(self.assets)} that you can bid" if self.capped else ""
+        return (f"Only you know: the item of {self.item} is worth {dollars(self.value)} to you{capped}.",)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemAllotted(RunClosed):
@@ -46,13 +51,17 @@ class ItemAllotted(RunClosed):
     @property
     def words(self) -> str:
         """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown, bid by bid."""
         bids = [
             f"{name} made no bid." if bid is None else f"{name} bid {dollars(bid)}."
             for name, bid in self.actions.items()
         ]
         values = [f"It was worth {dollars(value)} to {name}." for name, value in self.values.items()]
         won = [f"{name} wins and pays {dollars(self.price or Decimal(0))}." for name in self.winners]
-        return " ".join([f"{self.item} is over.".capitalize(), *bids, *won, *values])
+        return (f"{self.item} is over.".capitalize(), *bids, *won, *values)
 
 
 class Outcome(NamedTuple):

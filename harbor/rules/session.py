@@ -16,7 +16,7 @@ from typing import NamedTuple
 from harbor.asks import Action, Ask, Bid, Withdraw
 from harbor.events import AnalystEvent, Closing, Event, PrivateEvent, PublicEvent
 from harbor.games import SessionRules
-from harbor.money import Claim, Money
+from harbor.money import Claim, Money, dollars
 
 # ---------------------------------------------------------------- events
 
@@ -66,6 +66,16 @@ class RunSettled(PrivateEvent):
     paid: Money
     fee: Money
     assets: Money
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What came of it; what is zero goes without saying."""
+        paid = f" and pay {dollars(self.paid)}" if self.paid else ""
+        said = [f"You win {self.item}{paid}." if self.won else f"You do not win {self.item}."]
+        if self.fee:
+            said.append(f"All your attempts at an answer failed: that costs the entrance fee of {dollars(self.fee)}.")
+        if self.assets:
+            said.append(f"After {self.item} you have {dollars(self.assets)}.")
+        return tuple(said)
 
 
 @dataclass(frozen=True, slots=True)

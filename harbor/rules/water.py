@@ -87,7 +87,12 @@ class DayClosed(Closing):
     @property
     def words(self) -> str:
         """Every bid and every status."""
-        return " ".join([*map(self._bid, self.bids), *map(self._status, self.statuses)])
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """Every bid and every status, each by itself; who is eliminated is told so to its face."""
+        statuses = [self._status(name, hearer) for name in self.statuses]
+        return (*map(self._bid, self.bids), *statuses)
 
     def _bid(self, name: str) -> str:
         bid = self.bids[name]
@@ -96,10 +101,10 @@ class DayClosed(Closing):
         verdict = "above its balance" if name in self.over_balance else "served" if name in self.served else "dry"
         return f"{name} bids {dollars(bid)}: {verdict}."
 
-    def _status(self, name: str) -> str:
+    def _status(self, name: str, hearer: str) -> str:
         status = self.statuses[name]
         if not status.health:
-            return f"{name} is eliminated."
+            return "You are eliminated, and out of the game." if name == hearer else f"{name} is eliminated."
         return f"{name} has health {status.health} and {dollars(status.balance)}; a dry day would cost {status.dry}."
 
 
