@@ -202,8 +202,8 @@ class SaleClosed(PublicEvent):
 class BidderSeated(PrivateEvent):
     """What a bidder brings and knows: budget, estimates, whom it acts as (weight by text), what it wants.
 
-    `rivals` holds the weights of its rivals' personas by id, where it is told them. Where the rules of the game say what
-    there is to spend and to win, `budget` is 0, and the objective goes without saying.
+    `rivals` holds the weights of its rivals' personas by id, where it is told them. Where the rules of the game say
+    what there is to spend and to win, `budget` is 0, and the objective goes without saying.
     """
 
     budget: Money

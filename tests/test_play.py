@@ -383,7 +383,9 @@ def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(f
     rules = 'game = "second-price", runs = 2, reasks = 0, values = {Alex = [120, 50], Bob = [30]}'
     with other(folder, rules, "Bob") as person:
         opening = person.answer("150")
-        assert "\nOnly you know: the item of run 1 is worth $120 to you, more than the $100 that you can bid.\n" in opening
+        assert (
+            "\nOnly you know: the item of run 1 is worth $120 to you, more than the $100 that you can bid.\n" in opening
+        )
         second = person.answer("40").splitlines()
         costs = "All your attempts at an answer failed: that costs the entrance fee of $10."
         assert [line for line in second if line.startswith(("You ", "All ", "After "))] == [

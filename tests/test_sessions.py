@@ -386,6 +386,28 @@ def test_that_others_are_rational_is_a_public_fact_of_the_opening():
     assert ["perfectly rational" in event.words for event in opened] == [False, True]
 
 
+@pytest.mark.parametrize("kind", [SecondPrice, FirstPrice, EnglishPrivate])
+def test_the_opening_of_an_auction_tells_what_is_at_stake(kind):
+    opened = picked(sale_of(auction(kind, [60, 5], [50, 6], assets=150)), SessionOpened)[0]
+    assert (opened.assets, opened.fee) == (150, 15)
+    for told in (
+        "In each run you have $150, and the item a new value, told to you alone.",
+        "Your payoff of a run is your cash, plus that value less the price if you win.",
+        "Only if all your attempts to answer a call fail, an entrance fee of $15 is charged; to withdraw",
+        "There are 2 runs, and each starts afresh.",
+    ):
+        assert told in opened.words
+
+
+def test_where_nothing_is_charged_the_opening_says_so():
+    free = sale_of(auction(SecondPrice, 60, 50, entrance_fee_share=0))
+    for sale in (free, sale_of(beauty())):
+        opened = picked(sale, SessionOpened)[0]
+        assert "No fee is charged for an answer that fails. There is 1 run." in opened.words
+        assert "entrance fee" not in opened.words
+    assert "In each run you have" not in picked(sale_of(beauty()), SessionOpened)[0].words
+
+
 # ---------------------------------------------------------------- settings
 
 

@@ -86,6 +86,11 @@ class PrivateValues(Session):
     values: Mapping[str, Sequence[Decimal]]
     assets: Decimal
 
+    @property
+    def stakes(self) -> tuple[Money, Money]:
+        """What everyone has in each run, and the entrance fee, in dollars."""
+        return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
+
     @abstractmethod
     def outcome(self, bids: Bids) -> Outcome:
         """Say who wins and what is paid."""
@@ -122,7 +127,7 @@ class PrivateValues(Session):
         """Say what the bids of a run come to, for each bidder, for the analyst, and for everyone."""
         item, outcome = name_of(run), self.outcome(bids)
         values = {name: self.values[name][run - 1] for name in self.bidders}
-        fee = to_cents(self.assets * self.options.entrance_fee_share)
+        _, fee = self.stakes
         events: list[Event] = []
         for name, bid in bids.items():
             won, charged = name == outcome.winner, fee if name in broke else Decimal(0)

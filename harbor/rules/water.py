@@ -46,16 +46,25 @@ class WaterOpened(PublicEvent):
     @property
     def words(self) -> str:
         """The rules, for whoever has only ears."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The rules, part by part."""
         people = "; ".join(
             f"{name} needs {need} units a day and earns {dollars(self.salaries[name])}"
             for name, need in self.needs.items()
         )
         return (
-            f"Welcome. Live through {self.days} days without rain. {people}. Each day {self.least_supply} to "
-            f"{self.most_supply} units of water are there. Each day you seal one bid for all you need: the highest bid "
-            "that still fits is served first, equal bids by the smaller need. Who is served pays its bid and gains "
-            f"{HEALTH_OF_WATER} health, up to {MOST_HEALTH}; the first dry day in a row costs 1 health, the second 2, "
-            f"and so on. You begin with {HEALTH_AT_FIRST}; at 0 you are out."
+            f"Welcome. Live through {self.days} days without rain.",
+            f"{people}.",
+            f"Each day {self.least_supply} to {self.most_supply} units of water are there.",
+            "Each day you seal one bid for all you need: the highest bid that still fits is served first, equal bids "
+            "by the smaller need.",
+            f"Who is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}; the first dry day in "
+            "a row costs 1 health, the second 2, and so on.",
+            f"You begin with {HEALTH_AT_FIRST}; at 0 you are out.",
+            "Once the water is allocated, all bids, healths and balances are made known.",
+            "A bid above your balance fails; if you put no other in its place, it is made known all the same.",
         )
 
 
