@@ -458,6 +458,26 @@ def test_given_values_hold_for_each_run_or_for_all():
         ("second-price", {"values": {"Ann": [5]}}, "rules.values holds 0 values for 'Ben'; give 1, or one for each"),
         ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values holds 2 values for 'Ann'; give 1, or one for each"),
         ("second-price", {"group": "XL"}, "rules.group 'XL'"),
+        (
+            "first-price",
+            {"values": {"Ann": [5], "Ben": [5], "Bem": [5]}},
+            "rules.values: unknown bidder 'Bem'; did you mean 'Ben'?",
+        ),
+        (
+            "second-price",
+            {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
+            "group 'M' draws no values where values are given; drop group, or values",
+        ),
+        (
+            "beauty",
+            {"bound": 50, "group": "M"},
+            "group 'M' draws the bound, so bound 50 is not used; drop one",
+        ),
+        (
+            "water",
+            {"supplies": [5] * 20, "supply": "low"},
+            "supplies fix each day, so supply [10, 20] is not used; drop one",
+        ),
         ("second-price", {"entrance_fee_share": 2}, "rules.entrance_fee_share 2"),
         ("english-private", {"step_share": 0}, "rules.step_share 0"),
         ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
