@@ -520,6 +520,14 @@ def test_the_deviation_from_a_zero_equilibrium_is_the_share_of_the_bound():
     assert metrics.deviations(entries) == {"Ann": [0.2, 0.1], "Ben": [1.0], "Cho": [0.0, 0.0]}
 
 
+def test_where_any_common_number_is_an_equilibrium_no_deviation_is_claimed_and_the_payoff_stands():
+    sale = run(beauty(4, fraction=1), [50, 50, 50, 50])
+    label = picked(sale, RunLabelled)[0]
+    assert (label.actions, label.assets) == ({}, dict.fromkeys(NAMES[:4], 25))
+    assert metrics.deviations(sale.log.entries) == {}
+    assert [(row.payoff_ratio, row.deviation) for row in metrics.standings(sale.log.entries)] == [(1.0, None)] * 4
+
+
 def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_is_shown():
     entries = run(beauty(runs=2, show="nothing"), [10, 50, 0], [5, None, 0]).log.entries
     assert metrics.paths(entries) == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}

@@ -1,6 +1,7 @@
 """The beauty contest: everyone picks a number, and who is closest to a fraction of the mean wins a prize.
 
-For a fraction below 1 the one equilibrium is that all pick 0; for 1, any number that all pick.
+For a fraction below 1 the one equilibrium is that all pick 0; for 1, any number that all pick, so that no number can
+be said to be off it: then the label holds no actions, only the even split that all these equilibria come to.
 Source: EconArena, sec. A.1 (Moulin 1986, Nagel 1995).
 """
 
@@ -105,7 +106,8 @@ class Beauty(Session):
             for name, number in picks.items()
         ]
         zeros = dict.fromkeys(self.bidders, Decimal(0))
-        labelled = RunLabelled(item, zeros, award(zeros, self.options.fraction, self.options.prize))
+        best = zeros if self.options.fraction < 1 else {}
+        labelled = RunLabelled(item, best, award(zeros, self.options.fraction, self.options.prize))
         if self.options.shown == "nothing":
             return [*settled, labelled, PrizeAwarded(item, {}, (), None)]
         aim = round(target(list(picked.values()), self.options.fraction), 6) if picked else None
