@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harbor.asks import WithdrawalReason
-from harbor.money import Money
+from harbor.money import Money, dollars
 
 SCHEMA_VERSION = 1
 
@@ -39,6 +39,10 @@ class PublicEvent:
         """How the auctioneer says it; empty if it needs no words, or `announce` has them."""
         return ""
 
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What `words` says, sentence by sentence, put as the bidder of that name is told it."""
+        return (self.words,) if self.words else ()
+
 
 @dataclass(frozen=True, slots=True)
 class PrivateEvent:
@@ -50,6 +54,10 @@ class PrivateEvent:
     def audience(self) -> Audience:
         """The bidder whose event it is."""
         return f"bidder:{self.bidder}"
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """How its bidder is told it, sentence by sentence; none if the next call speaks of it, or nobody needs to."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +202,8 @@ class SaleClosed(PublicEvent):
 class BidderSeated(PrivateEvent):
     """What a bidder brings and knows: budget, estimates, whom it acts as (weight by text), what it wants.
 
-    `rivals` holds the weights of its rivals' personas by id, where it is told them.
+    `rivals` holds the weights of its rivals' personas by id, where it is told them. Where the rules of the game say
+    what there is to spend and to win, `budget` is 0, and the objective goes without saying.
     """
 
     budget: Money
@@ -203,12 +212,31 @@ class BidderSeated(PrivateEvent):
     objective: str
     rivals: dict[str, dict[str, float]] = field(default_factory=dict)
 
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What it brings, and what it is told of others."""
+        said = []
+        if self.budget:
+            said.append(f"Only you know: your budget is {dollars(self.budget)}, and your objective: {self.objective}.")
+        if self.estimates:
+            guesses = "; ".join(f"{item} {dollars(guess)}" for item, guess in self.estimates.items())
+            said.append(f"Only you know your estimates: {guesses}.")
+        for text, weight in self.personas.items():
+            said.append(f"You act as: {text}" if weight == 1 else f"A share of {weight:g} of you acts as: {text}")
+        for rival, weights in self.rivals.items():
+            kinds = "; ".join(f"{kind} {weight:g}" for kind, weight in weights.items())
+            said.append(f"You know what {rival} is like: {kinds}.")
+        return tuple(said)
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogShown(PrivateEvent):
     """A bidder with a theory of mind learns which kinds of buyers there may be: texts of personas by id."""
 
     personas: dict[str, str]
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The kinds of buyers."""
+        return tuple(f"There may be a buyer of the kind {kind}: {text}" for kind, text in self.personas.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,8 @@ class WaterRules(Game):
 
     @model_validator(mode="after")
     def _a_supply_a_day(self) -> WaterRules:
+        if self.supplies and self.supply != WaterRules.model_fields["supply"].default:
+            raise ValueError(f"supplies fix each day, so supply {list(self.supply)} is not used; drop one")
         if self.supplies and len(self.supplies) != self.days:
             raise ValueError(f"supplies holds {len(self.supplies)} days and days is {self.days}; make them equal")
         return self
@@ -132,14 +134,21 @@ class ValueRules(SessionRules):
     """A session of auctions with private values.
 
     Values are drawn anew each run as `group` says, or given: `values` holds a value for each run, or one for all, by
-    bidder. `assets` is what everyone can spend in a run, in dollars (None: the group's). A broken rule costs
-    `entrance_fee_share` of the assets.
+    bidder. `assets` is what everyone can spend in a run, in dollars (None: the group's, with given values $100).
+    Whose every attempt to answer a call fails, pays `entrance_fee_share` of the assets; a failed bid that is put right
+    costs nothing.
     """
 
     group: Literal["L", "M", "H"] = "L"
     values: dict[Name, Annotated[tuple[Dollars, ...], Field(min_length=1)]] = Field(default_factory=dict)
     assets: Dollars | None = None
     entrance_fee_share: Annotated[Number, Field(ge=0, le=1)] = Decimal("0.1")
+
+    @model_validator(mode="after")
+    def _one_source_of_values(self) -> ValueRules:
+        if self.values and self.group != "L":
+            raise ValueError(f"group {self.group!r} draws no values where values are given; drop group, or values")
+        return self
 
 
 class SecondPriceRules(ValueRules):
@@ -165,6 +174,7 @@ class BeautyRules(SessionRules):
     """A beauty contest: pick a number from 0 to `bound`; whoever is closest to `fraction` of the mean wins `prize`.
 
     A `group` draws the bound instead: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999. Ties split the prize.
+    There is no entrance fee.
     """
 
     game: Literal["beauty"] = "beauty"
@@ -172,6 +182,12 @@ class BeautyRules(SessionRules):
     bound: Annotated[Number, Field(gt=0, le=10**6, decimal_places=6)] = Decimal(100)
     group: Literal["L", "M", "H"] | None = None
     prize: Dollars = Decimal(100)
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> BeautyRules:
+        if self.group and self.bound != BeautyRules.model_fields["bound"].default:
+            raise ValueError(f"group {self.group!r} draws the bound, so bound {self.bound:f} is not used; drop one")
+        return self
 
 
 def _game_of(rules: Any) -> Any:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from harbor.auctioneer import announce
 from harbor.events import (
-    Answered,
+    AnalystEvent,
     BidderSeated,
-    BidFailed,
     Event,
     ItemSold,
-    PrivateEvent,
     SaleOpened,
     ValueRevealed,
 )
@@ -21,14 +18,11 @@ from harbor.money import dollars
 from harbor.people import Call
 
 
-def news(event: Event) -> list[str]:
-    """Tell an event that the seat may see; nothing, if it needs no words or the next call speaks of it."""
-    if not isinstance(event, PrivateEvent):
-        return [line] if (line := announce(event)) else []
-    if isinstance(event, Answered | BidFailed):
+def news(event: Event, bidder: str) -> list[str]:
+    """Tell a bidder an event that its seat may see; nothing, if it needs no words or the next call speaks of it."""
+    if isinstance(event, AnalystEvent):
         return []
-    known = ((field.name, getattr(event, field.name)) for field in fields(event) if field.name != "bidder")
-    return ["Only you know:", *(f"  {name}: {_value(value)}" for name, value in known if value not in ({}, "", ()))]
+    return [*event.sentences(bidder)] or [line for line in [announce(event)] if line]
 
 
 def situation(call: Call) -> list[str]:
@@ -57,13 +51,3 @@ def _standings(seen: Sequence[Event]) -> Iterator[str]:
         yield f"So far {winner}: {len(wins)} {items} for {dollars(spent)}" + (
             f", profit {dollars(earned)}." if values else "."
         )
-
-
-def _value(value: object) -> str:
-    if isinstance(value, Decimal):
-        return dollars(value)
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key} {_value(each)}" for key, each in value.items())
-    if isinstance(value, tuple):
-        return ", ".join(map(_value, value))
-    return str(value)

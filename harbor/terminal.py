@@ -63,7 +63,7 @@ class Terminal:
         if entry.seq == 0:
             _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction.")
         if entry.event.audience in (EVERYONE, self._mine):
-            for line in news(entry.event):
+            for line in news(entry.event, self._bidder.name):
                 _print(line)
 
     async def serve(self) -> None:

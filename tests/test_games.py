@@ -119,6 +119,16 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
         ({"bidders": [Bidder("Alex", strategy="on")]}, "bidder 'Alex' of the game 'water' can't have strategy"),
         ({"bidders": [Bidder("Alex", rule="truthful")]}, "has no estimates; give it rule = 'rational'"),
         ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is no resident"),
+        (
+            {"bidders": [Bidder("Alex", budget=70)]},
+            "bidder 'Alex' of the game 'water' has no use for budget: the rules say what there is to spend; drop it",
+        ),
+        (
+            {"bidders": [Bidder("Alex", objective="items")]},
+            "has no use for objective: the rules say what is to be won; drop it",
+        ),
+        ({"bidders": [Bidder("Alex", overestimate=0)]}, "has no use for overestimate: there are no estimates; drop it"),
+        ({"catalog": ["urban-dwellers", "downsizing"]}, "nobody is profiled in the game 'water'; drop catalog"),
     ],
 )
 def test_what_does_not_belong_to_a_game_is_refused_before_anything_is_written(settings, line, tmp_path):
@@ -281,7 +291,7 @@ def test_a_rational_resident_bids_its_salary_and_everything_on_its_last_day():
 
 def test_a_rational_first_price_bid_is_shaded_by_the_number_of_rivals():
     result = auction(
-        "first-price", "rational", "rational", "rational", "rational", runs=1, values={name: [80] for name in FIVE}
+        "first-price", "rational", "rational", "rational", "rational", runs=1, values={name: [80] for name in FIVE[:4]}
     ).run()
     assert {event.action for event in events_of(result) if isinstance(event, RunSettled)} == {60}
 

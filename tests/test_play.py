@@ -21,8 +21,17 @@ from harbor.asks import Ask, Pause
 from harbor.commands.configs import seat_person
 from harbor.config import PATIENCE_SECONDS
 from harbor.errors import ConfigError
-from harbor.events import Answered, BidderWithdrew, ItemSold, SaleClosed, SeatFailed
+from harbor.events import (
+    Answered,
+    BidderSeated,
+    BidderWithdrew,
+    BidFailed,
+    ItemSold,
+    SaleClosed,
+    SeatFailed,
+)
 from harbor.log import of_type
+from harbor.telling import news
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 LONG = 60
@@ -119,7 +128,7 @@ def test_a_whole_sale_is_played_at_a_terminal(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         opening = person.answer("1500")
         assert "You are Ann." in opening
-        assert "budget: $10,000" in opening
+        assert "your budget is $10,000" in opening
         assert "Lot A opens at $1,000, in steps of at least $100." in opening
         assert "Your estimate: $3,300." in opening
         assert "Ann, your call on Lot A: at least $1,000, and you have $10,000 left." in opening
@@ -140,7 +149,7 @@ def test_a_whole_sale_is_played_at_a_terminal(folder):
 def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("20000")
-        assert "Your bid failed: $20,000 is above your remaining budget of $10,000." in person.answer("5")
+        assert "Your bid failed: $20,000 is above the $10,000 that you have left." in person.answer("5")
         assert "Your bid failed: $5 is below the least bid of $1,000." in person.answer("1000")
         person.expect("Ann bids $1,000 on Lot A.")
     assert [line["reason"].split()[0] for line in of(folder, "bid_failed")] == ["$20,000", "$5"]
@@ -359,3 +368,70 @@ def test_a_person_has_more_time_than_a_model_unless_the_config_says_otherwise():
 def test_a_bidder_has_one_player():
     with pytest.raises(ConfigError, match="not agent and person"):
         Bidder("Ann", agent=True, person=True)
+
+
+# ---------------------------------------------------------------- the other games
+
+
+def other(folder, rules, *rivals):
+    bidders = ['{name = "Alex"}', *(f'{{name = "{name}", rule = "rational"}}' for name in rivals)]
+    (folder / "other.toml").write_text(f"rules = {{{rules}}}\nbidders = [{', '.join(bidders)}]\n")
+    return Terminal(folder, "play", "other.toml", "--out", "run")
+
+
+def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(folder):
+    rules = 'game = "second-price", runs = 2, reasks = 0, values = {Alex = [120, 50], Bob = [30]}'
+    with other(folder, rules, "Bob") as person:
+        opening = person.answer("150")
+        assert (
+            "\nOnly you know: the item of run 1 is worth $120 to you, more than the $100 that you can bid.\n" in opening
+        )
+        second = person.answer("40").splitlines()
+        costs = "All your attempts at an answer failed: that costs the entrance fee of $10."
+        assert [line for line in second if line.startswith(("You ", "All ", "After "))] == [
+            "You do not win run 1.",
+            costs,
+            "After run 1 you have $90.",
+        ]
+        assert "Alex made no bid." in second
+        assert "Bob bid $30." in second
+        assert "\nYou win run 2 and pay $30.\nAfter run 2 you have $120.\n" in person.expect("Standings")
+    for raw in ("budget", "objective", "capped", "fee:", "paid:", "Only you know:\n"):
+        assert raw not in person.shown
+
+
+def test_a_number_is_not_told_as_money(folder):
+    with other(folder, 'game = "beauty", runs = 1', "Bob", "Cindy") as person:
+        person.answer("33.3333")
+        told = person.expect("Standings")
+    assert "Alex picked 33.3333.\n" in told
+    assert "You do not win run 1.\nRun 1 is over.\n" in told
+    assert "$33" not in told
+    assert "$0" not in told
+
+
+def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folder):
+    rules = 'game = "water", days = 4, supplies = [0, 0, 0, 0]'
+    with other(folder, rules, "Bob") as person:
+        for _ in range(3):
+            person.answer("0")
+        assert "\nAlex bids $0: dry.\nBob bids $75: dry.\n" in person.answer("999")
+        assert "above the $280 that you have left" in person.answer("0")
+        told = person.expect("Standings").splitlines()
+    assert "You are eliminated, and out of the game." in told
+    assert "Bob is eliminated." in told
+    assert "Alex is eliminated." not in person.shown
+
+
+def test_what_a_bidder_brings_is_told_a_sentence_a_line():
+    seated = BidderSeated(
+        "Ann", Decimal(500), {"Vase": Decimal(110)}, {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}}
+    )
+    assert news(seated, "Ann") == [
+        "Only you know: your budget is $500, and your objective: items.",
+        "Only you know your estimates: Vase $110.",
+        "A share of 0.5 of you acts as: You like boats.",
+        "You know what Ben is like: farmer 1.",
+    ]
+    assert news(BidFailed("Ann", "Vase", 1, 1, "it is odd"), "Ann") == []
+    assert news(ItemSold("Vase", "Ben", Decimal(5)), "Ann") == ["Vase is sold to Ben for $5."]

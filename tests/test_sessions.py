@@ -401,6 +401,28 @@ def test_that_others_are_rational_is_a_public_fact_of_the_opening():
     assert ["perfectly rational" in event.words for event in opened] == [False, True]
 
 
+@pytest.mark.parametrize("kind", [SecondPrice, FirstPrice, EnglishPrivate])
+def test_the_opening_of_an_auction_tells_what_is_at_stake(kind):
+    opened = picked(sale_of(auction(kind, [60, 5], [50, 6], assets=150)), SessionOpened)[0]
+    assert (opened.assets, opened.fee) == (150, 15)
+    for told in (
+        "In each run you have $150, and the item a new value, told to you alone.",
+        "Your payoff of a run is your cash, plus that value less the price if you win.",
+        "Only if all your attempts to answer a call fail, an entrance fee of $15 is charged; to withdraw",
+        "There are 2 runs, and each starts afresh.",
+    ):
+        assert told in opened.words
+
+
+def test_where_nothing_is_charged_the_opening_says_so():
+    free = sale_of(auction(SecondPrice, 60, 50, entrance_fee_share=0))
+    for sale in (free, sale_of(beauty())):
+        opened = picked(sale, SessionOpened)[0]
+        assert "No fee is charged for an answer that fails. There is 1 run." in opened.words
+        assert "entrance fee" not in opened.words
+    assert "In each run you have" not in picked(sale_of(beauty()), SessionOpened)[0].words
+
+
 # ---------------------------------------------------------------- settings
 
 
@@ -451,6 +473,26 @@ def test_given_values_hold_for_each_run_or_for_all():
         ("second-price", {"values": {"Ann": [5]}}, "rules.values holds 0 values for 'Ben'; give 1, or one for each"),
         ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values holds 2 values for 'Ann'; give 1, or one for each"),
         ("second-price", {"group": "XL"}, "rules.group 'XL'"),
+        (
+            "first-price",
+            {"values": {"Ann": [5], "Ben": [5], "Bem": [5]}},
+            "rules.values: unknown bidder 'Bem'; did you mean 'Ben'?",
+        ),
+        (
+            "second-price",
+            {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
+            "group 'M' draws no values where values are given; drop group, or values",
+        ),
+        (
+            "beauty",
+            {"bound": 50, "group": "M"},
+            "group 'M' draws the bound, so bound 50 is not used; drop one",
+        ),
+        (
+            "water",
+            {"supplies": [5] * 20, "supply": "low"},
+            "supplies fix each day, so supply [10, 20] is not used; drop one",
+        ),
         ("second-price", {"entrance_fee_share": 2}, "rules.entrance_fee_share 2"),
         ("english-private", {"step_share": 0}, "rules.step_share 0"),
         ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
@@ -491,6 +533,14 @@ def test_the_payoff_of_a_beauty_contest_is_the_share_of_the_prize_and_its_optimu
 def test_the_deviation_from_a_zero_equilibrium_is_the_share_of_the_bound():
     entries = run(beauty(bound=50, runs=2), [10, 50, 0], [5, None, 0]).log.entries
     assert metrics.deviations(entries) == {"Ann": [0.2, 0.1], "Ben": [1.0], "Cho": [0.0, 0.0]}
+
+
+def test_where_any_common_number_is_an_equilibrium_no_deviation_is_claimed_and_the_payoff_stands():
+    sale = run(beauty(4, fraction=1), [50, 50, 50, 50])
+    label = picked(sale, RunLabelled)[0]
+    assert (label.actions, label.assets) == ({}, dict.fromkeys(NAMES[:4], 25))
+    assert metrics.deviations(sale.log.entries) == {}
+    assert [(row.payoff_ratio, row.deviation) for row in metrics.standings(sale.log.entries)] == [(1.0, None)] * 4
 
 
 def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_is_shown():

@@ -289,7 +289,7 @@ def test_all_who_never_drink_die_on_the_fourth_day_and_the_game_ends_and_is_logg
 def test_a_bid_above_the_balance_is_asked_again_and_may_be_put_right():
     sale = conducted(water(8, supplies=(20,)), lambda ask: "I bid $500" if ask.attempt == 1 else "I bid $0.50")
     assert days_of(sale)[0].bids == {"Alex": Decimal("0.50")}
-    assert "above your remaining budget of $100" in of_type(sale.log.entries, BidFailed)[0].reason
+    assert "above the $100 that you have left" in of_type(sale.log.entries, BidFailed)[0].reason
 
 
 def test_a_bid_that_stays_above_the_balance_is_made_known():
@@ -422,3 +422,10 @@ def test_the_words_of_the_game_name_needs_salaries_and_supply():
 
 def test_asks_are_whole_before_they_are_answered():
     assert sale_of(water(8)).asks() == [Ask("Alex", "day 1", 1, Decimal(0), Decimal(100))]
+
+
+def test_the_opening_tells_what_is_made_known_and_what_becomes_of_a_bid_above_the_balance():
+    opened = sale_of(water(8, 9)).log.entries
+    words = next(entry.event.words for entry in opened if isinstance(entry.event, WaterOpened))
+    assert "Once the water is allocated, all bids, healths and balances are made known." in words
+    assert "A bid above your balance fails; if you put no other in its place, it is made known all the same." in words

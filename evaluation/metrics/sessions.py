@@ -21,8 +21,9 @@ class Player:
     """How a bidder did over the runs of a session.
 
     `mean_assets` is dollars after a run. `payoff`, `payoff_ratio` and `deviation` are as in the functions of this
-    module: means over the runs, None where no equilibrium is known. `broken_share` is the share of its runs in which it
-    gave at least one failed bid.
+    module: means over the runs, None where no equilibrium is known; `deviation` also where any common number is one.
+    `broken_share` is the share of its runs in which it gave at least one failed bid, put right or not: more runs than
+    those it paid the entrance fee in, which is charged only where every attempt to answer a call failed.
     """
 
     bidder: str
@@ -114,10 +115,13 @@ def deviations(entries: Sequence[Entry]) -> Series:
 
     In a beauty contest d is taken on the number itself, and as the equilibrium is 0, over which nothing can be divided,
     it is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked is left out.
+    With the fraction 1 any number that all pick is an equilibrium, none is the one to deviate from, and there is no d.
     """
     contest = next(iter(of_type(entries, BeautyOpened)), None)
     if contest is None:
         return _series(entries, lambda event, ideal: abs(float(event.assets / ideal.assets[event.bidder]) - 1))
+    if contest.fraction == 1:
+        return {}
     return _series(entries, lambda event, _: None if event.action is None else float(event.action / contest.bound))
 
 
@@ -130,7 +134,10 @@ def paths(entries: Sequence[Entry]) -> dict[str, list[Decimal | None]]:
 
 
 def broken_shares(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give the share of runs in which a bidder broke a rule: gave a failed bid, whether or not it put it right."""
+    """Give the share of runs in which a bidder broke a rule: gave a failed bid, whether or not it put it right.
+
+    The entrance fee is rarer: it is charged where every attempt to answer a call failed, and never in a beauty contest.
+    """
     failed = {(event.bidder, event.item) for event in of_type(entries, BidFailed)}
     played: dict[str, list[bool]] = {}
     for event in of_type(entries, RunSettled):

@@ -1,6 +1,7 @@
 """The beauty contest: everyone picks a number, and who is closest to a fraction of the mean wins a prize.
 
-For a fraction below 1 the one equilibrium is that all pick 0; for 1, any number that all pick.
+For a fraction below 1 the one equilibrium is that all pick 0; for 1, any number that all pick, so that no number can
+be said to be off it: then the label holds no actions, only the even split that all these equilibria come to.
 Source: EconArena, sec. A.1 (Moulin 1986, Nagel 1995).
 """
 
@@ -57,12 +58,16 @@ class PrizeAwarded(RunClosed):
     @property
     def words(self) -> str:
         """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown, number by number."""
         picks = [
             f"{name} picked {'nothing' if number is None else format(number, 'f')}."
             for name, number in self.actions.items()
         ]
         target = [] if self.target is None else [f"The target was {self.target:f}: {' and '.join(self.winners)} won."]
-        return " ".join([f"{self.item} is over.".capitalize(), *picks, *target])
+        return (f"{self.item} is over.".capitalize(), *picks, *target)
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ class Beauty(Session):
             for name, number in picks.items()
         ]
         zeros = dict.fromkeys(self.bidders, Decimal(0))
-        labelled = RunLabelled(item, zeros, award(zeros, self.options.fraction, self.options.prize))
+        best = zeros if self.options.fraction < 1 else {}
+        labelled = RunLabelled(item, best, award(zeros, self.options.fraction, self.options.prize))
         if self.options.shown == "nothing":
             return [*settled, labelled, PrizeAwarded(item, {}, (), None)]
         aim = round(target(list(picked.values()), self.options.fraction), 6) if picked else None

@@ -67,7 +67,7 @@ def _no_dollars(ask: Ask, amount: Decimal) -> str:
     if amount < ask.minimum:
         return f"{dollars(amount)} is below the least bid of {dollars(ask.minimum)}"
     if amount > ask.maximum:
-        return f"{dollars(amount)} is above your remaining budget of {dollars(ask.maximum)}"
+        return f"{dollars(amount)} is above the {dollars(ask.maximum)} that you have left"
     if amount % CENT:  # after the bounds: the remainder of a huge amount does not exist
         return "a bid must be in whole cents"
     return ""

@@ -35,6 +35,11 @@ class ValueDrawn(PrivateEvent):
     assets: Money
     capped: bool
 
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The value."""
+        capped = f", more than the {dollars(self.assets)} that you can bid" if self.capped else ""
+        return (f"Only you know: the item of {self.item} is worth {dollars(self.value)} to you{capped}.",)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemAllotted(RunClosed):
@@ -46,13 +51,17 @@ class ItemAllotted(RunClosed):
     @property
     def words(self) -> str:
         """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown, bid by bid."""
         bids = [
             f"{name} made no bid." if bid is None else f"{name} bid {dollars(bid)}."
             for name, bid in self.actions.items()
         ]
         values = [f"It was worth {dollars(value)} to {name}." for name, value in self.values.items()]
         won = [f"{name} wins and pays {dollars(self.price or Decimal(0))}." for name in self.winners]
-        return " ".join([f"{self.item} is over.".capitalize(), *bids, *won, *values])
+        return (f"{self.item} is over.".capitalize(), *bids, *won, *values)
 
 
 class Outcome(NamedTuple):
@@ -76,6 +85,11 @@ class PrivateValues(Session):
     options: ValueRules
     values: Mapping[str, Sequence[Decimal]]
     assets: Decimal
+
+    @property
+    def stakes(self) -> tuple[Money, Money]:
+        """What everyone has in each run, and the entrance fee, in dollars."""
+        return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
 
     @abstractmethod
     def outcome(self, bids: Bids) -> Outcome:
@@ -113,7 +127,7 @@ class PrivateValues(Session):
         """Say what the bids of a run come to, for each bidder, for the analyst, and for everyone."""
         item, outcome = name_of(run), self.outcome(bids)
         values = {name: self.values[name][run - 1] for name in self.bidders}
-        fee = to_cents(self.assets * self.options.entrance_fee_share)
+        _, fee = self.stakes
         events: list[Event] = []
         for name, bid in bids.items():
             won, charged = name == outcome.winner, fee if name in broke else Decimal(0)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from harbor.config import AuctionConfig, Houses
-from harbor.errors import ConfigError
+from harbor.config import AuctionConfig, Bidder, Houses
+from harbor.errors import ConfigError, unknown
 from harbor.events import Lot
 from harbor.games import BeautyRules, Rules, ValueRules, WaterRules
 from harbor.rules import beauty
@@ -49,6 +49,9 @@ def _water(rules: WaterRules, config: AuctionConfig) -> Water:
 def _values(kind: type[PrivateValues]) -> Builder:
     def build(rules: ValueRules, config: AuctionConfig) -> PrivateValues:
         names = _names(config)
+        for name in rules.values:
+            if name not in names:
+                raise ConfigError(f"rules.values: {unknown('bidder', name, names)}")
         try:
             values = draw_values(rules, names, stream(config.seed, "values"))
         except ValueError as error:
@@ -76,6 +79,13 @@ RULES: Mapping[str, Builder] = {
     "beauty": _beauty,
 }
 
+UNUSED: Mapping[str, str] = {
+    "budget": "the rules say what there is to spend",
+    "objective": "the rules say what is to be won",
+    "overestimate": "there are no estimates",
+}
+"""Settings of a bidder for the ascending auction alone, and what holds instead in the other games."""
+
 
 def build(config: AuctionConfig) -> Mechanism[Any]:
     """Make the rules of an auction, with its items already sampled.
@@ -92,8 +102,14 @@ def _check_other_game(config: AuctionConfig) -> None:
     game = config.rules.game
     if config.items != Houses():
         raise ConfigError(f"the game {game!r} sells no items of yours; drop items")
+    if config.catalog is not None:
+        raise ConfigError(f"nobody is profiled in the game {game!r}; drop catalog")
     for bidder in config.bidders:
         who = f"bidder {bidder.name!r} of the game {game!r}"
+        for setting, instead in UNUSED.items():
+            # by value: a config that was copied has every setting written down
+            if getattr(bidder, setting) != Bidder.model_fields[setting].default:
+                raise ConfigError(f"{who} has no use for {setting}: {instead}; drop it")
         if bidder.rule == "truthful":
             raise ConfigError(f"{who} has no estimates; give it rule = 'rational'")
         if bidder.strategy != "off" or bidder.theory_of_mind != "none" or bidder.remembers:

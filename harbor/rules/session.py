@@ -6,7 +6,7 @@ Source: EconArena, sec. 3, 4.3 and A.1.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
@@ -16,27 +16,50 @@ from typing import NamedTuple
 from harbor.asks import Action, Ask, Bid, Withdraw
 from harbor.events import AnalystEvent, Closing, Event, PrivateEvent, PublicEvent
 from harbor.games import SessionRules
-from harbor.money import Claim, Money
+from harbor.money import Claim, Money, dollars
 
 # ---------------------------------------------------------------- events
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened(PublicEvent):
-    """A session begins: who plays, how many runs, what is shown of how many past runs, and whether all are rational."""
+    """A session begins: who plays, how many runs, what is shown of how many past runs, and whether all are rational.
+
+    In auctions `assets` is the dollars that everyone has in each run, and `fee` what a broken rule costs; else 0.
+    """
 
     bidders: tuple[str, ...]
     runs: int
     show: str
     history: int
     rational_rivals: bool
+    assets: Money
+    fee: Money
 
     @property
     def words(self) -> str:
         """The rules, for whoever has only ears."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The rules, part by part."""
         shown = "Nothing is shown of past runs." if self.show == "nothing" else f"Past runs are shown: {self.show}."
-        rational = " You may count on all others being perfectly rational." if self.rational_rivals else ""
-        return f"Welcome, {', '.join(self.bidders)}. {self.rules} There are {self.runs} runs. {shown}{rational}"
+        rational = ["You may count on all others being perfectly rational."] if self.rational_rivals else []
+        runs = "There is 1 run." if self.runs == 1 else f"There are {self.runs} runs, and each starts afresh."
+        return (f"Welcome, {', '.join(self.bidders)}.", self.rules, *self._stakes(), runs, shown, *rational)
+
+    def _stakes(self) -> Iterator[str]:
+        """What can be gained and lost in a run: nothing more than `rules` says where there are no assets."""
+        if self.assets:
+            yield f"In each run you have {dollars(self.assets)}, and the item a new value, told to you alone."
+            yield "Your payoff of a run is your cash, plus that value less the price if you win."
+        if self.fee:
+            yield (
+                f"Only if all your attempts to answer a call fail, an entrance fee of {dollars(self.fee)} is charged; "
+                "to withdraw costs nothing."
+            )
+        else:
+            yield "No fee is charged for an answer that fails."
 
     @property
     def rules(self) -> str:
@@ -67,6 +90,16 @@ class RunSettled(PrivateEvent):
     fee: Money
     assets: Money
 
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What came of it; what is zero goes without saying."""
+        paid = f" and pay {dollars(self.paid)}" if self.paid else ""
+        said = [f"You win {self.item}{paid}." if self.won else f"You do not win {self.item}."]
+        if self.fee:
+            said.append(f"All your attempts at an answer failed: that costs the entrance fee of {dollars(self.fee)}.")
+        if self.assets:
+            said.append(f"After {self.item} you have {dollars(self.assets)}.")
+        return tuple(said)
+
 
 @dataclass(frozen=True, slots=True)
 class RunClosed(Closing):
@@ -78,7 +111,7 @@ class RunClosed(Closing):
 
 @dataclass(frozen=True, slots=True)
 class RunLabelled(AnalystEvent):
-    """The ground truth of a run: actions and assets in equilibrium, by bidder."""
+    """The ground truth of a run: actions and assets in equilibrium, by bidder; no actions where many are as good."""
 
     item: str
     actions: dict[str, Claim]
@@ -145,10 +178,15 @@ class Session(ABC):
         """Begin the run after this one, if there is one."""
         return self.open_run(state.run + 1) if state.run < self.options.runs else []
 
-    def facts(self) -> tuple[tuple[str, ...], int, str, int, bool]:
+    def facts(self) -> tuple[tuple[str, ...], int, str, int, bool, Money, Money]:
         """Give what every opening tells."""
         options = self.options
-        return self.bidders, options.runs, options.shown, options.history, options.rational_rivals
+        return self.bidders, options.runs, options.shown, options.history, options.rational_rivals, *self.stakes
+
+    @property
+    def stakes(self) -> tuple[Money, Money]:
+        """What everyone has in each run, and what a broken rule costs, in dollars; 0 without assets."""
+        return Decimal(0), Decimal(0)
 
     @abstractmethod
     def opened(self) -> SessionOpened:

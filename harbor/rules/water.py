@@ -46,16 +46,25 @@ class WaterOpened(PublicEvent):
     @property
     def words(self) -> str:
         """The rules, for whoever has only ears."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The rules, part by part."""
         people = "; ".join(
             f"{name} needs {need} units a day and earns {dollars(self.salaries[name])}"
             for name, need in self.needs.items()
         )
         return (
-            f"Welcome. Live through {self.days} days without rain. {people}. Each day {self.least_supply} to "
-            f"{self.most_supply} units of water are there. Each day you seal one bid for all you need: the highest bid "
-            "that still fits is served first, equal bids by the smaller need. Who is served pays its bid and gains "
-            f"{HEALTH_OF_WATER} health, up to {MOST_HEALTH}; the first dry day in a row costs 1 health, the second 2, "
-            f"and so on. You begin with {HEALTH_AT_FIRST}; at 0 you are out."
+            f"Welcome. Live through {self.days} days without rain.",
+            f"{people}.",
+            f"Each day {self.least_supply} to {self.most_supply} units of water are there.",
+            "Each day you seal one bid for all you need: the highest bid that still fits is served first, equal bids "
+            "by the smaller need.",
+            f"Who is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}; the first dry day in "
+            "a row costs 1 health, the second 2, and so on.",
+            f"You begin with {HEALTH_AT_FIRST}; at 0 you are out.",
+            "Once the water is allocated, all bids, healths and balances are made known.",
+            "A bid above your balance fails; if you put no other in its place, it is made known all the same.",
         )
 
 
@@ -87,7 +96,12 @@ class DayClosed(Closing):
     @property
     def words(self) -> str:
         """Every bid and every status."""
-        return " ".join([*map(self._bid, self.bids), *map(self._status, self.statuses)])
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """Every bid and every status, each by itself; who is eliminated is told so to its face."""
+        statuses = [self._status(name, hearer) for name in self.statuses]
+        return (*map(self._bid, self.bids), *statuses)
 
     def _bid(self, name: str) -> str:
         bid = self.bids[name]
@@ -96,10 +110,10 @@ class DayClosed(Closing):
         verdict = "above its balance" if name in self.over_balance else "served" if name in self.served else "dry"
         return f"{name} bids {dollars(bid)}: {verdict}."
 
-    def _status(self, name: str) -> str:
+    def _status(self, name: str, hearer: str) -> str:
         status = self.statuses[name]
         if not status.health:
-            return f"{name} is eliminated."
+            return "You are eliminated, and out of the game." if name == hearer else f"{name} is eliminated."
         return f"{name} has health {status.health} and {dollars(status.balance)}; a dry day would cost {status.dry}."
 
 
