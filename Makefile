@@ -17,7 +17,7 @@ check: .venv/installed-dev  ## everything CI runs
 	$(BIN)/pytest -n auto
 
 types: .venv/installed-dev  ## type-check an installed copy: mypy can't follow the folders from the root
-	rm -rf build/typed && $(BIN)/pip install -q --no-deps --target build/typed .
+	rm -rf build && $(BIN)/pip install -q --no-deps --target build/typed .
 	cd build/typed && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p harbor
 
 format: .venv/installed-dev

@@ -84,7 +84,8 @@ def test_search(benchmark, figure, store, count):
 )
 def test_puts(benchmark, figure, store, tmp_path, where, embedding):
     opened = store if where == "big" else ChromaStore(tmp_path / "memory", embedding=embedding, fields=["text"])
-    name = f"{'100,000 memories' if where == 'big' else 'a new store'}, embedding {embedding.name}"
+    held = len(opened.search(HERE, limit=200_000))  # of the store that the searches fill, where they ran before
+    name = f"{f'{held:,} memories' if where == 'big' else 'a new store'}, embedding {embedding.name}"
     numbers = iter(range(1_000_000, 2_000_000))
 
     def put_100(_):

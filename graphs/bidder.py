@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,8 +10,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from harbor.asks import Answer, Ask, Pause
-from harbor.errors import MemoryStoreError, ModelError
-from harbor.events import Event, ThoughtFailed
+from harbor.events import Event
 from harbor.graphs.contests.wiring import player_graph
 from harbor.graphs.nodes.believe import believe
 from harbor.graphs.nodes.bid import bid, fused
@@ -25,12 +24,11 @@ from harbor.graphs.nodes.remember import remember
 from harbor.graphs.nodes.replan import replan
 from harbor.graphs.nodes.strategize import strategize
 from harbor.graphs.routes import Routes
-from harbor.graphs.state import Mind, Thinking, Thought, Update
+from harbor.graphs.running import Node, running
+from harbor.graphs.state import Mind, Thinking
 from harbor.memory.journal import Journal
 from harbor.memory.notebook import Notebook
 
-Node = Callable[[Thinking, Thought], Awaitable[Update]]
-Builder = StateGraph[Thinking, None, Thinking, Thinking]
 Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
 MOST_STEPS = 25
 
@@ -45,7 +43,7 @@ def bidder_graph(mind: Mind) -> Graph:
     routes = Routes(mind.switches, tuple(nodes))
     graph = StateGraph(Thinking)
     for name, node in nodes.items():
-        _add(graph, name, node, mind)
+        graph.add_node(name, running(name, node, mind))
     graph.add_conditional_edges(START, routes.occasion, routes.doors)
     for chain in ([*routes.bidding, END], [*routes.closing, END]):
         for one, following in pairwise(chain):
@@ -80,27 +78,6 @@ def _nodes(mind: Mind) -> dict[str, Node]:
         )
         if on
     }
-
-
-def _add(graph: Builder, name: str, node: Node, mind: Mind) -> None:
-    async def run(state: Thinking) -> Update:
-        thought = mind.thought()
-        if (past := mind.model.recording.memory(mind.model.bidder, name)) is not None:
-            return thought.conclude(past)
-        try:
-            return await node(state, thought)
-        except (ModelError, MemoryStoreError) as error:
-            if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(mind)):
-                raise
-            # At a pause a thought that fails must not take those beside it along.
-            thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
-            return {}
-
-    graph.add_node(name, run)
-
-
-def _may_forget(mind: Mind) -> bool:
-    return mind.archive is not None and mind.archive.settings.on_error == "continue"
 
 
 class GraphBidder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Protocol, Self, TypedDict, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 
@@ -28,9 +28,24 @@ MEMORY_PROMPTS = ("plan", "replan", "predict", "strategize", "bid", "fused")
 """Prompts that what was recalled goes into."""
 
 
-def take_in(notebook: Notebook | None, news: Notebook | Iterable[Event]) -> Notebook:
-    """Reduce the notebook channel: a notebook replaces it, events are folded into it."""
-    return news if isinstance(news, Notebook) else (notebook or Notebook()).after(news)
+class Fold(Protocol):
+    """A working memory that is a fold over events: a notebook or a journal."""
+
+    def after(self, events: Iterable[Event]) -> Self:
+        """Give the memory after these events."""
+        ...
+
+
+F = TypeVar("F", bound=Fold)
+
+
+def taking_in(kind: type[F]) -> Callable[[F | None, F | Iterable[Event]], F]:
+    """Give the reducer of a memory's channel: a memory replaces it, events are folded into it."""
+
+    def take_in(memory: F | None, news: F | Iterable[Event]) -> F:
+        return news if isinstance(news, kind) else (memory or kind()).after(cast("Iterable[Event]", news))
+
+    return take_in
 
 
 class Thinking(TypedDict, total=False):
@@ -40,7 +55,7 @@ class Thinking(TypedDict, total=False):
     """
 
     ask: Ask | Pause
-    notebook: Annotated[Notebook, take_in]
+    notebook: Annotated[Notebook, taking_in(Notebook)]
     answer: Answer | None
 
 

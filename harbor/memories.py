@@ -56,7 +56,7 @@ class Unavailable(BaseStore):
 
     async def abatch(self, ops: Iterable[Op]) -> list[OpResult]:
         """Fail."""
-        raise MemoryStoreError(str(self.error))
+        return self.batch(ops)
 
 
 def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, Archive]:

@@ -17,10 +17,7 @@ from harbor import __version__
 from harbor.auction import Sale
 from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
 from harbor.errors import ConfigError
-from harbor.events import (
-    SCHEMA_VERSION,
-    LogOpened,
-)
+from harbor.events import SCHEMA_VERSION, LogOpened
 from harbor.folder import RunFolder, run_name
 from harbor.given import Given
 from harbor.introductions import introductions

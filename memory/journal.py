@@ -23,7 +23,6 @@ class Journal:
 
     name: str = ""
     personas: Mapping[str, float] = field(default_factory=dict)
-    objective: str = "profit"
     opened: PublicEvent | None = None
     supply: int = 0
     values: tuple[ValueDrawn, ...] = ()
@@ -102,6 +101,6 @@ class Journal:
             case WaterOpened() | SessionOpened():
                 return replace(self, opened=event)
             case BidderSeated():
-                return replace(self, name=event.bidder, personas=event.personas, objective=event.objective)
+                return replace(self, name=event.bidder, personas=event.personas)
             case _:
                 return self

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Any, TypedDict, TypeVar
 
 from harbor.asks import Answer, Ask, Pause
 from harbor.events import Event
 from harbor.graphs.prompting import Facts, fill
-from harbor.graphs.state import Thought
+from harbor.graphs.state import Thought, taking_in
 from harbor.memory.journal import Journal
 from harbor.models import Prompt
 from harbor.rules.beauty import BeautyOpened, PrizeAwarded
@@ -35,11 +34,6 @@ GAMES: dict[type[Event], str] = {
 """The games by the event that opens them; the prompt for a bid is called after the game."""
 
 
-def take_in(journal: Journal | None, news: Journal | Iterable[Event]) -> Journal:
-    """Reduce the journal channel: a journal replaces it, events are folded into it."""
-    return news if isinstance(news, Journal) else (journal or Journal()).after(news)
-
-
 class Playing(TypedDict, total=False):
     """The state of a player's graph.
 
@@ -47,7 +41,7 @@ class Playing(TypedDict, total=False):
     """
 
     ask: Ask | Pause
-    notebook: Annotated[Journal, take_in]
+    notebook: Annotated[Journal, taking_in(Journal)]
     answer: Answer | None
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from harbor.asks import Ask
-from harbor.errors import ModelError
-from harbor.events import ThoughtFailed
 from harbor.graphs.contests.choose import choose
 from harbor.graphs.contests.expect import expect
 from harbor.graphs.contests.prepare import plan, replan
 from harbor.graphs.contests.thinking import Playing
-from harbor.graphs.state import Mind, Thought, Update
+from harbor.graphs.running import running
+from harbor.graphs.state import Mind
 
-Node = Callable[[Playing, Thought], Awaitable[Update]]
 Graph = CompiledStateGraph[Playing, None, Playing, Playing]
 
 
@@ -28,14 +24,14 @@ def player_graph(mind: Mind) -> Graph:
     """
     planning = mind.switches.planning
     graph = StateGraph(Playing)
-    _add(graph, "bid", choose, mind)
-    _add(graph, "believe", expect, mind)
+    graph.add_node("bid", running("bid", choose, mind))
+    graph.add_node("believe", running("believe", expect, mind))
     if planning != "none":
-        _add(graph, "plan", plan, mind)
+        graph.add_node("plan", running("plan", plan, mind))
         graph.add_edge("plan", END)
     after = "replan" if planning == "adaptive" else END
     if planning == "adaptive":
-        _add(graph, "replan", replan, mind)
+        graph.add_node("replan", running("replan", replan, mind))
         graph.add_edge("replan", END)
     opening = "plan" if planning != "none" else END
 
@@ -54,17 +50,3 @@ def player_graph(mind: Mind) -> Graph:
     graph.add_edge("bid", END)
     graph.add_edge("believe", after)
     return graph.compile()
-
-
-def _add(graph: StateGraph[Playing, None, Playing, Playing], name: str, node: Node, mind: Mind) -> None:
-    async def run(state: Playing) -> Update:
-        thought = mind.thought()
-        try:
-            return await node(state, thought)
-        except ModelError as error:
-            if isinstance(state["ask"], Ask):
-                raise
-            thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
-            return {}
-
-    graph.add_node(name, run)

@@ -22,7 +22,7 @@ from harbor.money import Claim, Money, dollars
 
 
 @dataclass(frozen=True, slots=True)
-class SessionOpened(PublicEvent):
+class SessionOpened(PublicEvent, ABC):
     """A session begins: who plays, how many runs, what is shown of how many past runs, and whether all are rational.
 
     In auctions `assets` is the dollars that everyone has in each run, and `fee` what a broken rule costs; else 0.
@@ -62,9 +62,9 @@ class SessionOpened(PublicEvent):
             yield "No fee is charged for an answer that fails."
 
     @property
+    @abstractmethod
     def rules(self) -> str:
         """The rules of one run in words."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

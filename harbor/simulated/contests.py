@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 from statistics import fmean
-from typing import Any
 
 from harbor.config import Simulated
-
-Facts = dict[str, Any]
-Values = dict[str, Any]
+from harbor.simulated.appraisal import Facts, Values
 
 MARGIN = 1.1
 """How much above the least bid that would do a resident bids: the others may bid more than expected."""
