@@ -30,6 +30,7 @@ FLOORS = {
           harbor.memory.archive harbor.memory.carrying
           harbor.recording harbor.reading harbor.given harbor.result
           harbor.evaluation.metrics
+          harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
           harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
@@ -44,7 +45,11 @@ FLOORS = {
           harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
     3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
-    4: "harbor.evaluation.profiler",
+    4: """harbor.evaluation.profiler
+          harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
+          harbor.evaluation.experiments.analysis""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.output harbor.terminal harbor.telling""",

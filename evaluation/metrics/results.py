@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from harbor.evaluation.metrics.measurement import Measurement
 from harbor.events import BidderLabelled, BiddersAsked, ItemLabelled, ItemSold, ItemUnsold, SaleOpened
 from harbor.log import Entry, of_type
 
@@ -74,4 +75,18 @@ def items(entries: Sequence[Entry]) -> list[ItemResult]:
             closed=label.item in sold or label.item in unsold,
         )
         for label in of_type(entries, ItemLabelled)
+    ]
+
+
+def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1."""
+    return [Measurement(name, float(row.profit), row.bidder) for row in standings(entries)]
+
+
+def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Profit of each bidder over what all items together could have earned, a share. Source: Harbor eq. 3."""
+    missing = "all items together could have earned nothing"
+    return [
+        Measurement(name, row.profit_ratio, row.bidder, missing="" if row.profit_ratio is not None else missing)
+        for row in standings(entries)
     ]

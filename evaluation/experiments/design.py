@@ -1,0 +1,167 @@
+"""An experiment as data: what is varied, how often it is repeated, what is measured, compared, and published.
+
+Settings of the auctions are written as in any config. A bidder's persona or model may be a slot instead, "@1", "@2" and
+so on: personas rotate over the slots from repeat to repeat, models fill them in the order in which they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from harbor.errors import ConfigError, unknown
+from harbor.evaluation.metrics.registry import METRICS
+from harbor.settings import Settings, check_distinct
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
+EVERYONE = "everyone"
+"""The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
+
+
+class Variation(Settings):
+    """An arm or a condition: a name, and what it changes of the common settings.
+
+    In `auction`, `bidders` is a table of changes by name ("*": every bidder); what is not a table is replaced.
+    `repeats` and `order` replace those of the experiment.
+    """
+
+    name: Slug
+    label: str = ""
+    repeats: int | None = Field(None, ge=1)
+    order: Order | None = None
+    auction: dict[str, Any] = Field(default_factory=dict)
+
+
+class Side(Settings):
+    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition."""
+
+    arm: str | None = None
+    condition: str | None = None
+    bidder: str = EVERYONE
+
+
+class Comparison(Settings):
+    """A planned comparison of a metric: `of` minus `against`, game by game of the same repeat.
+
+    An arm, or a condition, that neither side names is gone through: there is a comparison in each.
+    """
+
+    metric: str
+    of: Side = Side()
+    against: Side = Side()
+
+    @model_validator(mode="after")
+    def _open_on_both_sides(self) -> Comparison:
+        for name in ("arm", "condition"):
+            if (getattr(self.of, name) is None) != (getattr(self.against, name) is None):
+                raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
+        if self.of == self.against:
+            raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
+        return self
+
+
+class PublishedValue(Settings):
+    """A published number and where it stands: arm, condition, bidder, what it is about and at which place."""
+
+    value: float
+    arm: str = ""
+    condition: str = ""
+    bidder: str = EVERYONE
+    about: str = ""
+    at: int | None = None
+    sd: float | None = None
+
+
+class Published(Settings):
+    """Numbers that a paper prints for one model; a correlation of metrics a and b is called "a ~ b"."""
+
+    source: str
+    model: str
+    metric: str
+    values: tuple[PublishedValue, ...] = Field(min_length=1)
+    note: str = ""
+
+
+class StandIn(Settings):
+    """What the published experiment had and this one lacks unless it is given, and what stands in for it."""
+
+    wants: str
+    uses: str
+
+
+class Experiment(Settings):
+    """Arms by conditions by repeats of an auction, a game or a series, and what is asked of them.
+
+    `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
+    catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
+    bidders from their ranks by profit.
+    """
+
+    name: Slug
+    title: str
+    question: str
+    source: str
+    repeats: int = Field(ge=1)
+    seed: int = Field(0, ge=0)
+    temperature: float = Field(0.0, ge=0, le=2)
+    auction: dict[str, Any]
+    arms: tuple[Variation, ...] = Field(min_length=1)
+    conditions: tuple[Variation, ...] = (Variation(name="all"),)
+    models: tuple[str, ...] = Field(("simulated",), min_length=1)
+    personas: tuple[str, ...] = ()
+    rotate_seats: bool = True
+    order: Order = "given"
+    metrics: tuple[str, ...] = Field(min_length=1)
+    correlations: tuple[tuple[str, str], ...] = ()
+    trueskill: bool = False
+    comparisons: tuple[Comparison, ...] = ()
+    published: tuple[Published, ...] = ()
+    stand_ins: tuple[StandIn, ...] = ()
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _known_names(self) -> Experiment:
+        check_distinct("arm", [arm.name for arm in self.arms])
+        check_distinct("condition", [condition.name for condition in self.conditions])
+        correlated = {f"{one} ~ {other}" for one, other in self.correlations}
+        _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
+        _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
+        _known("metric", [one.metric for one in self.published], [*METRICS, *correlated, "trueskill"])
+        sides = [side for comparison in self.comparisons for side in (comparison.of, comparison.against)]
+        values = [value for one in self.published for value in one.values]
+        _known("arm", [place.arm for place in (*sides, *values) if place.arm], [arm.name for arm in self.arms])
+        conditions = [condition.name for condition in self.conditions]
+        _known("condition", [place.condition for place in (*sides, *values) if place.condition], conditions)
+        return self
+
+
+def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    choices = list(known)
+    for name in names:
+        if name not in choices:
+            raise ValueError(unknown(kind, name, choices))
+
+
+def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
+    """Keep only these arms, and the comparisons between them; all without names.
+
+    Raises:
+        ConfigError: no arm has that name.
+    """
+    wanted = list(names)
+    known = [arm.name for arm in experiment.arms]
+    for name in wanted:
+        if name not in known:
+            raise ConfigError(unknown("arm", name, known))
+    if not wanted:
+        return experiment
+    kept = [
+        comparison
+        for comparison in experiment.comparisons
+        if all(side.arm in (None, *wanted) for side in (comparison.of, comparison.against))
+    ]
+    arms = tuple(arm for arm in experiment.arms if arm.name in wanted)
+    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept)})

@@ -1,0 +1,1 @@
+"""The published experiments, a TOML file each."""

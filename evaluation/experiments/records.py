@@ -1,0 +1,97 @@
+"""What an experiment leaves: a record a game, and all of them together, as data for statistics and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.games import Game
+from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.metrics.registry import measure
+from harbor.events import BidderLabelled, ModelCalled, SeriesOpened
+from harbor.log import Entry, of_type
+
+Status = Literal["finished", "failed", "unfinished"]
+
+
+@dataclass(frozen=True, slots=True)
+class GameRecord:
+    """One game of an experiment: how it ended, and what was measured of it.
+
+    A failed game has no measurements and says why in `detail`; one that was not held, or broke off, is unfinished.
+    `players` says what plays each bidder; `cost` is in dollars (None: unknown).
+    """
+
+    arm: str
+    condition: str
+    repeat: int
+    seed: int
+    status: Status
+    detail: str = ""
+    players: tuple[tuple[str, str], ...] = ()
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    measurements: tuple[Measurement, ...] = ()
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the built-in model played any bidder."""
+        return any(player.startswith("simulated") for _, player in self.players)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """An experiment and the records of all its games, in the order of the design."""
+
+    experiment: Experiment
+    games: tuple[GameRecord, ...]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the built-in model played in any game."""
+        return any(game.simulated for game in self.games)
+
+    def of(self, status: Status) -> list[GameRecord]:
+        """List the games that ended so."""
+        return [game for game in self.games if game.status == status]
+
+
+def record(game: Game, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> GameRecord:
+    """Measure a finished game.
+
+    A game in which a model gave no usable reply in all its calls is a failed one: what that bidder did was nobody's play.
+
+    Args:
+        game: which one.
+        metrics: their names.
+        logs: that of the game; for a series, its own log and then those of its auctions.
+    """
+    called = [call for log in logs for call in of_type(log, ModelCalled)]
+    answered = {call.bidder for call in called if call.outcome == "ok"}
+    silent = sorted({call.bidder for call in called} - answered)
+    costs = [call.cost_dollars for call in called]
+    return GameRecord(
+        game.arm,
+        game.condition,
+        game.repeat,
+        game.config.seed,
+        "failed" if silent else "finished",
+        detail=f"no usable reply of a model for {', '.join(silent)}" if silent else "",
+        players=_players(logs[0]),
+        calls=len(called),
+        input_tokens=sum(call.input_tokens for call in called),
+        output_tokens=sum(call.output_tokens for call in called),
+        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        measurements=() if silent else tuple(measure(metrics, logs[0])),
+    )
+
+
+def _players(log: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
+    series = of_type(log, SeriesOpened)
+    if series:
+        return tuple(series[0].players.items())
+    return tuple((label.bidder, label.player) for label in of_type(log, BidderLabelled))
