@@ -42,8 +42,8 @@ class Estimate:
 class Difference:
     """A planned comparison: the mean of the differences game by game, with its 95 % interval, p and effect size.
 
-    `effect` is Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p within the family of
-    all planned comparisons of the experiment.
+    `effect` is Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p within the family
+    of all planned comparisons of the experiment.
     """
 
     metric: str
@@ -79,7 +79,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """TrueSkill of a bidder: mu and sigma, means over shuffled orders of the games, and how mu spreads over the orders."""
+    """TrueSkill of a bidder: means of mu and sigma over shuffled orders of the games, and how mu spreads over them."""
 
     arm: str
     condition: str

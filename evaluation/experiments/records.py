@@ -63,7 +63,7 @@ class Results:
 def record(game: Game, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> GameRecord:
     """Measure a finished game.
 
-    A game in which a model gave no usable reply in all its calls is a failed one: what that bidder did was nobody's play.
+    A game in which a model gave no usable reply to any call is a failed one: what that bidder did was nobody's play.
 
     Args:
         game: which one.

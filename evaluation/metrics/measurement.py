@@ -17,7 +17,7 @@ Spread = Literal["mean", "skewed", "binary"]
 class Measurement:
     """A number measured of one game.
 
-    `bidder` is whose it is ("": the whole game's), `about` what it is about (a rival, an item, a bin; "": nothing more),
+    `bidder` is whose it is ("": the whole game's), `about` what it is about (a rival, an item, a bin), and
     `at` the place in the game, from 1 (an item, a day, a run, an auction; None: the whole of it). A `value` of None is
     missing, and `missing` says why.
     """
@@ -32,7 +32,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: what it says (formula and source are in the docstring of `measure`), its unit, how it spreads over games."""
+    """A metric: what it says, its unit, how it spreads over games; `measure` documents its formula and source."""
 
     says: str
     unit: Unit
