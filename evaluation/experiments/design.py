@@ -145,6 +145,13 @@ def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
             raise ValueError(unknown(kind, name, choices))
 
 
+def measured(experiment: Experiment) -> tuple[str, ...]:
+    """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
+    correlated = (name for pair in experiment.correlations for name in pair)
+    ranks = ("rank",) if experiment.trueskill else ()
+    return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
+
+
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
     """Keep only these arms, and the comparisons between them; all without names.
 
