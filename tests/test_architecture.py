@@ -22,7 +22,8 @@ FLOORS = {
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
+    1: """harbor.evaluation.statistics
+          harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
           harbor.simulated.appraisal harbor.simulated.contests
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
@@ -49,7 +50,7 @@ FLOORS = {
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis""",
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.output harbor.terminal harbor.telling""",
