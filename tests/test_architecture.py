@@ -34,6 +34,8 @@ FLOORS = {
           harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
+          harbor.evaluation.metrics.plans harbor.evaluation.metrics.strategy harbor.evaluation.metrics.bidding
+          harbor.evaluation.metrics.beliefs
           harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
     2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder
           harbor.graphs.running harbor.graphs.routes harbor.graphs.state
