@@ -52,7 +52,7 @@ FLOORS = {
           harbor.evaluation.experiments.analysis""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.output harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.designs harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

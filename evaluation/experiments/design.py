@@ -6,7 +6,8 @@ so on: personas rotate over the slots from repeat to repeat, models fill them in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -17,6 +18,8 @@ from harbor.settings import Settings, check_distinct
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
+SLOT = re.compile(r"@[1-9][0-9]?")
+"""A place that another setting fills: a persona or a model."""
 EVERYONE = "everyone"
 """The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
 
@@ -86,10 +89,14 @@ class Published(Settings):
 
 
 class StandIn(Settings):
-    """What the published experiment had and this one lacks unless it is given, and what stands in for it."""
+    """What the published experiment had and this one lacks unless it is given, and what stands in for it.
+
+    `slot` is that of a model, "@1", "@2" ..., if a model can be given for it.
+    """
 
     wants: str
     uses: str
+    slot: str = Field("", pattern=rf"^({SLOT.pattern})?$")
 
 
 class Experiment(Settings):
@@ -137,12 +144,63 @@ class Experiment(Settings):
         _known("condition", [place.condition for place in (*sides, *values) if place.condition], conditions)
         return self
 
+    @model_validator(mode="after")
+    def _slots_are_filled(self) -> Experiment:
+        for slot in model_slots(self):
+            if int(slot[1:]) > len(self.models):
+                raise ValueError(f"slot {slot!r} has no model, as models names {len(self.models)}; name one for each")
+        return self
+
 
 def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
     choices = list(known)
     for name in names:
         if name not in choices:
             raise ValueError(unknown(kind, name, choices))
+
+
+def model_slots(experiment: Experiment) -> tuple[str, ...]:
+    """Name the slots that a model can be given for, in order: "@1", "@2" ..."""
+    changes = (experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions)))
+    named = {model for settings in changes for model in _models(settings) if SLOT.fullmatch(model)}
+    return tuple(sorted(named, key=lambda slot: int(slot[1:])))
+
+
+def _models(settings: Any) -> list[str]:
+    """Find the models that bidders are given in settings or in changes of them."""
+    if isinstance(settings, list):
+        return [model for one in settings for model in _models(one)]
+    if not isinstance(settings, dict):
+        return []
+    own = [settings["model"]] if isinstance(settings.get("model"), str) else []
+    return own + [model for one in settings.values() for model in _models(one)]
+
+
+def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
+    """Fill the first slots with these models; stand-ins keep the rest.
+
+    Raises:
+        ConfigError: there are more models than slots.
+    """
+    slots = model_slots(experiment)
+    if len(models) > len(slots):
+        surplus, room = models[len(slots)], f"experiment {experiment.name!r} has {len(slots)} slots for models"
+        raise ConfigError(f"model {surplus!r} is one too many: {room}; drop it")
+    filled = {f"@{number}" for number in range(1, len(models) + 1)}
+    changes = {
+        "models": (*models, *experiment.models[len(models) :]),
+        "stand_ins": tuple(one for one in experiment.stand_ins if one.slot not in filled),
+    }
+    return experiment.model_copy(update=changes)
+
+
+def standing_in(experiment: Experiment) -> tuple[str, ...]:
+    """Say in words what stands in for what the published experiment had: models, by slot, and all else."""
+    told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
+    played = dict(zip(model_slots(experiment), experiment.models, strict=False))
+    plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
+    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items())]
+    return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:

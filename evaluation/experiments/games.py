@@ -6,7 +6,6 @@ personas and seed in all arms and conditions: they are paired by common random n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -14,12 +13,11 @@ from typing import Any
 
 from harbor.config import AuctionConfig, check
 from harbor.errors import ConfigError
-from harbor.evaluation.experiments.design import Experiment, Order, Variation
+from harbor.evaluation.experiments.design import SLOT, Experiment, Order, Variation
 from harbor.personas.catalog import houses, personas
 from harbor.seeding import derive, stream
 
 SEEDS = 2**32
-_SLOT = re.compile(r"@([1-9][0-9]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +45,33 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Game]:
     Raises:
         ConfigError: the settings of an arm are refused, or two arms are equal.
     """
-    cells = [(arm, condition) for arm in experiment.arms for condition in experiment.conditions]
-    wanted = {
-        (arm.name, condition.name): repeats or arm.repeats or condition.repeats or experiment.repeats
-        for arm, condition in cells
-    }
+    wanted = _repeats(experiment, repeats)
     found = [
         game(experiment, arm, condition, repeat)
         for repeat in range(1, max(wanted.values()) + 1)
-        for arm, condition in cells
+        for arm in experiment.arms
+        for condition in experiment.conditions
         if repeat <= wanted[arm.name, condition.name]
     ]
     _refuse_equal_arms(experiment, found)
     return found
+
+
+def games_in_all(experiment: Experiment, repeats: int | None = None) -> int:
+    """Count the games of an experiment without resolving them."""
+    return sum(_repeats(experiment, repeats).values())
+
+
+def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str], int]:
+    """Say how often each arm is repeated under each condition: where both have repeats of their own, the fewer."""
+    if repeats is not None and repeats < 1:
+        raise ConfigError(f"repeats {repeats}: ask for one or more")
+    own = {
+        (arm.name, condition.name): [one for one in (arm.repeats, condition.repeats) if one]
+        for arm in experiment.arms
+        for condition in experiment.conditions
+    }
+    return {cell: repeats or min(fewer, default=experiment.repeats) for cell, fewer in own.items()}
 
 
 def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Game:
@@ -83,9 +95,7 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
         values["items"] = _ordered(values["items"], order, seed)
     else:
         values.pop("items")
-    used = {bidder.get("model", "simulated") for bidder in bidders}
-    own = values.get("models", {})
-    values["models"] = own | {name: {"use": name, "temperature": experiment.temperature} for name in used - set(own)}
+    values["models"] = _models(values.get("models", {}), bidders, experiment.temperature)
     named = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
     return Game(arm.name, condition.name, repeat, check(AuctionConfig, values | named, where))
@@ -118,16 +128,26 @@ def _filled(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[st
     slots = [slots] if isinstance(slots, str) else slots
     if isinstance(slots, list):
         filled["persona"] = [_persona(slot, rotation, repeat) for slot in slots]
-    slot = _SLOT.fullmatch(str(filled.get("model", "")))
-    if slot:
-        filled["model"] = experiment.models[(int(slot[1]) - 1) % len(experiment.models)]
+    model = str(filled.get("model", "simulated"))
+    if SLOT.fullmatch(model):
+        filled["model"] = experiment.models[int(model[1:]) - 1]
     return filled
 
 
 def _persona(slot: str, rotation: list[str], repeat: int) -> str:
     """Give the persona of a slot: each repeat moves every slot on by one, so that each persona is in each in turn."""
-    found = _SLOT.fullmatch(slot)
-    return rotation[(int(found[1]) + repeat - 2) % len(rotation)] if found else slot
+    if not SLOT.fullmatch(slot):
+        return slot
+    number = int(slot[1:])
+    if number > len(rotation):
+        raise ConfigError(f"slot {slot!r} has no persona, as the pool holds {len(rotation)}; add to personas")
+    return rotation[(number + repeat - 2) % len(rotation)]
+
+
+def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], temperature: float) -> dict[str, Any]:
+    """Give the settings of the models that are used; one that the experiment does not describe is used as it is."""
+    used = sorted({bidder.get("model", "simulated") for bidder in bidders})
+    return {name: {"temperature": temperature, **own.get(name, {"use": name})} for name in used}
 
 
 def _items(items: Any, seed: int, rotation: list[str], repeat: int) -> Any:
