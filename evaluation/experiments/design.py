@@ -27,7 +27,8 @@ EVERYONE = "everyone"
 class Variation(Settings):
     """An arm or a condition: a name, and what it changes of the common settings.
 
-    In `auction`, `bidders` is a table of changes by name ("*": every bidder); what is not a table is replaced.
+    In `auction`, `bidders` is a table of changes by name ("*": every bidder), a list of the names of those who stay, or
+    a list of others; what is not a table is replaced.
     `repeats` and `order` replace those of the experiment.
     """
 
@@ -67,7 +68,10 @@ class Comparison(Settings):
 
 
 class PublishedValue(Settings):
-    """A published number and where it stands: arm, condition, bidder, what it is about and at which place."""
+    """A published number and where it stands: arm, condition, bidder, what it is about and at which place.
+
+    An arm or a condition that is left out is one that the paper does not tell: the number is set beside each of ours.
+    """
 
     value: float
     arm: str = ""
@@ -76,6 +80,10 @@ class PublishedValue(Settings):
     about: str = ""
     at: int | None = None
     sd: float | None = None
+
+    def is_beside(self, arm: str, condition: str) -> bool:
+        """Say whether it is set beside this arm under this condition."""
+        return self.arm in ("", arm) and self.condition in ("", condition)
 
 
 class Published(Settings):
@@ -201,6 +209,13 @@ def standing_in(experiment: Experiment) -> tuple[str, ...]:
     plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
     slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items())]
     return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
+
+
+def measured(experiment: Experiment) -> tuple[str, ...]:
+    """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
+    correlated = (name for pair in experiment.correlations for name in pair)
+    ranks = ("rank",) if experiment.trueskill else ()
+    return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:

@@ -6,15 +6,18 @@ personas and seed in all arms and conditions: they are paired by common random n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from harbor.config import AuctionConfig, check
-from harbor.errors import ConfigError
+from harbor.errors import ConfigError, unknown
 from harbor.evaluation.experiments.design import SLOT, Experiment, Order, Variation
-from harbor.personas.catalog import houses, personas
+from harbor.personas.catalog import extended, find, houses, personas
+from harbor.rules.registry import build
 from harbor.seeding import derive, stream
 
 SEEDS = 2**32
@@ -53,7 +56,10 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Game]:
         for condition in experiment.conditions
         if repeat <= wanted[arm.name, condition.name]
     ]
-    _refuse_equal_arms(experiment, found)
+    first = {(one.arm, one.condition): one.config for one in found if one.repeat == 1}
+    for (arm, condition), config in first.items():
+        _refuse_unplayable(config, f"experiment {experiment.name!r}, arm {arm!r}, condition {condition!r}")
+    _refuse_equal_arms(experiment, first)
     return found
 
 
@@ -80,6 +86,15 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
     Raises:
         ConfigError: its settings are refused.
     """
+    where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
+    try:
+        values = _values(experiment, arm, condition, repeat)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    return Game(arm.name, condition.name, repeat, check(AuctionConfig, values, where))
+
+
+def _values(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> dict[str, Any]:
     values = deepcopy(experiment.auction)
     for variation in (condition, arm):
         values = _merged(values, variation.auction)
@@ -88,28 +103,25 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
     rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
     bidders = [_filled(bidder, experiment, rotation, repeat) for bidder in values.get("bidders", [])]
     shift = (repeat - 1) % len(bidders) if experiment.rotate_seats and bidders else 0
-    values["bidders"] = bidders[shift:] + bidders[:shift]
-    values["items"] = _items(values.get("items"), seed, rotation, repeat)
-    order = arm.order or condition.order or experiment.order
-    if isinstance(values["items"], list):
-        values["items"] = _ordered(values["items"], order, seed)
-    else:
-        values.pop("items")
-    values["models"] = _models(values.get("models", {}), bidders, experiment.temperature)
-    named = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
-    where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
-    return Game(arm.name, condition.name, repeat, check(AuctionConfig, values | named, where))
+    items = _items(values.pop("items", None), seed, bidders, rotation, repeat)
+    if isinstance(items, list):
+        items = _ordered(items, arm.order or condition.order or experiment.order, seed)
+    return {
+        **values,
+        "name": f"{experiment.name} {arm.name} {condition.name} {repeat}",
+        "seed": seed,
+        "bidders": bidders[shift:] + bidders[:shift],
+        "models": _models(values.get("models", {}), bidders, experiment.temperature),
+        **({} if items is None else {"items": items}),
+    }
 
 
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Apply changes: tables are merged, bidders by name, all else is replaced."""
     merged = dict(values)
     for key, change in changes.items():
-        if key == "bidders" and isinstance(change, Mapping):
-            merged[key] = [_changed(bidder, change) for bidder in values.get(key, [])]
-            strangers = set(change) - {"*"} - {bidder.get("name") for bidder in merged[key]}
-            if strangers:
-                raise ConfigError(f"a variation changes bidder {min(strangers)!r}, whom the experiment lacks; name one")
+        if key == "bidders":
+            merged[key] = _bidders(values.get(key, []), change)
         elif key != "items" and isinstance(change, Mapping) and isinstance(values.get(key), Mapping):
             merged[key] = _merged(values[key], change)
         else:
@@ -117,8 +129,18 @@ def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     return merged
 
 
-def _changed(bidder: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    return {**bidder, **changes.get("*", {}), **changes.get(bidder.get("name", ""), {})}
+def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
+    """Change bidders by a table, keep those that a list names, or replace them by a list of others."""
+    by_table = isinstance(change, Mapping)
+    if not by_table and not (change and all(isinstance(one, str) for one in change)):
+        return deepcopy(change)
+    known = [bidder.get("name", "") for bidder in bidders]
+    for name in change:
+        if name not in known and not (by_table and name == "*"):
+            raise ConfigError(unknown("bidder", name, known))
+    if not by_table:
+        return [deepcopy(bidder) for bidder in bidders if bidder.get("name") in change]
+    return [{**bidder, **change.get("*", {}), **change.get(bidder.get("name"), {})} for bidder in bidders]
 
 
 def _filled(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
@@ -150,11 +172,17 @@ def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], temperature: 
     return {name: {"temperature": temperature, **own.get(name, {"use": name})} for name in used}
 
 
-def _items(items: Any, seed: int, rotation: list[str], repeat: int) -> Any:
-    """Draw houses whose matches are given by slot: the same for all arms, whoever has which persona."""
+def _items(
+    items: Any, seed: int, bidders: list[dict[str, Any]], rotation: list[str], repeat: int
+) -> list[dict[str, Any]] | Any:
+    """Draw houses whose matches are given by slot, and so the same for all arms, or by bidder."""
     if not (isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping)):
         return items
-    matched = {_persona(slot, rotation, repeat): count for slot, count in items["matched"].items()}
+    held = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
+    matched: Counter[str] = Counter()
+    for whose, count in items["matched"].items():
+        mix = held[whose] if whose in held else [_persona(whose, rotation, repeat)]
+        matched.update({persona: len(range(place, count, len(mix))) for place, persona in enumerate(mix)})
     return [item.model_dump() for item in houses(items.get("count", 10), seed, matched)]
 
 
@@ -171,14 +199,24 @@ def _ordered(items: list[dict[str, Any]], order: Order, seed: int) -> list[dict[
     return items
 
 
-def _refuse_equal_arms(experiment: Experiment, found: list[Game]) -> None:
-    """Two arms with equal settings under every condition would be one arm, counted twice."""
-    first = {(one.arm, one.condition): one.config.model_copy(update={"name": ""}) for one in found if one.repeat == 1}
-    arms = {
-        arm.name: [first[arm.name, condition.name] for condition in experiment.conditions] for arm in experiment.arms
-    }
-    names = list(arms)
-    for place, name in enumerate(names):
-        for other in names[:place]:
-            if arms[name] == arms[other]:
-                raise ConfigError(f"arms {other!r} and {name!r} are equal; change one of them, or leave one out")
+def _refuse_unplayable(config: AuctionConfig, where: str) -> None:
+    """Refuse before any game is held what a game would refuse: a persona that is not there, rules that don't fit."""
+    known = extended(config.personas)
+    try:
+        for bidder in config.bidders:
+            for persona in bidder.persona:
+                find(known, persona)
+        build(config)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _refuse_equal_arms(experiment: Experiment, first: Mapping[tuple[str, str], AuctionConfig]) -> None:
+    """Two arms with equal settings under every condition would be one arm, counted twice; so would two conditions."""
+    plain = {cell: config.model_copy(update={"name": ""}) for cell, config in first.items()}
+    arms, conditions = ([one.name for one in some] for some in (experiment.arms, experiment.conditions))
+    for kind, names, across in (("arms", arms, conditions), ("conditions", conditions, arms)):
+        of = {name: [plain[(name, other) if kind == "arms" else (other, name)] for other in across] for name in names}
+        for one, other in combinations(names, 2):
+            if of[one] == of[other]:
+                raise ConfigError(f"{kind} {one!r} and {other!r} are equal; change one of them, or leave one out")
