@@ -47,7 +47,7 @@ FLOORS = {
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: """harbor.evaluation.profiler
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
           harbor.evaluation.experiments.analysis""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions

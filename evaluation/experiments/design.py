@@ -10,13 +10,21 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.settings import Settings, check_distinct
 
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+
+
+def _slug(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
+    return name
+
+
+Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
 SLOT = re.compile(r"@[1-9][0-9]?")
 """A place that another setting fills: a persona or a model."""
@@ -144,7 +152,8 @@ class Experiment(Settings):
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
         _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
-        _known("metric", [one.metric for one in self.published], [*METRICS, *correlated, "trueskill"])
+        rated = ["trueskill"] if self.trueskill else []
+        _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
         sides = [side for comparison in self.comparisons for side in (comparison.of, comparison.against)]
         values = [value for one in self.published for value in one.values]
         _known("arm", [place.arm for place in (*sides, *values) if place.arm], [arm.name for arm in self.arms])

@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from harbor.config import AuctionConfig, check
 from harbor.errors import ConfigError, unknown
+from harbor.evaluation.experiments.cells import check_cells
 from harbor.evaluation.experiments.design import SLOT, Experiment, Order, Variation
-from harbor.personas.catalog import extended, find, houses, personas
-from harbor.rules.registry import build
+from harbor.personas.catalog import houses, personas
 from harbor.seeding import derive, stream
 
 SEEDS = 2**32
@@ -46,7 +45,7 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Game]:
         repeats: how many of each arm under each condition; what the design says by default.
 
     Raises:
-        ConfigError: the settings of an arm are refused, or two arms are equal.
+        ConfigError: the settings of an arm are refused, two arms are equal, or a bidder is named whom none has.
     """
     wanted = _repeats(experiment, repeats)
     found = [
@@ -56,10 +55,7 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Game]:
         for condition in experiment.conditions
         if repeat <= wanted[arm.name, condition.name]
     ]
-    first = {(one.arm, one.condition): one.config for one in found if one.repeat == 1}
-    for (arm, condition), config in first.items():
-        _refuse_unplayable(config, f"experiment {experiment.name!r}, arm {arm!r}, condition {condition!r}")
-    _refuse_equal_arms(experiment, first)
+    check_cells(experiment, {(one.arm, one.condition): one.config for one in found if one.repeat == 1})
     return found
 
 
@@ -197,26 +193,3 @@ def _ordered(items: list[dict[str, Any]], order: Order, seed: int) -> list[dict[
             raise ConfigError(f"order {list(order)!r} is not one of all items; name each of {sorted(by_name)} once")
         return [by_name[name] for name in order]
     return items
-
-
-def _refuse_unplayable(config: AuctionConfig, where: str) -> None:
-    """Refuse before any game is held what a game would refuse: a persona that is not there, rules that don't fit."""
-    known = extended(config.personas)
-    try:
-        for bidder in config.bidders:
-            for persona in bidder.persona:
-                find(known, persona)
-        build(config)
-    except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from error
-
-
-def _refuse_equal_arms(experiment: Experiment, first: Mapping[tuple[str, str], AuctionConfig]) -> None:
-    """Two arms with equal settings under every condition would be one arm, counted twice; so would two conditions."""
-    plain = {cell: config.model_copy(update={"name": ""}) for cell, config in first.items()}
-    arms, conditions = ([one.name for one in some] for some in (experiment.arms, experiment.conditions))
-    for kind, names, across in (("arms", arms, conditions), ("conditions", conditions, arms)):
-        of = {name: [plain[(name, other) if kind == "arms" else (other, name)] for other in across] for name in names}
-        for one, other in combinations(names, 2):
-            if of[one] == of[other]:
-                raise ConfigError(f"{kind} {one!r} and {other!r} are equal; change one of them, or leave one out")
