@@ -17,7 +17,6 @@ from harbor.evaluation.metrics.registry import METRICS
 from harbor.settings import Settings, check_distinct
 
 
-
 def _slug(name: str) -> str:
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
