@@ -52,7 +52,10 @@ FLOORS = {
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames""",
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
+          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
+          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
+          harbor.evaluation.experiments.power""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.experiments harbor.commands.output harbor.commands.scoring harbor.designs
