@@ -28,7 +28,7 @@ FLOORS = {
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
           harbor.memory.archive harbor.memory.carrying
-          harbor.recording harbor.reading harbor.given harbor.result
+          harbor.recording harbor.reading harbor.given harbor.result harbor.evaluation.prices
           harbor.evaluation.metrics
           harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
