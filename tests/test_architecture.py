@@ -50,7 +50,10 @@ FLOORS = {
           harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
           harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
-          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences""",
+          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
+          harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
+          harbor.evaluation.experiments.executors
+          harbor.evaluation.experiments.ray_cluster harbor.evaluation.experiments.runner""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.output harbor.terminal harbor.telling""",
