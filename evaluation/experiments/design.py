@@ -114,12 +114,20 @@ class StandIn(Settings):
     slot: str = Field("", pattern=rf"^({SLOT.pattern})?$")
 
 
+class ModelPrice(Settings):
+    """What a model costs, in dollars per million tokens."""
+
+    input_price: float = Field(ge=0, allow_inf_nan=False)
+    output_price: float = Field(ge=0, allow_inf_nan=False)
+
+
 class Experiment(Settings):
     """Arms by conditions by repeats of an auction, a game or a series, and what is asked of them.
 
     `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
     catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
-    bidders from their ranks by profit.
+    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
+    they are filled in when the experiment is begun, so that it goes on at the same prices.
     """
 
     name: Slug
@@ -133,6 +141,7 @@ class Experiment(Settings):
     arms: tuple[Variation, ...] = Field(min_length=1)
     conditions: tuple[Variation, ...] = (Variation(name="all"),)
     models: tuple[str, ...] = Field(("simulated",), min_length=1)
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
     personas: tuple[str, ...] = ()
     rotate_seats: bool = True
     order: Order = "given"
@@ -234,7 +243,7 @@ def ranking(experiment: Experiment) -> str:
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms, and the comparisons between them; all without names.
+    """Keep only these arms, the comparisons between them, and their published numbers; all without names.
 
     Raises:
         ConfigError: no arm has that name.
@@ -252,4 +261,28 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
         if all(side.arm in (None, *wanted) for side in (comparison.of, comparison.against))
     ]
     arms = tuple(arm for arm in experiment.arms if arm.name in wanted)
-    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept)})
+    published = [_of_arms(one, wanted) for one in experiment.published]
+    told = tuple(one for one in published if one.values)
+    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept), "published": told})
+
+
+def _of_arms(published: Published, arms: list[str]) -> Published:
+    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})
+
+
+def with_repeats(experiment: Experiment, repeats: int) -> Experiment:
+    """Repeat each arm under each condition so often.
+
+    Raises:
+        ConfigError: not even once.
+    """
+    if repeats < 1:
+        raise ConfigError(f"repeats {repeats}: ask for one or more")
+    plain = {"repeats": None}
+    return experiment.model_copy(
+        update={
+            "repeats": repeats,
+            "arms": tuple(arm.model_copy(update=plain) for arm in experiment.arms),
+            "conditions": tuple(condition.model_copy(update=plain) for condition in experiment.conditions),
+        }
+    )

@@ -107,7 +107,7 @@ def _values(experiment: Experiment, arm: Variation, condition: Variation, repeat
         "name": f"{experiment.name} {arm.name} {condition.name} {repeat}",
         "seed": seed,
         "bidders": bidders[shift:] + bidders[:shift],
-        "models": _models(values.get("models", {}), bidders, experiment.temperature),
+        "models": _models(values.get("models", {}), bidders, experiment),
         **({} if items is None else {"items": items}),
     }
 
@@ -162,10 +162,12 @@ def _persona(slot: str, rotation: list[str], repeat: int) -> str:
     return rotation[(number + repeat - 2) % len(rotation)]
 
 
-def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], temperature: float) -> dict[str, Any]:
+def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], experiment: Experiment) -> dict[str, Any]:
     """Give the settings of the models that are used; one that the experiment does not describe is used as it is."""
     used = sorted({bidder.get("model", "simulated") for bidder in bidders})
-    return {name: {"temperature": temperature, **own.get(name, {"use": name})} for name in used}
+    found = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
+    prices = {use: price.model_dump() for use, price in experiment.prices.items()}
+    return {name: {**prices.get(settings.get("use", "simulated"), {}), **settings} for name, settings in found.items()}
 
 
 def _items(
