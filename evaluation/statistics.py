@@ -22,7 +22,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from harbor.seeding import derive
 
-Method = Literal["t", "bootstrap", "Wilson", "cluster-robust", "cluster bootstrap", "none"]
+Method = Literal["t", "bootstrap", "Wilson", "cluster-robust", "none"]
 Floats = NDArray[np.float64]
 
 RESAMPLES, RANK_RESAMPLES = 1999, 999
@@ -105,19 +105,20 @@ def wilson_mean(values: ArrayLike) -> Mean:
         raise ValueError("a share needs values of 0 and 1; take t_mean of others")
     if not found.n:
         return found
-    return _with_interval(found, *proportion_confint(sample.sum(), found.n, method="wilson"), "Wilson")
+    low, high = proportion_confint(sample.sum(), found.n, method="wilson")
+    return _with_interval(found, low, high, "Wilson")
 
 
-def clustered_mean(values: ArrayLike, groups: Sequence[object]) -> Mean:
+def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Mean:
     """Give the mean of values that come in groups (the bids of one game), with a cluster-robust interval.
 
     Every value counts once. The covariance is that of Liang and Zeger with the correction for few groups, and t has one
     degree of freedom less than there are groups. `sd` is that of the values.
     """
-    return _clustered(_floats(values), np.ones((len(groups), 1)), groups)
+    return _clustered(_floats(values), np.ones((np.size(values), 1)), groups)
 
 
-def clustered_difference(values: ArrayLike, groups: Sequence[object], of: Sequence[bool]) -> Mean:
+def clustered_difference(values: ArrayLike, groups: ArrayLike, of: ArrayLike) -> Mean:
     """Give the mean of the values marked in `of` minus that of the others, with a cluster-robust interval.
 
     A group may hold values of both kinds, as games of two arms do that share their seed.
@@ -156,7 +157,7 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def spearman(one: ArrayLike, other: ArrayLike, games: Sequence[object]) -> Rank:
+def spearman(one: ArrayLike, other: ArrayLike, games: ArrayLike) -> Rank:
     """Correlate the ranks of two series of values, with an interval by resampling whole games.
 
     `p` is scipy's: it takes pairs as independent of each other, as published ones do; the interval does not.
@@ -168,7 +169,7 @@ def spearman(one: ArrayLike, other: ArrayLike, games: Sequence[object]) -> Rank:
         games: which game each pair is of.
     """
     x, y = _floats(one), _floats(other)
-    count = len(set(games))
+    count = np.unique(np.asarray(games)).size
     if len(x) < 3:
         return Rank(count, len(x), None, None, None, None, "fewer than 3 pairs")
     if _constant(x) or _constant(y):
@@ -230,7 +231,7 @@ def _with_interval(found: Mean, low: float, high: float, method: Method) -> Mean
     return Mean(found.n, found.mean, found.sd, float(low), float(high), method)
 
 
-def _clustered(values: Floats, design: Floats, groups: Sequence[object]) -> Mean:
+def _clustered(values: Floats, design: Floats, groups: ArrayLike) -> Mean:
     """Fit by least squares and give the last coefficient."""
     found, codes = _without_interval(values), np.unique(np.asarray(groups), return_inverse=True)[1]
     if found.note:
@@ -249,7 +250,7 @@ def _sign_flip_p(differences: Floats) -> float:
     return float(test.pvalue)
 
 
-def _resampled_rho(x: Floats, y: Floats, games: Sequence[object]) -> tuple[float | None, float | None]:
+def _resampled_rho(x: Floats, y: Floats, games: ArrayLike) -> tuple[float | None, float | None]:
     """Give the 2.5 and 97.5 % quantiles of rho over resamples of games.
 
     A game counts as often as it was drawn, and so do its pairs: rho of weighted pairs, for all resamples at once, which
@@ -261,8 +262,8 @@ def _resampled_rho(x: Floats, y: Floats, games: Sequence[object]) -> tuple[float
     count, sides = codes.max() + 1, [np.unique(side, return_inverse=True)[1] for side in pairs.T]
 
     def rho(drawn: NDArray[np.int64], axis: int) -> Floats:
-        weights = np.apply_along_axis(np.bincount, axis, drawn, minlength=count) @ held
-        return _weighted_rho(weights, *sides)
+        times = np.apply_along_axis(np.bincount, axis, drawn, minlength=count)
+        return _weighted_rho(np.asarray(times @ held), *sides)
 
     draws = (np.arange(count),)
     found = stats.bootstrap(
@@ -283,10 +284,11 @@ def _weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) -
     """
     spans = []
     for side in (x, y):
-        ties = weights @ sparse.csr_array((np.ones(len(side)), (np.arange(len(side)), side)))
+        ties = np.asarray(weights @ sparse.csr_array((np.ones(len(side)), (np.arange(len(side)), side))))
         ranks = np.cumsum(ties, axis=-1) - (ties - 1) / 2
         spans.append(ranks[..., side] - (weights.sum(axis=-1, keepdims=True) + 1) / 2)
     one, other = spans
     together = (weights * one * other).sum(axis=-1)
     apart = np.sqrt((weights * one**2).sum(axis=-1) * (weights * other**2).sum(axis=-1))
-    return np.divide(together, apart, out=np.full_like(together, np.nan), where=apart > 0)
+    rho: Floats = np.divide(together, apart, out=np.full_like(together, np.nan), where=apart > 0)
+    return rho

@@ -51,7 +51,7 @@ class Question:
             raise ConfigError(f"effect {self.effect!r}: no number of games finds that; give a difference other than 0")
         if not 0 < self.alpha < self.power < 1:
             raise ConfigError(
-                f"alpha {self.alpha!r} and power {self.power!r}: give an alpha above 0, and a power above it and below 1"
+                f"alpha {self.alpha!r}, power {self.power!r}: give an alpha above 0, and a power above it and below 1"
             )
 
 
