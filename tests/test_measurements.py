@@ -467,6 +467,10 @@ def test_where_no_equilibrium_is_known_payoffs_are_missing_and_actions_are_not()
     assert values("action", unlabelled) == {("Ann", 1): 30, ("Ben", 1): 60}
 
 
+def test_before_the_first_run_is_over_nothing_is_said_of_the_bidders():
+    assert missing("payoff", log(*SESSION[:4])) == {"": "no run is over yet"}
+
+
 # ---------------------------------------------------------------- series
 
 
