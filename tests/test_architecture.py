@@ -22,13 +22,14 @@ FLOORS = {
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
+    1: """harbor.evaluation.statistics
+          harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
           harbor.simulated.appraisal harbor.simulated.contests
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
           harbor.memory.archive harbor.memory.carrying
-          harbor.recording harbor.reading harbor.given harbor.result
+          harbor.recording harbor.reading harbor.given harbor.result harbor.evaluation.prices
           harbor.evaluation.metrics
           harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
@@ -49,12 +50,21 @@ FLOORS = {
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: """harbor.evaluation.profiler harbor.evaluation.skill
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis""",
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
+          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
+          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
+          harbor.evaluation.experiments.power
+          harbor.evaluation.experiments.folder harbor.evaluation.experiments.game_folder
+          harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
+          harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
+          harbor.evaluation.experiments.executors harbor.evaluation.experiments.ray_cluster
+          harbor.evaluation.experiments.runner""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.output harbor.commands.scoring harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.scoring
+          harbor.designs harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
