@@ -1,7 +1,8 @@
 """From the design to its games: what is varied is applied, slots are filled, seeds are derived.
 
-Everything that chance decides hangs on the repeat alone, so that games of the same repeat share items, order, seats,
-personas and seed in all arms and conditions: they are paired by common random numbers.
+Everything that chance decides hangs on the repeat alone, so that games of the same repeat share items, order, seats (of
+the same bidders), personas and seed in all arms and conditions: they are paired by common random numbers. From repeat to
+repeat seats move on by one, and so do personas, so that over as many repeats each bidder has each in turn.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
     seed = derive(experiment.seed, "repeat", str(repeat)) % SEEDS
     try:
-        settings = _merged(_merged(experiment.auction, condition.auction), arm.auction)
+        common = check(Draft, experiment.auction, "auction").model_dump()
+        settings = _merged(_merged(common, condition.auction), arm.auction)
         values = _filled(check(Draft, settings, "auction"), experiment, seed, repeat)
         named = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
         config = check(AuctionConfig, values | named, "auction")
