@@ -1,8 +1,8 @@
 """From the design to its games: what is varied is applied, slots are filled, seeds are derived.
 
 Everything that chance decides hangs on the repeat alone, so that games of the same repeat share items, order, seats (of
-the same bidders), personas and seed in all arms and conditions: they are paired by common random numbers. From repeat to
-repeat seats move on by one, and so do personas, so that over as many repeats each bidder has each in turn.
+the same bidders), personas and seed in all arms and conditions: they are paired by common random numbers. From repeat
+to repeat seats move on by one, and so do personas, so that over as many repeats each bidder has each in turn.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _filled(draft: Draft, experiment: Experiment, seed: int, repeat: int) -> dic
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
         values["items"] = _houses(check(MatchedHouses, dict(items), "items"), seed, bidders, rotation, repeat)
     values["bidders"] = bidders[shift:] + bidders[:shift]
-    values["models"] = _models(draft.models, bidders, experiment.temperature)
+    values["models"] = _models(draft.models, bidders, experiment)
     return values
 
 
@@ -182,11 +182,13 @@ def _persona(slot: str, rotation: list[str], repeat: int) -> str:
 
 
 def _models(
-    own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], temperature: float
+    own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], experiment: Experiment
 ) -> dict[str, dict[str, Any]]:
-    """Give the settings of the models that are used; one that the experiment does not describe is used as it is."""
+    """Give the settings of every model in use: its own, else the temperature and prices of the experiment."""
     used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders)
-    return {name: {"temperature": temperature, **own.get(name, {"use": name})} for name in used}
+    settings = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
+    prices = {use: price.model_dump() for use, price in experiment.prices.items()}
+    return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}
 
 
 def _houses(
