@@ -17,7 +17,8 @@ from pydantic import ConfigDict, Field
 from harbor.config import AuctionConfig, Item, check
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.experiments.cells import check_cells
-from harbor.evaluation.experiments.design import SLOT, Experiment, Order, Variation
+from harbor.evaluation.experiments.design import Experiment, Order, Variation
+from harbor.evaluation.experiments.slots import SLOT, number
 from harbor.personas.catalog import houses, personas
 from harbor.seeding import derive, stream
 from harbor.settings import Settings
@@ -167,7 +168,7 @@ def _cast(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str]
         cast["persona"] = [_persona(slot, rotation, repeat) for slot in mix]
     model = str(cast.get("model", "simulated"))
     if SLOT.fullmatch(model):
-        cast["model"] = experiment.models[int(model[1:]) - 1]
+        cast["model"] = experiment.models[number(model) - 1]
     return cast
 
 
@@ -175,10 +176,9 @@ def _persona(slot: str, rotation: list[str], repeat: int) -> str:
     """Give the persona of a slot: each repeat moves every slot on by one, so that each persona is in each in turn."""
     if not SLOT.fullmatch(slot):
         return slot
-    number = int(slot[1:])
-    if number > len(rotation):
+    if number(slot) > len(rotation):
         raise ConfigError(f"slot {slot!r} has no persona, as the pool holds {len(rotation)}; add to personas")
-    return rotation[(number + repeat - 2) % len(rotation)]
+    return rotation[(number(slot) + repeat - 2) % len(rotation)]
 
 
 def _models(
