@@ -211,7 +211,7 @@ def standing_in(experiment: Experiment) -> tuple[str, ...]:
     told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
     played = dict(zip(model_slots(experiment), experiment.models, strict=False))
     plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
-    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items())]
+    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items(), key=lambda one: number(one[0]))]
     return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
 
 
