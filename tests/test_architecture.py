@@ -50,7 +50,8 @@ FLOORS = {
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: """harbor.evaluation.profiler harbor.evaluation.skill
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.slots
+          harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
           harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
           harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
