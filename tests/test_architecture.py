@@ -57,7 +57,10 @@ FLOORS = {
           harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
           harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
           harbor.evaluation.experiments.executors harbor.evaluation.experiments.ray_cluster
-          harbor.evaluation.experiments.choices harbor.evaluation.experiments.runner""",
+          harbor.evaluation.experiments.choices harbor.evaluation.experiments.runner
+          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
+          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
+          harbor.evaluation.experiments.power""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.experiments harbor.commands.output harbor.commands.scoring harbor.designs
