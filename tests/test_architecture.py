@@ -64,7 +64,8 @@ FLOORS = {
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.experiments harbor.commands.output harbor.commands.scoring harbor.designs
-          harbor.terminal harbor.telling""",
+          harbor.terminal harbor.telling
+          harbor.commands.experiment_runs harbor.progress harbor.findings""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
