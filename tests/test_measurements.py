@@ -167,9 +167,15 @@ def test_equal_profits_share_the_best_rank_and_the_next_is_left_out():
 
 def test_the_remaining_budget_falls_by_what_was_won():
     assert values("remaining_budget", HELD) == {
-        ("Ann", 1): 879, ("Ben", 1): 1000, ("Cho", 1): 1000,
-        ("Ann", 2): 879, ("Ben", 2): 700, ("Cho", 2): 1000,
-        ("Ann", 3): 879, ("Ben", 3): 700, ("Cho", 3): 975,
+        ("Ann", 1): 879,
+        ("Ben", 1): 1000,
+        ("Cho", 1): 1000,
+        ("Ann", 2): 879,
+        ("Ben", 2): 700,
+        ("Cho", 2): 1000,
+        ("Ann", 3): 879,
+        ("Ben", 3): 700,
+        ("Cho", 3): 975,
     }
 
 
@@ -196,9 +202,15 @@ def test_without_a_matched_item_the_acquisition_rate_is_missing_and_not_0():
 
 def test_engagement_is_the_number_of_bids_on_an_item_zeros_included():
     assert values("engagement", HELD) == {
-        ("Ann", "Loft", 1): 2, ("Ann", "Farm", 2): 0, ("Ann", "Shed", 3): 0,
-        ("Ben", "Loft", 1): 1, ("Ben", "Farm", 2): 1, ("Ben", "Shed", 3): 0,
-        ("Cho", "Loft", 1): 0, ("Cho", "Farm", 2): 0, ("Cho", "Shed", 3): 1,
+        ("Ann", "Loft", 1): 2,
+        ("Ann", "Farm", 2): 0,
+        ("Ann", "Shed", 3): 0,
+        ("Ben", "Loft", 1): 1,
+        ("Ben", "Farm", 2): 1,
+        ("Ben", "Shed", 3): 0,
+        ("Cho", "Loft", 1): 0,
+        ("Cho", "Farm", 2): 0,
+        ("Cho", "Shed", 3): 1,
     }
 
 
@@ -214,8 +226,12 @@ def test_engagement_is_averaged_over_the_items_that_match_and_over_the_others():
 
 def test_the_priority_heatmap_goes_by_place_and_leaves_out_what_is_gone():
     assert values("priority", HELD) == {
-        ("Ann", "1", 1): 3, ("Ann", "2", 1): 1, ("Ann", "3", 1): 2,
-        ("Ann", "2", 2): 2, ("Ann", "3", 2): 3, ("Ann", "3", 3): 3,
+        ("Ann", "1", 1): 3,
+        ("Ann", "2", 1): 1,
+        ("Ann", "3", 1): 2,
+        ("Ann", "2", 2): 2,
+        ("Ann", "3", 2): 3,
+        ("Ann", "3", 3): 3,
     }
 
 
@@ -228,8 +244,10 @@ def test_what_is_correlated_stands_at_the_same_places():
     assert values("priority_initial", HELD) == {("Ann", 1): 3, ("Ann", 2): 1, ("Ann", 3): 2}
     assert values("priority_current", HELD) == {("Ann", 1): 3, ("Ann", 2): 2, ("Ann", 3): 3}
     assert {key: value for key, value in values("bids", HELD).items() if value} == {
-        ("Ann", 1): 2, ("Ben", 1): 1,
-        ("Ben", 2): 1, ("Cho", 3): 1,
+        ("Ann", 1): 2,
+        ("Ben", 1): 1,
+        ("Ben", 2): 1,
+        ("Cho", 3): 1,
     }
     assert {key for key, value in values("won", HELD).items() if value} == {("Ann", 1), ("Ben", 2), ("Cho", 3)}
     assert set(values("bids", HELD)) == set(values("won", HELD))
@@ -255,8 +273,10 @@ def test_a_raise_is_set_against_the_price_before_its_round():
 def test_raises_fall_into_bins_whose_lower_end_is_in_them():
     shares = values("bid_increase_share", HELD)
     assert {key: share for key, share in shares.items() if share} == {
-        ("Ann", "[0, 10)"): 0.5, ("Ann", "[10, 11)"): 0.5,
-        ("Ben", "[10, 11)"): 0.5, ("Ben", "[50, inf)"): 0.5,
+        ("Ann", "[0, 10)"): 0.5,
+        ("Ann", "[10, 11)"): 0.5,
+        ("Ben", "[10, 11)"): 0.5,
+        ("Ben", "[50, inf)"): 0.5,
         ("Cho", "[0, 10)"): 1,
     }
     assert {label for _, label in shares} == set(BINS)
