@@ -7,6 +7,7 @@ are 95 %.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -196,10 +197,15 @@ def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0
     """
     if not (np.isfinite(effect) and effect and np.isfinite(sd) and sd > 0 and 0 < alpha < power < 1):
         raise ValueError(f"effect {effect!r}, sd {sd!r}, alpha {alpha!r}, power {power!r}: no number of pairs")
-    size, test = abs(effect) / sd, TTestPower()
-    if test.power(size, 2, alpha) >= power:
-        return 2
-    return int(np.ceil(test.solve_power(size, alpha=alpha, power=power)))
+
+    def found(pairs: int) -> float:
+        """How often it is found, and in its own direction."""
+        return float(TTestPower().power(abs(effect) / sd, pairs, alpha / 2, alternative="larger"))
+
+    enough = 2  # TTestPower's own solver does not converge where a few pairs are enough
+    while found(enough) < power:  # NaN, for what is all but certain, ends the search as it should
+        enough *= 2
+    return 2 + bisect_left(range(2, enough), power, key=found)
 
 
 def _floats(values: ArrayLike) -> Floats:
@@ -263,7 +269,7 @@ def _resampled_rho(x: Floats, y: Floats, games: ArrayLike) -> tuple[float | None
 
     def rho(drawn: NDArray[np.int64], axis: int) -> Floats:
         times = np.apply_along_axis(np.bincount, axis, drawn, minlength=count)
-        return _weighted_rho(np.asarray(times @ held), *sides)
+        return weighted_rho(np.asarray(times @ held), *sides)
 
     draws = (np.arange(count),)
     found = stats.bootstrap(
@@ -274,7 +280,7 @@ def _resampled_rho(x: Floats, y: Floats, games: ArrayLike) -> tuple[float | None
     return float(low), float(high)
 
 
-def _weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) -> Floats:
+def weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) -> Floats:
     """Correlate the mean ranks of pairs that count as often as their weights say; NaN where a side is constant.
 
     Args:
