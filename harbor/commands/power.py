@@ -60,8 +60,9 @@ def _read(experiment: Experiment, folder: Path) -> Results:
 
     found = read_results(folder)
     if found.experiment.name != experiment.name:
-        wanted = f"give a folder of {experiment.name!r}"
-        raise ConfigError(f"pilot {str(folder)!r} is of experiment {found.experiment.name!r}; {wanted}")
+        other, wanted = found.experiment.name, experiment.name
+        remedy = f"give a folder of {wanted!r}, or name {other!r}"
+        raise ConfigError(f"pilot {str(folder)!r} is of experiment {other!r}; {remedy}")
     return replace(found, experiment=experiment)
 
 
