@@ -259,21 +259,3 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
 
 def _of_arms(published: Published, arms: list[str]) -> Published:
     return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})
-
-
-def with_repeats(experiment: Experiment, repeats: int) -> Experiment:
-    """Repeat each arm under each condition so often.
-
-    Raises:
-        ConfigError: not even once.
-    """
-    if repeats < 1:
-        raise ConfigError(f"repeats {repeats}: ask for one or more")
-    plain = {"repeats": None}
-    return experiment.model_copy(
-        update={
-            "repeats": repeats,
-            "arms": tuple(arm.model_copy(update=plain) for arm in experiment.arms),
-            "conditions": tuple(condition.model_copy(update=plain) for condition in experiment.conditions),
-        }
-    )
