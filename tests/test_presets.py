@@ -38,11 +38,11 @@ PUBLISHED = {
 
 
 def tiny(name: str) -> Experiment:
-    """A preset as it is, but for the series: ten auctions of twenty items between seven take half a minute."""
+    """A preset as it is, but for the long ones: of twenty items six, of ten auctions in a row two."""
     found = experiment(name)
-    if name != "learning":
-        return found
-    fewer = {"series": {"auctions": 2, "shuffled": True}, "items": found.auction["items"][3:6]}
+    listed = found.auction.get("items")
+    fewer = {"items": listed[:6]} if isinstance(listed, list) and len(listed) == 20 else {}
+    fewer |= {"series": {"auctions": 2, "shuffled": True}} if "series" in found.auction else {}
     return found.model_copy(update={"auction": found.auction | fewer})
 
 
@@ -124,6 +124,32 @@ def test_the_list_names_every_preset_with_its_games():
     assert set(rows) == PUBLISHED
     assert rows["tom"]["games"] == 25
     assert all(row["question"] and row["source"] for row in rows.values())
+
+
+def test_designs_are_listed_and_shown_without_a_framework_or_statistics():
+    heavy = {
+        "autogen_core",
+        "langgraph",
+        "langchain_core",
+        "chromadb",
+        "pandas",
+        "statsmodels",
+        "scipy",
+        "matplotlib",
+        "ray",
+    }
+    code = """
+import sys
+sys.argv = ["harbor", "experiment", "show", "tom"]
+from harbor.cli import main
+try:
+    main()
+finally:
+    print(",".join(sys.modules), file=sys.stderr)
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "Theory of mind" in shown.stdout
+    assert not heavy & set(shown.stderr.strip().split(","))
 
 
 def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
