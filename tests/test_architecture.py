@@ -22,7 +22,7 @@ FLOORS = {
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.evaluation.statistics
+    1: """harbor.evaluation.statistics harbor.evaluation.rank_correlation
           harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
           harbor.simulated.appraisal harbor.simulated.contests
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder

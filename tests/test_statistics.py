@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
+from harbor.evaluation.rank_correlation import spearman, weighted_rho
 from harbor.evaluation.statistics import (
     bootstrap_mean,
     clustered_difference,
@@ -20,9 +21,7 @@ from harbor.evaluation.statistics import (
     holm,
     paired,
     pairs_needed,
-    spearman,
     t_mean,
-    weighted_rho,
     wilson_mean,
 )
 
