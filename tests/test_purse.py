@@ -16,6 +16,7 @@ from harbor.evaluation.experiments.purse import MARGIN, Allowance, Purse, cost_o
 from harbor.recording import RawCall
 
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
+DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}
 CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
 
 
@@ -53,7 +54,7 @@ async def spend(allowance, costs):
     dollars=st.floats(0.1, 60.0),
 )
 def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_game_stops(costs, dollars):
-    allowance = Allowance(dollars, {})
+    allowance = Allowance(dollars, DEAR)
     done, under_way = asyncio.run(spend(allowance, costs))
     assert allowance.spent < dollars + MARGIN
     assert done or allowance.used_up
