@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from harbor import __version__
+from harbor.commands import experiment_runs
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
-from harbor.commands.experiment_runs import experiment
+from harbor.commands.experiments import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
 from harbor.commands.scoring import score
@@ -82,4 +83,6 @@ def _harbor(
 for command in (auction, play, resume, replay, score, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)
+for command in (experiment_runs.run, experiment_runs.resume):
+    experiment.command()(command)
 app.add_typer(experiment)

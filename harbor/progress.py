@@ -30,14 +30,8 @@ def watching(unseen: bool) -> Iterator[Hear]:
     elif not console.is_terminal:
         yield _Lines(console)
     else:
-        columns = [
-            "games",
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[state]}"),
-            TimeRemainingColumn(),
-        ]
-        with Progress(*columns, console=console) as progress:
+        state = TextColumn("{task.fields[state]}")
+        with Progress(BarColumn(), MofNCompleteColumn(), state, TimeRemainingColumn(), console=console) as progress:
             yield _Bar(progress)
 
 

@@ -80,10 +80,10 @@ async def run_experiment(
     running.check()
     experiment = with_prices(experiment)
     first = [game for game in games(experiment) if game.repeat == 1]
-    for game in first:
-        _check_playable(game)
     if running.max_cost is not None:
         check_prices(first)
+    for game in first:
+        _check_playable(game)
     make_folder(out, experiment)
     return await resume_experiment(out, running, hear)
 

@@ -7,15 +7,16 @@ import gc
 import json
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor.commands.experiments import Models, Named, experiment
+from harbor.commands.experiments import Models, Named
 from harbor.commands.output import Json, say
 from harbor.errors import RunFolderError
 
@@ -40,7 +41,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Hold games that failed again.")]
 
 
-@experiment.command()
 def run(
     name: Named,
     model: Models = None,
@@ -69,7 +69,6 @@ def run(
     _conduct(lambda hear: run_experiment(design, folder, running, hear), folder, running, as_json, quiet)
 
 
-@experiment.command()
 def resume(
     folder: Annotated[Path, typer.Argument(help="The folder of an experiment.")],
     jobs: Jobs = None,
@@ -92,7 +91,8 @@ def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: b
     from harbor.progress import watching
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
-    with _interruptible(folder), watching(as_json or quiet) as hear:
+    # Ray tells of dead workers on stdout, which is for the results.
+    with _interruptible(folder), redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = asyncio.run(hold(hear))
     _tell_what_is_missing(results, folder, running)
     analysis = analyse(results)
