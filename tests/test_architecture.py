@@ -28,7 +28,7 @@ FLOORS = {
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
           harbor.memory.archive harbor.memory.carrying
-          harbor.recording harbor.reading harbor.given harbor.result
+          harbor.recording harbor.reading harbor.given harbor.result harbor.evaluation.prices
           harbor.evaluation.metrics
           harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
@@ -49,7 +49,8 @@ FLOORS = {
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis""",
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
+          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.output harbor.terminal harbor.telling""",

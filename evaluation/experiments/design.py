@@ -92,12 +92,20 @@ class StandIn(Settings):
     uses: str
 
 
+class ModelPrice(Settings):
+    """What a model costs, in dollars per million tokens."""
+
+    input_price: float = Field(ge=0, allow_inf_nan=False)
+    output_price: float = Field(ge=0, allow_inf_nan=False)
+
+
 class Experiment(Settings):
     """Arms by conditions by repeats of an auction, a game or a series, and what is asked of them.
 
     `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
     catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
-    bidders from their ranks by profit.
+    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
+    they are filled in when the experiment is begun, so that it goes on at the same prices.
     """
 
     name: Slug
@@ -111,6 +119,7 @@ class Experiment(Settings):
     arms: tuple[Variation, ...] = Field(min_length=1)
     conditions: tuple[Variation, ...] = (Variation(name="all"),)
     models: tuple[str, ...] = Field(("simulated",), min_length=1)
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
     personas: tuple[str, ...] = ()
     rotate_seats: bool = True
     order: Order = "given"
@@ -143,6 +152,13 @@ def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
     for name in names:
         if name not in choices:
             raise ValueError(unknown(kind, name, choices))
+
+
+def measured(experiment: Experiment) -> tuple[str, ...]:
+    """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
+    correlated = (name for pair in experiment.correlations for name in pair)
+    ranks = ("rank",) if experiment.trueskill else ()
+    return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:

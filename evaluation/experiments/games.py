@@ -83,9 +83,7 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
         values["items"] = _ordered(values["items"], order, seed)
     else:
         values.pop("items")
-    used = {bidder.get("model", "simulated") for bidder in bidders}
-    own = values.get("models", {})
-    values["models"] = own | {name: {"use": name, "temperature": experiment.temperature} for name in used - set(own)}
+    values["models"] = _models(values.get("models", {}), bidders, experiment)
     named = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
     return Game(arm.name, condition.name, repeat, check(AuctionConfig, values | named, where))
@@ -122,6 +120,17 @@ def _filled(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[st
     if slot:
         filled["model"] = experiment.models[(int(slot[1]) - 1) % len(experiment.models)]
     return filled
+
+
+def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], experiment: Experiment) -> dict[str, Any]:
+    """Give every model in use its settings; one that names no price gets that of the experiment, if it has one."""
+    used = {bidder.get("model", "simulated") for bidder in bidders} - set(own)
+    models = {**own, **{name: {"use": name, "temperature": experiment.temperature} for name in sorted(used)}}
+    prices = {use: price.model_dump() for use, price in experiment.prices.items()}
+    return {
+        name: prices.get(settings.get("use", "simulated"), {}) | settings if isinstance(settings, Mapping) else settings
+        for name, settings in models.items()
+    }
 
 
 def _persona(slot: str, rotation: list[str], repeat: int) -> str:
