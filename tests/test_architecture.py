@@ -22,7 +22,8 @@ FLOORS = {
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
+    1: """harbor.evaluation.statistics
+          harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
           harbor.simulated.appraisal harbor.simulated.contests
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
@@ -45,12 +46,13 @@ FLOORS = {
           harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
     3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
-    4: """harbor.evaluation.profiler
+    4: """harbor.evaluation.profiler harbor.evaluation.skill
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
           harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
-          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences""",
+          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences
+          harbor.evaluation.experiments.frames""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.output harbor.terminal harbor.telling""",
