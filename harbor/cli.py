@@ -15,6 +15,7 @@ from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.memories import memory
 from harbor.commands.output import say
+from harbor.commands.scoring import score
 from harbor.errors import HarborError
 
 app = typer.Typer(
@@ -77,6 +78,6 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, play, resume, replay, graph, personas, houses):
+for command in (auction, play, resume, replay, score, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)

@@ -34,6 +34,8 @@ FLOORS = {
           harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
+          harbor.evaluation.metrics.plans harbor.evaluation.metrics.strategy harbor.evaluation.metrics.bidding
+          harbor.evaluation.metrics.beliefs harbor.evaluation.metrics.score
           harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
     2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder
           harbor.graphs.running harbor.graphs.routes harbor.graphs.state
@@ -55,7 +57,7 @@ FLOORS = {
           harbor.evaluation.experiments.frames""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.output harbor.terminal harbor.telling""",
+          harbor.commands.output harbor.commands.scoring harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
