@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from harbor.evaluation.experiments.design import EVERYONE
 from harbor.evaluation.experiments.records import Results
 
 GAME = ("arm", "condition", "repeat", "seed", "status")
@@ -14,6 +15,8 @@ TYPES = {name: "str" for name in ("arm", "condition", "status", "metric", "bidde
     "at": "Int64",
     "value": "float64",
 }
+QUESTION = ("metric", "bidder", "about", "at")
+CELL = ("arm", "condition")
 
 
 def frame(results: Results) -> pd.DataFrame:
@@ -27,3 +30,23 @@ def frame(results: Results) -> pd.DataFrame:
     columns = {name: [getattr(game, name) for game, _ in rows] for name in GAME}
     columns |= {name: [getattr(one, name) for _, one in rows] for name in MEASUREMENT}
     return pd.DataFrame(columns).astype(TYPES)
+
+
+def game_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Reduce measurements to one value a game and question; several of one game are averaged.
+
+    "everyone" is the mean over those bidders of a game that have a value.
+
+    Args:
+        table: a `frame`.
+
+    Returns:
+        columns `arm`, `condition`, `metric`, `bidder`, `about`, `at`, `repeat`, `value`, in that order; no value is missing.
+    """
+    own = _averaged(table.dropna(subset="value"), [*CELL, *QUESTION, "repeat"])
+    bidders = own[own["bidder"] != ""].assign(bidder=EVERYONE)
+    return pd.concat([own, _averaged(bidders, [*CELL, *QUESTION, "repeat"])], ignore_index=True)
+
+
+def _averaged(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    return table.groupby(names, dropna=False)["value"].mean().reset_index()
