@@ -13,6 +13,7 @@ import typer
 from harbor import __version__
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
+from harbor.commands.experiments import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
 from harbor.commands.scoring import score
@@ -81,3 +82,4 @@ def _harbor(
 for command in (auction, play, resume, replay, score, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)
+app.add_typer(experiment)

@@ -50,14 +50,15 @@ FLOORS = {
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: """harbor.evaluation.profiler harbor.evaluation.skill
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
           harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
           harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences
-          harbor.evaluation.experiments.frames""",
+          harbor.evaluation.experiments.frames harbor.evaluation.experiments.estimates""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.output harbor.commands.scoring harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.commands.scoring harbor.designs harbor.terminal
+          harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
