@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from harbor.evaluation.experiments.analysis import (
-    Analysis,
-    Correlation,
-    Difference,
-    Estimate,
-    Rating,
-    analyse,
-)
+from harbor import __version__
+from harbor.evaluation.experiments.analysis import Analysis, Correlation, Difference, Rating, analyse
 from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.estimates import Estimate
+from harbor.evaluation.experiments.folder import read_manifest, read_results
 from harbor.evaluation.experiments.frames import frame
 from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.experiments.folder import read_results
 
 SIDE = ("arm", "condition", "bidder")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What an experiment was begun with: Harbor's version, the digest of the design, packages, the state of git."""
+
+    harbor: str = __version__
+    digest: str = ""
+    python: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    commit: str = ""
+    changed: bool = False
+
+
+UNKNOWN = Origin()
 
 
 class Loaded:
@@ -34,8 +44,9 @@ class Loaded:
     `Estimate`, `Difference`, `Correlation` and `Rating`; what is missing is NaN, and a count or a place is `Int64`.
     """
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, origin: Origin = UNKNOWN) -> None:
         self.results = results
+        self.origin = origin
 
     @property
     def experiment(self) -> Experiment:
@@ -102,6 +113,20 @@ def load(path: str | Path) -> Loaded:
     """Read the folder of an experiment, finished or not.
 
     Raises:
-        RunFolderError: it is no folder of an experiment, or its config was changed.
+        RunFolderError: it is no folder of an experiment, or its design was changed.
+        LogError: the log of a game was edited.
     """
-    return Loaded(read_results(Path(path)))
+    return Loaded(read_results(Path(path)), _origin(Path(path)))
+
+
+def _origin(path: Path) -> Origin:
+    found = read_manifest(path)
+    git = found.get("git") or {}
+    return Origin(
+        found["harbor"],
+        found["config_digest"],
+        found.get("python", ""),
+        tuple((name, version or "not installed") for name, version in found.get("versions", {}).items()),
+        git.get("commit", ""),
+        git.get("changed", False),
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import product
 
-from harbor.evaluation.experiments.analysis import Analysis, Correlation, Estimate, Rating
-from harbor.evaluation.experiments.design import EVERYONE, Experiment, Published, PublishedValue
+from harbor.evaluation.experiments.analysis import Analysis, Correlation, Rating
+from harbor.evaluation.experiments.design import Experiment, Published, PublishedValue
+from harbor.evaluation.experiments.estimates import Estimate
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval
@@ -92,15 +94,27 @@ def models_of(results: Results) -> str:
     return ", ".join(sorted(players or set(results.experiment.models)))
 
 
-def beside_published(metric: str, found: Sequence[Finding], experiment: Experiment, players: str) -> Table:
+def printed_numbers(
+    metric: str, found: Sequence[Finding], experiment: Experiment
+) -> dict[Published, dict[Place, PublishedValue]]:
+    """Find what is published of a metric, and at which of our places it stands."""
+    own = {finding.place for finding in found}
+    return {one: _places(one, experiment, own) for one in experiment.published if one.metric == metric}
+
+
+def beside_published(
+    metric: str,
+    found: Sequence[Finding],
+    printed: Mapping[Published, Mapping[Place, PublishedValue]],
+    results: Results,
+) -> Table:
     """Set what was found of a metric beside what is published of it; every column names its model and source."""
-    own = {finding.place: finding for finding in found}
-    printed = {one: _places(one, experiment, own) for one in experiment.published if one.metric == metric}
+    own, experiment = {finding.place: finding for finding in found}, results.experiment
     places = list(dict.fromkeys([*own, *(place for values in printed.values() for place in values)]))
     varied = [name for name in VARIED if len({getattr(place, name) for place in places}) > 1] or ["arm"]
     with_missing = any(finding.missing for finding in found)
     heads = [Column(Cell(name), numeric=name == "at") for name in varied]
-    heads += [Column(Cell("this experiment", players)), Column(Cell("n", "games"))]
+    heads += [Column(Cell("this experiment", models_of(results))), Column(Cell("n", "games"))]
     heads += [Column(Cell("missing", "games"))] if with_missing else []
     heads += [Column(Cell(one.source, one.model)) for one in printed]
     unit = unit_of(metric)
@@ -113,16 +127,15 @@ def beside_published(metric: str, found: Sequence[Finding], experiment: Experime
     return Table(tuple(heads), tuple(rows))
 
 
-def _places(published: Published, experiment: Experiment, own: Iterable[Place]) -> dict[Place, PublishedValue]:
-    """Find where published numbers stand; what they do not name is the only one there is, and everyone is the game."""
-    known = set(own)
-    only_arm = experiment.arms[0].name if len(experiment.arms) == 1 else ""
-    only_condition = experiment.conditions[0].name if len(experiment.conditions) == 1 else ""
+def _places(published: Published, experiment: Experiment, own: Set[Place]) -> dict[Place, PublishedValue]:
+    """Find the places of published numbers: beside all arms they are set by; of everyone is of the game, if ours is."""
     found = {}
     for value in published.values:
-        place = Place(value.arm or only_arm, value.condition or only_condition, value.bidder, value.about, value.at)
-        of_game = replace(place, bidder="")
-        found[of_game if value.bidder == EVERYONE and place not in known and of_game in known else place] = value
+        for arm, condition in product(experiment.arms, experiment.conditions):
+            if value.is_beside(arm.name, condition.name):
+                place = Place(arm.name, condition.name, value.bidder, value.about, value.at)
+                of_game = replace(place, bidder="")
+                found[of_game if place not in own and of_game in own else place] = value
     return found
 
 
