@@ -52,13 +52,22 @@ FLOORS = {
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
-          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences
-          harbor.evaluation.experiments.frames harbor.evaluation.experiments.estimates""",
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
+          harbor.evaluation.experiments.estimates
+          harbor.evaluation.experiments.folder harbor.evaluation.experiments.game_folder
+          harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
+          harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
+          harbor.evaluation.experiments.executors harbor.evaluation.experiments.ray_cluster
+          harbor.evaluation.experiments.runner
+          harbor.evaluation.report harbor.evaluation.report.formatting harbor.evaluation.report.loading
+          harbor.evaluation.report.canvas harbor.evaluation.report.panels harbor.evaluation.report.intervals
+          harbor.evaluation.report.courses harbor.evaluation.report.shares harbor.evaluation.report.distributions
+          harbor.evaluation.report.figures harbor.evaluation.report.tables harbor.evaluation.report.listings
+          harbor.evaluation.report.sections harbor.evaluation.report.exports harbor.evaluation.report.page""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.experiments harbor.commands.output harbor.commands.scoring harbor.designs harbor.terminal
-          harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.commands.reports harbor.commands.scoring harbor.designs
+          harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
@@ -175,7 +184,7 @@ def test_packages_hold_a_docstring_and_every_module_has_one(module):
     tree = TREES[module]
     assert ast.get_docstring(tree)
     package = any((ROOT / folder / "__init__.py").is_file() and FOLDERS[folder] == module for folder in FOLDERS)
-    if package and module != "harbor":
+    if package and module not in ("harbor", "harbor.evaluation"):  # these two are faces, loaded lazily
         assert len(tree.body) == 1
 
 

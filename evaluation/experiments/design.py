@@ -236,7 +236,7 @@ def measured(experiment: Experiment) -> tuple[str, ...]:
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms, and the comparisons between them; all without names.
+    """Keep only these arms, the comparisons between them, and their published numbers; all without names.
 
     Raises:
         ConfigError: no arm has that name.
@@ -254,4 +254,28 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
         if all(side.arm in (None, *wanted) for side in (comparison.of, comparison.against))
     ]
     arms = tuple(arm for arm in experiment.arms if arm.name in wanted)
-    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept)})
+    published = [_of_arms(one, wanted) for one in experiment.published]
+    told = tuple(one for one in published if one.values)
+    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept), "published": told})
+
+
+def _of_arms(published: Published, arms: list[str]) -> Published:
+    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})
+
+
+def with_repeats(experiment: Experiment, repeats: int) -> Experiment:
+    """Repeat each arm under each condition so often.
+
+    Raises:
+        ConfigError: not even once.
+    """
+    if repeats < 1:
+        raise ConfigError(f"repeats {repeats}: ask for one or more")
+    plain = {"repeats": None}
+    return experiment.model_copy(
+        update={
+            "repeats": repeats,
+            "arms": tuple(arm.model_copy(update=plain) for arm in experiment.arms),
+            "conditions": tuple(condition.model_copy(update=plain) for condition in experiment.conditions),
+        }
+    )

@@ -56,8 +56,8 @@ def make_folder(path: Path, experiment: Experiment) -> None:
         "models": experiment.models,
         "experiment": json.loads(text),
     }
-    write_whole(path / DESIGN, text.encode())
-    write_whole(path / MANIFEST, json.dumps(begun_with, indent=2).encode())
+    write_whole(path / DESIGN, text.encode() + b"\n")
+    write_whole(path / MANIFEST, json.dumps(begun_with, indent=2).encode() + b"\n")
 
 
 def read_design(path: Path) -> Experiment:
@@ -152,4 +152,4 @@ def write_results(path: Path, results: Results) -> None:
     about = {"experiment": results.experiment.name, "harbor": __version__, "simulated": results.simulated}
     head = json.dumps(about | {"config_digest": read_manifest(path)["config_digest"]})
     records = _RECORDS.dump_json(results.games, exclude_defaults=True)
-    write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}")
+    write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}\n")

@@ -7,16 +7,11 @@ import pandas as pd
 from harbor.evaluation.experiments.design import EVERYONE
 from harbor.evaluation.experiments.records import Results
 
-GAME = ("arm", "condition", "repeat", "seed", "status")
-MEASUREMENT = ("metric", "bidder", "about", "at", "value", "missing")
-TYPES = {name: "str" for name in ("arm", "condition", "status", "metric", "bidder", "about", "missing")} | {
-    "repeat": "int64",
-    "seed": "int64",
-    "at": "Int64",
-    "value": "float64",
-}
-QUESTION = ("metric", "bidder", "about", "at")
-CELL = ("arm", "condition")
+CELL = ["arm", "condition"]
+QUESTION = ["metric", "bidder", "about", "at"]
+"""What an estimate is of, within a cell."""
+COLUMNS = [*CELL, "repeat", "seed", "status", *QUESTION, "value", "missing"]
+_NUMBERS = {"repeat": "int64", "seed": "int64", "at": "Int64", "value": "float64"}
 
 
 def frame(results: Results) -> pd.DataFrame:
@@ -27,26 +22,24 @@ def frame(results: Results) -> pd.DataFrame:
         (a nullable integer), `value` (NaN: missing) and `missing` (why). Failed and unfinished games have no rows.
     """
     rows = [(game, one) for game in results.games for one in game.measurements]
-    columns = {name: [getattr(game, name) for game, _ in rows] for name in GAME}
-    columns |= {name: [getattr(one, name) for _, one in rows] for name in MEASUREMENT}
-    return pd.DataFrame(columns).astype(TYPES)
+    of_game = {name: [getattr(game, name) for game, _ in rows] for name in COLUMNS[:5]}
+    of_measurement = {name: [getattr(one, name) for _, one in rows] for name in COLUMNS[5:]}
+    return pd.DataFrame(of_game | of_measurement).astype({name: _NUMBERS.get(name, "str") for name in COLUMNS})
+
+
+def measurements(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep what of a `frame` has a value, and add everyone: the mean over those bidders of a game that have one.
+
+    A bidder with several values of one question counts with their mean. Rows are sorted, so that sums come out the same
+    whatever the order of the games.
+    """
+    found = table.dropna(subset="value")[[*CELL, *QUESTION, "repeat", "value"]]
+    bidders = game_values(found[found["bidder"] != ""])
+    everyone = game_values(bidders.assign(bidder=EVERYONE))
+    return pd.concat([found, everyone]).sort_values([*CELL, *QUESTION, "repeat", "value"], ignore_index=True)
 
 
 def game_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Reduce measurements to one value a game and question; several of one game are averaged.
-
-    "everyone" is the mean over those bidders of a game that have a value.
-
-    Args:
-        table: a `frame`.
-
-    Returns:
-        columns `arm`, `condition`, `metric`, `bidder`, `about`, `at`, `repeat`, `value`, in that order; no value is missing.
-    """
-    own = _averaged(table.dropna(subset="value"), [*CELL, *QUESTION, "repeat"])
-    bidders = own[own["bidder"] != ""].assign(bidder=EVERYONE)
-    return pd.concat([own, _averaged(bidders, [*CELL, *QUESTION, "repeat"])], ignore_index=True)
-
-
-def _averaged(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    return table.groupby(names, dropna=False)["value"].mean().reset_index()
+    """Average several values of one game for the same question."""
+    keys = [*CELL, *QUESTION, "repeat"]
+    return table.groupby(keys, dropna=False)["value"].mean().reset_index()

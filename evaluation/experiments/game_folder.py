@@ -7,7 +7,6 @@ those that it was made from. `failure.json` says why a game broke off for a reas
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -88,14 +87,15 @@ def keep_record(path: Path, metrics: Sequence[str], found: GameRecord) -> None:
 def keep_failure(path: Path, reason: str) -> None:
     """Keep why a game broke off."""
     path.mkdir(parents=True, exist_ok=True)
-    write_whole(path / FAILURE, json.dumps({"failure": reason}).encode())
+    write_whole(path / FAILURE, json.dumps({"failure": reason}).encode() + b"\n")
 
 
-def write_whole(path: Path, text: bytes) -> None:
-    """Write a file that is whole or not there, whenever the process dies."""
+def write_whole(path: Path, content: bytes, private: bool = False) -> None:
+    """Write a file that is whole or as it was, whenever the process dies; nobody else may read a private one."""
     draft = path.with_suffix(".draft")
-    draft.write_bytes(text + b"\n")
-    os.replace(draft, path)  # noqa: PTH105
+    draft.touch(mode=0o600 if private else 0o666)
+    draft.write_bytes(content)
+    draft.replace(path)
 
 
 def set_aside(path: Path) -> None:

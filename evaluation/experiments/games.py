@@ -163,11 +163,11 @@ def _persona(slot: str, rotation: list[str], repeat: int) -> str:
 
 
 def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], experiment: Experiment) -> dict[str, Any]:
-    """Give every model in use its settings; one that names no price gets that of the experiment, if it has one."""
+    """Give the settings of the models that are used; one that the experiment does not describe is used as it is."""
     used = sorted({bidder.get("model", "simulated") for bidder in bidders})
-    models = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
+    found = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
     prices = {use: price.model_dump() for use, price in experiment.prices.items()}
-    return {name: prices.get(settings.get("use", "simulated"), {}) | settings for name, settings in models.items()}
+    return {name: {**prices.get(settings.get("use", "simulated"), {}), **settings} for name, settings in found.items()}
 
 
 def _items(

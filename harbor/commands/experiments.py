@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -16,6 +17,9 @@ experiment = typer.Typer(
 )
 
 Named = Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.")]
+Models = Annotated[
+    list[str] | None, typer.Option("--model", help="A model for the next slot, @1 first; stand-ins keep the rest.")
+]
 
 
 @experiment.callback()
@@ -27,19 +31,30 @@ def _experiment(context: typer.Context) -> None:
 @experiment.command("list")
 def list_(as_json: Json = False) -> None:
     """List the published experiments, with how many games each has."""
-    from harbor.designs import print_experiments
+    from harbor.designs import listed, print_experiments
     from harbor.display import Screen
     from harbor.evaluation.experiments.catalog import experiment as read
     from harbor.evaluation.experiments.catalog import presets
 
-    print_experiments(Screen(highlight=False), [read(name) for name in presets()], as_json)
+    found = [read(name) for name in presets()]
+    if as_json:
+        typer.echo(json.dumps({"experiments": [listed(one) for one in found]}))
+    else:
+        print_experiments(Screen(highlight=False), found)
 
 
 @experiment.command()
-def show(name: Named, as_json: Json = False) -> None:
+def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     """Show the design of an experiment: arms, conditions, metrics, comparisons, published numbers, stand-ins."""
-    from harbor.designs import print_design
+    from harbor import designs
     from harbor.display import Screen
     from harbor.evaluation.experiments.catalog import experiment as read
+    from harbor.evaluation.experiments.design import with_models
+    from harbor.evaluation.experiments.games import games
 
-    print_design(Screen(highlight=False), read(name), as_json)
+    found = with_models(read(name), model or [])
+    games(found, 1)  # what is wrong with an arm is said here too
+    if as_json:
+        typer.echo(designs.as_json(found))
+    else:
+        designs.print_design(Screen(highlight=False), found)
