@@ -24,6 +24,23 @@ def variations(kind: str, varied: Iterable[Variation]) -> Table:
     return Table(_columns([kind, "changes"]), tuple(rows))
 
 
+def seats(results: Results) -> Table:
+    """List the bidders with persona and model, as the design has them, and what played them."""
+    played: dict[str, dict[str, None]] = {}
+    for game in results.games:
+        for bidder, player in game.players:
+            played.setdefault(bidder, {})[player] = None
+    designed = {bidder["name"]: bidder for bidder in results.experiment.auction.get("bidders", [])}
+    rows = []
+    for name in dict.fromkeys([*designed, *played]):
+        bidder = designed.get(name, {})
+        persona = bidder.get("persona", [])
+        cells = [name, persona if isinstance(persona, str) else " + ".join(persona)]
+        cells += [bidder.get("rule") or bidder.get("model", ""), ", ".join(played.get(name, {}))]
+        rows.append(tuple(Cell(text or NOTHING) for text in cells))
+    return Table(_columns(["bidder", "persona", "rule or model", "played by"]), tuple(rows))
+
+
 def _changes(one: Variation) -> str:
     changes = [f"{name} = {value}" for name, value in _flat(one.auction)]
     changes += [f"{name} = {value}" for name in ("repeats", "order") if (value := getattr(one, name)) is not None]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import shlex
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harbor.evaluation.experiments.catalog import experiment as named_experiment
 from harbor.evaluation.experiments.catalog import presets
-from harbor.evaluation.experiments.design import Experiment, standing_in
-from harbor.evaluation.experiments.records import Results
+from harbor.evaluation.experiments.design import Experiment, model_slots, standing_in, with_models
+from harbor.evaluation.experiments.tally import tally
 from harbor.evaluation.report import listings
 from harbor.evaluation.report.figures import figures
 from harbor.evaluation.report.formatting import legible, write
@@ -21,33 +20,17 @@ from harbor.evaluation.report.tables import models_of
 TEMPLATE = "report.html.j2"
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How many games an experiment has, and how they ended; in how many the built-in model played."""
-
-    games: int
-    finished: int
-    failed: int
-    unfinished: int
-    simulated: int
-
-
-def tally(results: Results) -> Tally:
-    """Count the games of an experiment by how they ended."""
-    ended = {status: len(results.of(status)) for status in ("finished", "failed", "unfinished")}
-    return Tally(len(results.games), **ended, simulated=sum(game.simulated for game in results.games))
-
-
 def render(loaded: Loaded) -> str:
     """Write the report of an experiment."""
     results, analysis, experiment = loaded.results, loaded.analysis, loaded.experiment
-    failed = [*results.of("failed"), *results.of("unfinished")]
+    counted, failed = tally(results.games), [*results.of("failed"), *results.of("unfinished")]
     return _environment().get_template(TEMPLATE).render(
         experiment=experiment,
-        tally=tally(results),
+        tally=counted,
+        simulated=sum(game.simulated for game in results.games),
         players=models_of(results),
-        tokens=sum(game.input_tokens + game.output_tokens for game in results.games),
-        cost=write(_cost(results), "dollars"),
+        tokens=write(counted.input_tokens + counted.output_tokens, "tokens"),
+        cost=write(counted.cost_dollars, "dollars"),
         seats=listings.seats(results),
         arms=listings.variations("arm", experiment.arms),
         conditions=listings.variations("condition", experiment.conditions),
@@ -67,22 +50,19 @@ def render(loaded: Loaded) -> str:
 
 
 def commands(experiment: Experiment) -> list[str]:
-    """Give the commands that hold an experiment again: from its design, and by its name if that gives the same."""
-    own = ["harbor experiment run experiment.json"]
-    if experiment.name not in presets():
-        return own
-    published = named_experiment(experiment.name)
-    ...
-    return own
-
-
-def _cost(results: Results) -> float | None:
-    known = [game.cost for game in results.games if game.cost is not None]
-    return sum(known) if known else None
+    """Give the commands that hold an experiment again: from its design, and by its name where that gives the same."""
+    again = ["harbor experiment run experiment.json"]
+    if experiment.name in presets():
+        models = experiment.models[: len(model_slots(experiment))]
+        same = with_models(named_experiment(experiment.name), models)
+        if same.model_copy(update={"repeats": experiment.repeats, "prices": experiment.prices}) == experiment:
+            options = [f"--model {shlex.quote(model)}" for model in models] + [f"--repeats {experiment.repeats}"]
+            again.append(" ".join(["harbor experiment run", experiment.name, *options]))
+    return again
 
 
 def _environment() -> Environment:
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("harbor.evaluation.report", ""),
         autoescape=True,
         undefined=StrictUndefined,
@@ -90,7 +70,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_legible,
     )
-    return environment
 
 
 def _legible(value: object) -> object:
