@@ -25,7 +25,7 @@ from harbor.seeding import derive
 Method = Literal["t", "bootstrap", "Wilson", "cluster-robust", "cluster bootstrap", "none"]
 Floats = NDArray[np.float64]
 
-RESAMPLES = 1999
+RESAMPLES, RANK_RESAMPLES = 1999, 999
 BOOTSTRAP_FROM = 20
 """How many values a bootstrap needs: of fewer, also of skewed ones, the t interval covers more nearly what it says.
 
@@ -266,7 +266,7 @@ def _resampled_rho(x: Floats, y: Floats, games: Sequence[object]) -> tuple[float
 
     draws = (np.arange(count),)
     found = stats.bootstrap(
-        draws, rho, n_resamples=RESAMPLES, batch=100, vectorized=True, method="percentile", rng=_rng()
+        draws, rho, n_resamples=RANK_RESAMPLES, batch=100, vectorized=True, method="percentile", rng=_rng()
     )
     spread = found.bootstrap_distribution[np.isfinite(found.bootstrap_distribution)]
     low, high = np.quantile(spread, (0.025, 0.975))

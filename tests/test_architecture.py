@@ -53,7 +53,9 @@ FLOORS = {
           harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
           harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
-          harbor.evaluation.experiments.estimates
+          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
+          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
+          harbor.evaluation.experiments.power
           harbor.evaluation.experiments.folder harbor.evaluation.experiments.game_folder
           harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
           harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
@@ -66,8 +68,8 @@ FLOORS = {
           harbor.evaluation.report.sections harbor.evaluation.report.exports harbor.evaluation.report.page""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.experiments harbor.commands.output harbor.commands.reports harbor.commands.scoring harbor.designs
-          harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.reports
+          harbor.commands.scoring harbor.designs harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

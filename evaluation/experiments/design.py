@@ -231,8 +231,15 @@ def standing_in(experiment: Experiment) -> tuple[str, ...]:
 def measured(experiment: Experiment) -> tuple[str, ...]:
     """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
     correlated = (name for pair in experiment.correlations for name in pair)
-    ranks = ("rank",) if experiment.trueskill else ()
+    ranks = (ranking(experiment),) if experiment.trueskill else ()
     return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
+
+
+def ranking(experiment: Experiment) -> str:
+    """Name the metric of the ranks that bidders are rated by: a series has ranks in each of its auctions."""
+    variations = (*experiment.arms, *experiment.conditions)
+    series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
+    return "series_rank" if series else "rank"
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:

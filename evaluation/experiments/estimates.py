@@ -120,7 +120,7 @@ def _missing(
 
 
 def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) -> str:
-    """Say why a game has no value: it did not finish, or what was said of the question, of its bidder, or of its metric."""
+    """Say why a game has no value: it did not finish, or what was said of the question, its bidder, or its metric."""
     if game.status != "finished":
         return ": ".join(filter(None, (game.status, game.detail)))
     metric, bidder, _, _ = question

@@ -66,7 +66,7 @@ def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Ta
             (
                 Cell(one.metric),
                 _sides(one.of, one.against, experiment),
-                Cell(write(one.mean, unit), write_interval(one.low, one.high, unit)),
+                Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note),
                 Cell(str(one.pairs), missing),
                 Cell(write(one.effect, "number")),
                 Cell(write_p(one.p)),
@@ -99,7 +99,7 @@ def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
             Cell(label_of(experiment, "arm", one.arm)),
             Cell(label_of(experiment, "condition", one.condition)),
             Cell(one.bidder or NOTHING),
-            Cell(write(one.rho, "correlation"), write_interval(one.low, one.high, "correlation")),
+            Cell(write(one.rho, "correlation"), write_interval(one.low, one.high, "correlation") or one.note),
             Cell(write_p(one.p)),
             Cell(str(one.pairs)),
             Cell(str(one.games)),

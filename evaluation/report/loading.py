@@ -12,9 +12,8 @@ from typing import Any
 import pandas as pd
 
 from harbor import __version__
-from harbor.evaluation.experiments.analysis import Analysis, Correlation, Difference, Rating, analyse
+from harbor.evaluation.experiments.analysis import Analysis, Correlation, Difference, Estimate, Rating, analyse
 from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.estimates import Estimate
 from harbor.evaluation.experiments.folder import read_manifest, read_results
 from harbor.evaluation.experiments.frames import frame
 from harbor.evaluation.experiments.records import GameRecord, Results

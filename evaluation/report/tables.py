@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 
-from harbor.evaluation.experiments.analysis import Analysis, Correlation, Rating
+from harbor.evaluation.experiments.analysis import Analysis, Correlation, Estimate, Rating
 from harbor.evaluation.experiments.design import Experiment, Published, PublishedValue
-from harbor.evaluation.experiments.estimates import Estimate
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval
@@ -64,6 +63,7 @@ class Finding:
     games: int
     missing: int = 0
     why: tuple[str, ...] = ()
+    note: str = ""
 
 
 def findings(metric: str, analysis: Analysis) -> list[Finding]:
@@ -77,7 +77,7 @@ def findings(metric: str, analysis: Analysis) -> list[Finding]:
 
 def _of_estimate(one: Estimate) -> Finding:
     place = Place(one.arm, one.condition, one.bidder, one.about, one.at)
-    return Finding(place, one.mean, one.low, one.high, one.games, one.missing, one.why)
+    return Finding(place, one.mean, one.low, one.high, one.games, one.missing, one.why, one.note)
 
 
 def _of_correlation(one: Correlation) -> Finding:
@@ -155,7 +155,8 @@ def label_of(experiment: Experiment, kind: str, name: str) -> str:
 def _own_cells(found: Finding | None, unit: Unit, with_missing: bool) -> list[Cell]:
     if found is None:
         return [Cell(NOTHING)] * (3 if with_missing else 2)
-    cells = [Cell(write(found.value, unit), write_interval(found.low, found.high, unit)), Cell(str(found.games))]
+    interval = write_interval(found.low, found.high, unit) or found.note
+    cells = [Cell(write(found.value, unit), interval), Cell(str(found.games))]
     return cells + ([Cell(str(found.missing), "; ".join(found.why))] if with_missing else [])
 
 
