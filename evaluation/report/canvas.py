@@ -26,7 +26,7 @@ SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
 WIDTH, HEIGHT = 440, 280
-LONGEST_LABEL = 26
+LONGEST_LABEL = 32
 _STYLE = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",

@@ -30,6 +30,12 @@ def write(value: float | None, unit: Unit) -> str:
     return NOTHING if value is None else _written(value, unit, _places(unit, [value]))
 
 
+def write_printed(value: float, unit: Unit) -> str:
+    """Write a published number with all the places that it was printed with."""
+    printed = len(f"{value!r}".partition(".")[2].removesuffix("0"))
+    return _written(value, unit, max(printed, 0 if unit == "dollars" else _places(unit, [value])))
+
+
 def write_interval(low: float | None, high: float | None, unit: Unit) -> str:
     """Write an interval as ``[low, high]``; nothing where there is none."""
     if low is None or high is None:

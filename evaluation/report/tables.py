@@ -10,7 +10,7 @@ from harbor.evaluation.experiments.analysis import Analysis, Correlation, Estima
 from harbor.evaluation.experiments.design import Experiment, Published, PublishedValue
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.measurement import Unit
-from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval
+from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval, write_printed
 
 TRUESKILL = "trueskill"
 VARIED = ("arm", "condition", "bidder", "about", "at")
@@ -163,4 +163,4 @@ def _own_cells(found: Finding | None, unit: Unit, with_missing: bool) -> list[Ce
 def _published_cell(value: PublishedValue | None, unit: Unit) -> Cell:
     if value is None:
         return Cell(NOTHING)
-    return Cell(write(value.value, unit), "" if value.sd is None else f"sd {write(value.sd, unit)}")
+    return Cell(write_printed(value.value, unit), "" if value.sd is None else f"sd {write_printed(value.sd, unit)}")
