@@ -26,7 +26,7 @@ SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
 WIDTH, HEIGHT = 440, 280
-LONGEST_LABEL = 32
+LONGEST_LABEL = 28
 _STYLE = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",
@@ -50,7 +50,7 @@ _STYLE = {
     "grid.color": FAINT,
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
-    "lines.markersize": 4.5,
+    "lines.markersize": 5,
 }
 _DARK = "".join(
     f'[style*="{what}: {light}"]{{{what}:{dark} !important}}'

@@ -68,7 +68,7 @@ def course(rows: pd.DataFrame) -> pd.DataFrame:
     games = rows.groupby([*GAME, "at"])["value"].mean()
     found = {int(at): t_mean(values) for at, values in games.groupby("at")}
     columns = {name: [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")}
-    return pd.DataFrame(columns, index=list(found), dtype="float64")
+    return pd.DataFrame(columns, index=pd.Index(list(found), dtype="int64"), dtype="float64")
 
 
 def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:

@@ -8,14 +8,17 @@ from matplotlib.axes import Axes
 
 from harbor.evaluation.experiments.analysis import Rating
 from harbor.evaluation.metrics.measurement import Unit
-from harbor.evaluation.report.canvas import INK, Drawing, Panel, colour, label, legend, marker, paint, show_unit
+from harbor.evaluation.report.canvas import INK, WIDTH, Drawing, Panel, colour, label, legend, marker, paint, show_unit
 from harbor.evaluation.report.formatting import unit_of, write, write_interval
 from harbor.evaluation.report.loading import Loaded
+from harbor.evaluation.report.panels import heading
 from harbor.evaluation.report.tables import TRUESKILL, Finding, findings, label_of
 
-WIDTH = 620
+WIDE = 620
 ROW, MARGIN = 15, 64
-"""Pixels: a row of dots, and all that stands around them."""
+"""Pixels: a panel that stands alone, a row of dots, and all that stands around them."""
+
+CAPTION = "Mean over games with its 95 % interval."
 
 
 def dots(loaded: Loaded, metric: str, says: str) -> Drawing | None:
@@ -28,40 +31,46 @@ def dots(loaded: Loaded, metric: str, says: str) -> Drawing | None:
     if not found:
         return None
     bidders = list(dict.fromkeys(one.place.bidder for one in found))
+    ends = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
+    margin = (max(ends) - min(ends)) * 0.04 or 0.5
+    span = min(ends) - margin, max(ends) + margin
+    conditions = {one.place.condition: None for one in found}
     panels = [
-        _dots(loaded, metric, says, condition.name, bidders, [one for one in found if one.place.condition == condition.name])
-        for condition in loaded.experiment.conditions
-        if any(one.place.condition == condition.name for one in found)
+        _dots(loaded, metric, says, bidders, span, [one for one in found if one.place.condition == condition])
+        for condition in conditions
     ]
-    keys = legend(bidders) if bidders != [""] else ()
-    return Drawing(says, "Mean over games with its 95 % interval.", tuple(panels), keys)
+    return Drawing(says, CAPTION, tuple(panels), legend(bidders) if bidders != [""] else ())
 
 
 def _dots(
-    loaded: Loaded, metric: str, says: str, condition: str, bidders: Sequence[str], found: Sequence[Finding]
+    loaded: Loaded,
+    metric: str,
+    says: str,
+    bidders: Sequence[str],
+    span: tuple[float, float],
+    found: Sequence[Finding],
 ) -> Panel:
     experiment, unit = loaded.experiment, unit_of(metric)
-    arms = [arm.name for arm in experiment.arms if any(one.place.arm == arm.name for one in found)]
+    arms = list(dict.fromkeys(one.place.arm for one in found))
     step = 1 / (len(bidders) + 1)
 
     def draw(axes: Axes) -> None:
         for one in found:
-            assert one.value is not None  # noqa: S101 - findings without a value are left out
             series = bidders.index(one.place.bidder)
             row = arms.index(one.place.arm) + (series + 1) * step - 0.5
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [row, row], color=colour(series))
-            axes.plot([one.value], [row], marker(series), color=colour(series))
+            axes.plot(one.value, row, marker(series), color=colour(series))
         axes.set_yticks(range(len(arms)), [label(label_of(experiment, "arm", arm)) for arm in arms])
-        axes.set_ylim(len(arms) - 0.5, -0.5)
+        axes.set(xlabel=says, xlim=span, ylim=(len(arms) - 0.5, -0.5))
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel(says)
         show_unit(axes, unit, vertical=False)
 
     told = "; ".join(_told(loaded, one, unit) for one in found)
     height = MARGIN + ROW * len(arms) * (len(bidders) + 1)
-    name = label_of(experiment, "condition", condition) if len(experiment.conditions) > 1 else ""
-    return paint(name, f"{says}: {told}", draw, WIDTH, height)
+    alone = len(experiment.conditions) == 1
+    name = "" if alone else label_of(experiment, "condition", found[0].place.condition)
+    return paint(name, f"{says}: {told}", draw, WIDE if alone else WIDTH, height)
 
 
 def _told(loaded: Loaded, one: Finding, unit: Unit) -> str:
@@ -71,16 +80,12 @@ def _told(loaded: Loaded, one: Finding, unit: Unit) -> str:
 
 def trueskill(loaded: Loaded, title: str, caption: str) -> Drawing | None:
     """Draw TrueSkill ratings as bars, with how mu spreads over orders of the games and one sigma around it."""
-    ratings = loaded.analysis.ratings
-    bidders = list(dict.fromkeys(one.bidder for one in ratings))
-    panels = []
-    for arm in loaded.experiment.arms:
-        for condition in loaded.experiment.conditions:
-            rated = [one for one in ratings if (one.arm, one.condition) == (arm.name, condition.name)]
-            if rated:
-                told = [arm.label or arm.name] + ([condition.label or condition.name] * (len(loaded.experiment.conditions) > 1))
-                panels.append(_bars(" · ".join(told), rated, bidders))
-    return Drawing(title, caption, tuple(panels)) if panels else None
+    cells: dict[str, list[Rating]] = {}
+    for one in loaded.analysis.ratings:
+        cells.setdefault(heading(loaded.experiment, {"arm": one.arm, "condition": one.condition}), []).append(one)
+    bidders = list(dict.fromkeys(one.bidder for one in loaded.analysis.ratings))
+    panels = tuple(_bars(name, rated, bidders) for name, rated in cells.items())
+    return Drawing(title, caption, panels) if panels else None
 
 
 def _bars(heading: str, rated: Sequence[Rating], bidders: Sequence[str]) -> Panel:

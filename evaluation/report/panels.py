@@ -46,15 +46,15 @@ def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition"))
         for names, rows in values_of(loaded, metric).groupby(list(by), sort=False)
     ]
     groups.sort(key=lambda group: [order[name][value] for name, value in group[0].items() if name in order])
-    return [Part(_heading(experiment, named), rows) for named, rows in groups]
+    return [Part(heading(experiment, named), rows) for named, rows in groups]
 
 
 def _order(variations: Sequence[Variation]) -> dict[str, int]:
     return {one.name: place for place, one in enumerate(variations)}
 
 
-def _heading(experiment: Experiment, named: dict[str, str]) -> str:
-    """Name what tells a panel apart: the only condition or arm there is does not."""
+def heading(experiment: Experiment, named: dict[str, str]) -> str:
+    """Name a panel by what tells it apart: the only arm or condition there is does not."""
     only = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
     told = [
         label_of(experiment, name, value) if name in only else value
