@@ -13,7 +13,7 @@ import typer
 from harbor import __version__
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
-from harbor.commands.experiments import experiment
+from harbor.commands.experiment_runs import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
 from harbor.commands.reports import report

@@ -50,7 +50,7 @@ def print_design(console: Console, experiment: Experiment) -> None:
     console.print(f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}", markup=False)
     _print_table(console, "Bidders", list(_bidders(experiment.auction)))
     _print_table(console, "Arms", [_told(one) for one in experiment.arms])
-    _print_table(console, "Conditions", [_told(one) for one in experiment.conditions if one.auction or one.order])
+    _print_table(console, "Conditions", [_told(one) for one in experiment.conditions if len(experiment.conditions) > 1])
     slots = zip(model_slots(experiment), experiment.models, strict=False)
     _print_table(console, "Models", [{"slot": slot, "model": model} for slot, model in slots])
     _print_table(console, "Metrics", list(_metrics(experiment)))

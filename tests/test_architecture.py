@@ -49,27 +49,31 @@ FLOORS = {
     3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: """harbor.evaluation.profiler harbor.evaluation.skill
-          harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
-          harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
-          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
-          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
-          harbor.evaluation.experiments.power
-          harbor.evaluation.experiments.folder harbor.evaluation.experiments.game_folder
-          harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
-          harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
-          harbor.evaluation.experiments.executors harbor.evaluation.experiments.ray_cluster
-          harbor.evaluation.experiments.runner
           harbor.evaluation.report harbor.evaluation.report.formatting harbor.evaluation.report.loading
           harbor.evaluation.report.canvas harbor.evaluation.report.panels harbor.evaluation.report.intervals
           harbor.evaluation.report.courses harbor.evaluation.report.shares harbor.evaluation.report.distributions
           harbor.evaluation.report.figures harbor.evaluation.report.tables harbor.evaluation.report.listings
-          harbor.evaluation.report.sections harbor.evaluation.report.exports harbor.evaluation.report.page""",
+          harbor.evaluation.report.sections harbor.evaluation.report.exports harbor.evaluation.report.page
+          harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.slots
+          harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
+          harbor.evaluation.experiments.folder harbor.evaluation.experiments.game_folder
+          harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
+          harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
+          harbor.evaluation.experiments.executors harbor.evaluation.experiments.ray_cluster
+          harbor.evaluation.experiments.choices harbor.evaluation.experiments.runner
+          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
+          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
+          harbor.evaluation.experiments.power""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
+          harbor.commands.reports
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.reports
-          harbor.commands.scoring harbor.designs harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.scoring
+          harbor.designs
+          harbor.terminal harbor.telling
+          harbor.commands.experiment_runs harbor.progress harbor.findings""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from harbor.errors import ConfigError, unknown
+from harbor.evaluation.experiments.slots import SLOT, number, slots_of_models
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.settings import Settings, check_distinct
 
@@ -25,8 +26,6 @@ def _slug(name: str) -> str:
 
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
-SLOT = re.compile(r"@[1-9][0-9]?")
-"""A place that another setting fills: a persona or a model."""
 EVERYONE = "everyone"
 """The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
 
@@ -172,7 +171,7 @@ class Experiment(Settings):
     @model_validator(mode="after")
     def _slots_are_filled(self) -> Experiment:
         for slot in model_slots(self):
-            if int(slot[1:]) > len(self.models):
+            if number(slot) > len(self.models):
                 raise ValueError(f"slot {slot!r} has no model, as models names {len(self.models)}; name one for each")
         return self
 
@@ -186,19 +185,7 @@ def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 def model_slots(experiment: Experiment) -> tuple[str, ...]:
     """Name the slots that a model can be given for, in order: "@1", "@2" ..."""
-    changes = (experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions)))
-    named = {model for settings in changes for model in _models(settings) if SLOT.fullmatch(model)}
-    return tuple(sorted(named, key=lambda slot: int(slot[1:])))
-
-
-def _models(settings: Any) -> list[str]:
-    """Find the models that bidders are given in settings or in changes of them."""
-    if isinstance(settings, list):
-        return [model for one in settings for model in _models(one)]
-    if not isinstance(settings, dict):
-        return []
-    own = [settings["model"]] if isinstance(settings.get("model"), str) else []
-    return own + [model for one in settings.values() for model in _models(one)]
+    return slots_of_models((experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions))))
 
 
 def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
@@ -211,7 +198,7 @@ def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
     if len(models) > len(slots):
         surplus, room = models[len(slots)], f"experiment {experiment.name!r} has {len(slots)} slots for models"
         raise ConfigError(f"model {surplus!r} is one too many: {room}; drop it")
-    filled = {f"@{number}" for number in range(1, len(models) + 1)}
+    filled = slots[: len(models)]
     changes = {
         "models": (*models, *experiment.models[len(models) :]),
         "stand_ins": tuple(one for one in experiment.stand_ins if one.slot not in filled),
@@ -224,7 +211,7 @@ def standing_in(experiment: Experiment) -> tuple[str, ...]:
     told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
     played = dict(zip(model_slots(experiment), experiment.models, strict=False))
     plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
-    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items())]
+    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items(), key=lambda one: number(one[0]))]
     return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
 
 
@@ -268,21 +255,3 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
 
 def _of_arms(published: Published, arms: list[str]) -> Published:
     return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})
-
-
-def with_repeats(experiment: Experiment, repeats: int) -> Experiment:
-    """Repeat each arm under each condition so often.
-
-    Raises:
-        ConfigError: not even once.
-    """
-    if repeats < 1:
-        raise ConfigError(f"repeats {repeats}: ask for one or more")
-    plain = {"repeats": None}
-    return experiment.model_copy(
-        update={
-            "repeats": repeats,
-            "arms": tuple(arm.model_copy(update=plain) for arm in experiment.arms),
-            "conditions": tuple(condition.model_copy(update=plain) for condition in experiment.conditions),
-        }
-    )
