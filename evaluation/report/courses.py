@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation.metrics.measurement import Game
@@ -36,9 +37,7 @@ def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawi
     return _lines(loaded, metric, title, caption, "arm", ("condition",))
 
 
-def _lines(
-    loaded: Loaded, metric: str, title: str, caption: str, series: str, by: Sequence[str]
-) -> Drawing | None:
+def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, by: Sequence[str]) -> Drawing | None:
     table = values_of(loaded, metric)
     names, low, high = names_in(table, series), table["value"].min(), table["value"].max()
     shown = [label_of(loaded.experiment, series, name) if series != "bidder" else name for name in names]
@@ -80,8 +79,8 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
         def draw(axes: Axes) -> None:
             for place, bidder in enumerate(bidders):
                 rows = part.rows[part.rows["bidder"] == bidder]
-                for _, game in list(rows.groupby("repeat"))[:MOST_PATHS]:
-                    axes.plot(game["at"].astype(int), game["value"], color=colour(place), linewidth=0.6, alpha=0.3)
+                games = [game[["at", "value"]].to_numpy("float64") for _, game in rows.groupby(GAME)]
+                axes.add_collection(LineCollection(games[:MOST_PATHS], colors=colour(place), linewidths=0.6, alpha=0.3))
                 mean = course(rows)
                 axes.plot(mean.index, mean["mean"], color=colour(place), marker=marker(place), linewidth=2)
             _frame(axes, metric, low, high)

@@ -41,7 +41,9 @@ def to_parquet(loaded: Loaded, folder: Path) -> None:
 def to_latex(loaded: Loaded, folder: Path) -> None:
     """Write the tables of the report as tabulars for LaTeX's booktabs, a file each."""
     analysis, experiment = loaded.analysis, loaded.experiment
-    tables = {f"estimates-{metric.replace(' ~ ', '-with-')}": table for metric, table in findings_tables(loaded).items()}
+    tables = {
+        f"estimates-{metric.replace(' ~ ', '-with-')}": table for metric, table in findings_tables(loaded).items()
+    }
     if analysis.differences:
         tables["comparisons"] = listings.comparisons(analysis.differences, experiment)
     if analysis.correlations:

@@ -67,8 +67,18 @@ FIGURES: dict[str, Figure] = {
         distributions.boxes,
     ),
     "water-bids": Figure("Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", courses.by_bidder),
-    "health": Figure("Health by day", f"{_BAND} Only who lives that day counts. Source: Alympics, sec. 5.", "health", courses.by_bidder),
-    "balance": Figure("Balance by day", f"{_BAND} Only who lives that day counts. Source: Alympics, sec. 5.", "balance", courses.by_bidder),
+    "health": Figure(
+        "Health by day",
+        f"{_BAND} Only who lives that day counts. Source: Alympics, sec. 5.",
+        "health",
+        courses.by_bidder,
+    ),
+    "balance": Figure(
+        "Balance by day",
+        f"{_BAND} Only who lives that day counts. Source: Alympics, sec. 5.",
+        "balance",
+        courses.by_bidder,
+    ),
     "ranks": Figure(
         "Ranks over the games of a series",
         f"Rank by profit, 1 is the best. {_BAND} Source: Chen et al. 2023, B.3.",
@@ -76,7 +86,10 @@ FIGURES: dict[str, Figure] = {
         courses.by_bidder,
     ),
     "series-profits": Figure(
-        "Profit over the games of a series", f"{_BAND} Source: Chen et al. 2023, sec. 4.3.", "series_profit", courses.by_bidder
+        "Profit over the games of a series",
+        f"{_BAND} Source: Chen et al. 2023, sec. 4.3.",
+        "series_profit",
+        courses.by_bidder,
     ),
     "actions": Figure(
         "Paths of actions over runs",
@@ -85,7 +98,10 @@ FIGURES: dict[str, Figure] = {
         courses.paths,
     ),
     "deviations": Figure(
-        "Deviation from equilibrium over runs", f"{_BAND} Source: EconArena, sec. 3.2.", "deviation_path", courses.by_bidder
+        "Deviation from equilibrium over runs",
+        f"{_BAND} Source: EconArena, sec. 3.2.",
+        "deviation_path",
+        courses.by_bidder,
     ),
 }
 

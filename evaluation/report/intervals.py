@@ -11,7 +11,7 @@ from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.report.canvas import INK, WIDTH, Drawing, Panel, colour, label, legend, marker, paint, show_unit
 from harbor.evaluation.report.formatting import unit_of, write, write_interval
 from harbor.evaluation.report.loading import Loaded
-from harbor.evaluation.report.panels import heading
+from harbor.evaluation.report.panels import MOST, heading
 from harbor.evaluation.report.tables import TRUESKILL, Finding, findings, label_of
 
 WIDE = 620
@@ -34,12 +34,13 @@ def dots(loaded: Loaded, metric: str, says: str) -> Drawing | None:
     ends = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
     margin = (max(ends) - min(ends)) * 0.04 or 0.5
     span = min(ends) - margin, max(ends) + margin
-    conditions = {one.place.condition: None for one in found}
+    conditions = list(dict.fromkeys(one.place.condition for one in found))
     panels = [
         _dots(loaded, metric, says, bidders, span, [one for one in found if one.place.condition == condition])
-        for condition in conditions
+        for condition in conditions[:MOST]
     ]
-    return Drawing(says, CAPTION, tuple(panels), legend(bidders) if bidders != [""] else ())
+    keys = legend(bidders) if bidders != [""] else ()
+    return Drawing(says, CAPTION, tuple(panels), keys, max(0, len(conditions) - MOST))
 
 
 def _dots(
@@ -84,8 +85,8 @@ def trueskill(loaded: Loaded, title: str, caption: str) -> Drawing | None:
     for one in loaded.analysis.ratings:
         cells.setdefault(heading(loaded.experiment, {"arm": one.arm, "condition": one.condition}), []).append(one)
     bidders = list(dict.fromkeys(one.bidder for one in loaded.analysis.ratings))
-    panels = tuple(_bars(name, rated, bidders) for name, rated in cells.items())
-    return Drawing(title, caption, panels) if panels else None
+    panels = tuple(_bars(name, rated, bidders) for name, rated in list(cells.items())[:MOST])
+    return Drawing(title, caption, panels, left_out=max(0, len(cells) - MOST)) if panels else None
 
 
 def _bars(heading: str, rated: Sequence[Rating], bidders: Sequence[str]) -> Panel:

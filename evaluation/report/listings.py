@@ -8,6 +8,7 @@ from typing import Any
 from harbor.evaluation.experiments.analysis import Correlation, Difference, Rating
 from harbor.evaluation.experiments.design import Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.experiments.slots import SLOT
 from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval, write_p
 from harbor.evaluation.report.tables import Cell, Column, Table, label_of
 
@@ -39,6 +40,13 @@ def seats(results: Results) -> Table:
         cells += [bidder.get("rule") or bidder.get("model", ""), ", ".join(played.get(name, {}))]
         rows.append(tuple(Cell(text or NOTHING) for text in cells))
     return Table(_columns(["bidder", "persona", "rule or model", "played by"]), tuple(rows))
+
+
+def personas_rotate(experiment: Experiment) -> bool:
+    """Say whether any bidder's persona is a slot, in any arm."""
+    varied = (one.auction for one in (*experiment.arms, *experiment.conditions))
+    settings = [*experiment.auction.get("bidders", []), *varied]
+    return any(name.endswith("persona") and SLOT.search(str(value)) for one in settings for name, value in _flat(one))
 
 
 def _changes(one: Variation) -> str:
@@ -159,10 +167,7 @@ def _cost(label: str, found: Sequence[GameRecord]) -> tuple[Cell, ...]:
     return (
         Cell(label),
         Cell(str(len(held))),
-        *(
-            Cell(f"{sum(getattr(one, name) for one in held):,}")
-            for name in ("calls", "input_tokens", "output_tokens")
-        ),
+        *(Cell(f"{sum(getattr(one, name) for one in held):,}") for name in ("calls", "input_tokens", "output_tokens")),
         Cell(
             NOTHING if unknown == len(held) else write(known, "dollars"),
             f"{unknown} games unknown" if unknown and unknown < len(held) else "",

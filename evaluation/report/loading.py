@@ -95,7 +95,13 @@ class Loaded:
         return _table(Rating, self.analysis.ratings)
 
 
-TYPES = {"int": "int64", "int | None": "Int64", "float": "float64", "float | None": "float64", "str": "str"} | dict.fromkeys(("Status", "Method"), "str")
+TYPES = {
+    "int": "int64",
+    "int | None": "Int64",
+    "float": "float64",
+    "float | None": "float64",
+    "str": "str",
+} | dict.fromkeys(("Status", "Method"), "str")
 """Types of columns by the annotations of their fields, so that an empty table has them too; all others stay objects."""
 
 

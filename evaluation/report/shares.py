@@ -51,7 +51,9 @@ def heatmap(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
         def draw(axes: Axes) -> None:
             low, high = PRIORITIES
-            mesh = axes.pcolormesh(grid.to_numpy(), vmin=low, vmax=high, cmap="cividis", edgecolors=FAINT, linewidth=0.3)
+            mesh = axes.pcolormesh(
+                grid.to_numpy(), vmin=low, vmax=high, cmap="cividis", edgecolors=FAINT, linewidth=0.3
+            )
             axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
             axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [label(item) for item in grid.index])
             axes.set(xlabel="item under the hammer", ylabel="item", ylim=(grid.shape[0], 0))
