@@ -122,9 +122,7 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
 def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:
     """Draw a panel: `draw` is handed empty axes; sizes are in pixels."""
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", r"Glyph \d+"
-        )  # measured with a font that lacks it, shown with one that has it
+        warnings.filterwarnings("ignore", r"Glyph \d+")  # the reader's fonts may have it
         figure = Figure((width / PIXELS_AN_INCH, height / PIXELS_AN_INCH), layout="constrained")
         draw(figure.subplots())
         text = StringIO()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from harbor.errors import ConfigError
 from harbor.evaluation.report import listings
-from harbor.evaluation.report.formatting import legible
+from harbor.evaluation.report.formatting import MINUS, legible
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.sections import findings_tables
 from harbor.evaluation.report.tables import Cell, Table
@@ -65,7 +65,7 @@ def latex(table: Table) -> str:
 
 def _text(cell: Cell) -> str:
     """Put a cell in one line; LaTeX's fonts have no minus sign in text."""
-    return legible(f"{cell.text} {cell.below}".strip()).replace("−", "-")
+    return legible(f"{cell.text} {cell.below}".strip()).replace(MINUS, "-")
 
 
 EXPORTS: dict[str, Write] = {"csv": to_csv, "parquet": to_parquet, "latex": to_latex}

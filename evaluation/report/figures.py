@@ -11,6 +11,7 @@ from harbor.evaluation.report.canvas import Drawing
 from harbor.evaluation.report.loading import Loaded
 
 _BAND = "Mean over games; the band is its 95 % interval."
+_LIVING = "Only who lives that day counts."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,13 @@ FIGURES: dict[str, Figure] = {
     "water-bids": Figure("Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", courses.by_bidder),
     "health": Figure(
         "Health by day",
-        f"{_BAND} Only who lives that day counts. Source: Alympics, sec. 5.",
+        f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "health",
         courses.by_bidder,
     ),
     "balance": Figure(
         "Balance by day",
-        f"{_BAND} Only who lives that day counts. Source: Alympics, sec. 5.",
+        f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "balance",
         courses.by_bidder,
     ),
@@ -117,7 +118,7 @@ def figures(loaded: Loaded) -> dict[str, Drawing]:
     drawn["trueskill"] = intervals.trueskill(
         loaded,
         "TrueSkill",
-        "Bars: mean μ over shuffled orders of the games. Thick: 95 % of the μ. Thin: one σ around it.",
+        "Bars: mean mu over shuffled orders of the games. Thick: 95 % of the mus. Thin: one sigma around it.",
     )
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.metrics.registry import METRICS
 
-NOTHING = "–"
+NOTHING = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
 """What stands where there is no number."""
 EXACT_DOLLARS = 1000
 """From here on dollars are written without cents."""
@@ -59,14 +60,14 @@ def _places(unit: Unit, values: Sequence[float]) -> int:
 
 def _written(value: float, unit: Unit, places: int) -> str:
     size = f"{abs(value):,.{places}f}"
-    sign = "−" if value < 0 and any(digit in "123456789" for digit in size) else ""
+    sign = MINUS if value < 0 and any(digit in "123456789" for digit in size) else ""
     return f"{sign}{'$' if unit == 'dollars' else ''}{size}"
 
 
 def legible(text: str, longest: int | None = None) -> str:
-    """Put line ends to spaces and replace what neither page nor image may hold; cut what is longer than `longest`.
+    """Put white space to single spaces and replace what no image may hold; cut what is longer than `longest`.
 
-    >>> legible("a very\\nlong name", 8)
+    >>> legible("a very  long name", 8)
     'a very…'
     """
     plain = _ILLEGIBLE.sub("\ufffd", re.sub(r"\s+", " ", text))

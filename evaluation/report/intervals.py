@@ -98,7 +98,7 @@ def _bars(heading: str, rated: Sequence[Rating], bidders: Sequence[str]) -> Pane
         axes.set_yticks(range(len(rated)), [label(one.bidder) for one in rated])
         axes.set_ylim(len(rated) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("TrueSkill μ")
+        axes.set_xlabel("TrueSkill mu")
 
     told = "; ".join(f"{one.bidder} {write(one.mu, 'number')}, sigma {write(one.sigma, 'number')}" for one in rated)
     return paint(heading, f"{TRUESKILL}: {told}", draw, height=MARGIN + 30 * len(rated))

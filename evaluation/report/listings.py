@@ -9,7 +9,7 @@ from harbor.evaluation.experiments.analysis import Correlation, Difference, Rati
 from harbor.evaluation.experiments.design import Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.experiments.slots import SLOT
-from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval, write_p
+from harbor.evaluation.report.formatting import MINUS, NOTHING, unit_of, write, write_interval, write_p
 from harbor.evaluation.report.tables import Cell, Column, Table, label_of
 
 PARTS = ("arm", "condition", "bidder")
@@ -90,7 +90,7 @@ def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
     differing = [part for part in PARTS if named[0][part] != named[1][part]]
     one, other = (", ".join(side[part] for part in differing) for side in named)
     shared = [named[0][part] for part in PARTS if part not in differing and named[0][part]]
-    return Cell(f"{one} − {other}", ", ".join(shared))
+    return Cell(f"{one} {MINUS} {other}", ", ".join(shared))
 
 
 def _part(side: Side, part: str, experiment: Experiment) -> str:

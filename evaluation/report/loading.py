@@ -100,15 +100,18 @@ TYPES = {
     "int | None": "Int64",
     "float": "float64",
     "float | None": "float64",
-    "str": "str",
-} | dict.fromkeys(("Status", "Method"), "str")
-"""Types of columns by the annotations of their fields, so that an empty table has them too; all others stay objects."""
+    "tuple[str, ...]": "object",
+    "tuple[tuple[str, str], ...]": "object",
+    "tuple[Measurement, ...]": "object",
+    "Side": "object",
+}
+"""Types of columns by the annotations of their fields, so that an empty table has them too; all others are text."""
 
 
 def _table(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            one.name: pd.Series([getattr(row, one.name) for row in rows], dtype=TYPES.get(str(one.type), "object"))
+            one.name: pd.Series([getattr(row, one.name) for row in rows], dtype=TYPES.get(str(one.type), "str"))
             for one in fields(kind)
         }
     )

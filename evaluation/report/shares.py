@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
-from harbor.evaluation.report.canvas import FAINT, INK, Drawing, Key, Panel, colour, label, paint
+from harbor.evaluation.report.canvas import FAINT, Drawing, Key, Panel, colour, label, paint
 from harbor.evaluation.report.formatting import write
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.panels import Part, drawing, names_in, parts, values_of
 
 ROW, MARGIN = 34, 66
-PRIORITIES = (1, 3)
+PRIORITIES = ("1, give up if need be", "2, bid if the budget allows", "3, top")
+CMAP = "cividis"
 SIDE = 300
 """Pixels: a heatmap's side."""
 
@@ -50,19 +54,15 @@ def heatmap(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         grid = grid.reindex(index=names_in(part.rows, "about"), columns=sorted(grid.columns))
 
         def draw(axes: Axes) -> None:
-            low, high = PRIORITIES
-            mesh = axes.pcolormesh(
-                grid.to_numpy(), vmin=low, vmax=high, cmap="cividis", edgecolors=FAINT, linewidth=0.3
-            )
+            axes.pcolormesh(grid.to_numpy(), vmin=1, vmax=len(PRIORITIES), cmap=CMAP, edgecolors=FAINT, linewidth=0.3)
             axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
             axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [label(item) for item in grid.index])
             axes.set(xlabel="item under the hammer", ylabel="item", ylim=(grid.shape[0], 0))
             axes.grid(visible=False)
-            bar = axes.figure.colorbar(mesh, ax=axes, ticks=range(low, high + 1), shrink=0.9)
-            bar.ax.tick_params(colors=FAINT, labelcolor=INK)
-            bar.outline.set_visible(False)
 
         told = f"means from {write(grid.min().min(), 'number')} to {write(grid.max().max(), 'number')}"
-        return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE + 40, SIDE)
+        return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, SIDE)
 
-    return drawing(title, caption, parts(loaded, metric, ("arm", "condition", "bidder")), panel)
+    shades = colormaps[CMAP](np.linspace(0, 1, len(PRIORITIES)))
+    keys = tuple(Key(name, to_hex(shade)) for name, shade in zip(PRIORITIES, shades, strict=True))
+    return drawing(title, caption, parts(loaded, metric, ("arm", "condition", "bidder")), panel, keys)
