@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from harbor.evaluation.metrics.measurement import Unit
-from harbor.evaluation.report.formatting import legible, write
+from harbor.evaluation.report.formatting import legible
 
 INK, FAINT = "#2b3038", "#d4d8de"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
@@ -27,6 +27,8 @@ SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 PIXELS_AN_INCH = 96
 WIDTH, HEIGHT = 440, 280
 LONGEST_LABEL = 28
+WHOLE_DOLLARS = 10
+"""An axis as long as this has ticks at whole dollars."""
 _STYLE = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",
@@ -116,7 +118,8 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
     """Write the ticks of an axis in the unit of its metric."""
     axis = axes.yaxis if vertical else axes.xaxis
     if unit == "dollars":
-        axis.set_major_formatter(lambda value, _: write(value, unit))
+        low, high = axis.get_view_interval()
+        axis.set_major_formatter("${x:,.0f}" if high - low >= WHOLE_DOLLARS else "${x:,.2f}")
 
 
 def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:

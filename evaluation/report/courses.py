@@ -14,8 +14,7 @@ from harbor.evaluation.metrics.registry import METRICS
 from harbor.evaluation.report.canvas import Drawing, Panel, colour, legend, marker, paint, show_unit
 from harbor.evaluation.report.formatting import unit_of, write
 from harbor.evaluation.report.loading import Loaded
-from harbor.evaluation.report.panels import Part, drawing, names_in, parts, values_of
-from harbor.evaluation.report.tables import label_of
+from harbor.evaluation.report.panels import Part, drawing, names_in, parts, series_in, values_of
 from harbor.evaluation.statistics import t_mean
 
 MOST_PATHS = 40
@@ -39,8 +38,7 @@ def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawi
 
 def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, by: Sequence[str]) -> Drawing | None:
     table = values_of(loaded, metric)
-    names, low, high = names_in(table, series), table["value"].min(), table["value"].max()
-    shown = [label_of(loaded.experiment, series, name) if series != "bidder" else name for name in names]
+    names, low, high = series_in(loaded, table, series), table["value"].min(), table["value"].max()
     unit = unit_of(metric)
 
     def panel(part: Part) -> Panel:
@@ -54,12 +52,12 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
 
         ends = [
             f"{name} from {write(one['mean'].iloc[0], unit)} to {write(one['mean'].iloc[-1], unit)}"
-            for name, one in zip(shown, courses.values(), strict=True)
+            for name, one in zip(names.values(), courses.values(), strict=True)
             if len(one)
         ]
         return paint(part.heading, f"{title}, {part.heading}: {'; '.join(ends)}", draw)
 
-    return drawing(title, caption, parts(loaded, metric, by), panel, legend(shown))
+    return drawing(title, caption, parts(loaded, metric, by), panel, legend(names.values()))
 
 
 def course(rows: pd.DataFrame) -> pd.DataFrame:

@@ -78,6 +78,15 @@ def drawing(
 
 
 def names_in(rows: pd.DataFrame, column: str) -> list[str]:
-    """List the values of a column: numbers by size, names as they come."""
-    names = [str(name) for name in rows[column].drop_duplicates()]
+    """List the values of a column: numbers by size, names by alphabet, so that seats that rotate change no colour."""
+    names = sorted(str(name) for name in rows[column].drop_duplicates())
     return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
+
+
+def series_in(loaded: Loaded, rows: pd.DataFrame, column: str) -> dict[str, str]:
+    """Name the series of a figure and give their labels; arms and conditions stand in the order of the design."""
+    if column not in ("arm", "condition"):
+        return {name: name for name in names_in(rows, column)}
+    held = set(rows[column])
+    designed = loaded.experiment.arms if column == "arm" else loaded.experiment.conditions
+    return {one.name: one.label or one.name for one in designed if one.name in held}
