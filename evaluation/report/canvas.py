@@ -56,7 +56,7 @@ _STYLE = {
 }
 _DARK = "".join(
     f'[style*="{what}: {light}"]{{{what}:{dark} !important}}'
-    for light, dark in ((INK, "#dfe3e8"), (FAINT, "#454b55"))
+    for light, dark in ((INK, "#dfe3e8"), (FAINT, "#454b55"), (COLOURS[0], "#3d9ad6"))
     for what in ("fill", "stroke")
 )
 _CSS = f"text{{font-family:system-ui,sans-serif !important}}@media(prefers-color-scheme:dark){{{_DARK}}}"

@@ -47,7 +47,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
         def draw(axes: Axes) -> None:
             for place, one in enumerate(courses.values()):
                 axes.plot(one.index, one["mean"], color=colour(place), marker=marker(place))
-                axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.16, linewidth=0)
+                axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.12, linewidth=0)
             _frame(axes, metric, low, high)
 
         ends = [

@@ -56,7 +56,8 @@ FIGURES: dict[str, Figure] = {
     ),
     "winning-bids": Figure(
         "Winning bids",
-        "Histogram and Gaussian kernel density of all winning bids, by group, as shares of it. Source: Chen et al. 2023, sec. 4.3.",
+        "Histogram and Gaussian kernel density of all winning bids, as shares of their group. Source: Chen et al. 2023,"
+        " sec. 4.3.",
         "winning_bid",
         distributions.density,
     ),
