@@ -109,12 +109,14 @@ TYPES = {
 
 
 def _table(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            one.name: pd.Series([getattr(row, one.name) for row in rows], dtype=TYPES.get(str(one.type), "str"))
-            for one in fields(kind)
-        }
-    )
+    types = {one.name: TYPES.get(str(one.type), "str") for one in fields(kind)}
+    columns = {name: [_sound(getattr(row, name)) for row in rows] for name in types}
+    return pd.DataFrame({name: pd.Series(values, dtype=types[name]) for name, values in columns.items()})
+
+
+def _sound(value: object) -> object:
+    """Write out halves of characters, which a cut reply may hold and no file takes."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def load(path: str | Path) -> Loaded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -77,6 +78,7 @@ def _by_name(experiment: Experiment) -> str | None:
     return " ".join(["harbor experiment run", experiment.name, *options])
 
 
+@cache
 def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("harbor.evaluation.report", ""),
