@@ -17,6 +17,7 @@ from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.experiments import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
+from harbor.commands.reports import report
 from harbor.commands.scoring import score
 from harbor.errors import HarborError
 
@@ -80,7 +81,7 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, play, resume, replay, score, graph, personas, houses):
+for command in (auction, play, resume, replay, score, report, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)
 for command in (experiment_runs.run, experiment_runs.resume):

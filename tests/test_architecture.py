@@ -49,6 +49,11 @@ FLOORS = {
     3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
     4: """harbor.evaluation.profiler harbor.evaluation.skill
+          harbor.evaluation.report harbor.evaluation.report.formatting harbor.evaluation.report.loading
+          harbor.evaluation.report.canvas harbor.evaluation.report.panels harbor.evaluation.report.intervals
+          harbor.evaluation.report.courses harbor.evaluation.report.shares harbor.evaluation.report.distributions
+          harbor.evaluation.report.figures harbor.evaluation.report.tables harbor.evaluation.report.listings
+          harbor.evaluation.report.sections harbor.evaluation.report.exports harbor.evaluation.report.page
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.slots
           harbor.evaluation.experiments.catalog
@@ -63,6 +68,7 @@ FLOORS = {
           harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
           harbor.evaluation.experiments.power""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
+          harbor.commands.reports
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
           harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.scoring
           harbor.designs
@@ -184,7 +190,7 @@ def test_packages_hold_a_docstring_and_every_module_has_one(module):
     tree = TREES[module]
     assert ast.get_docstring(tree)
     package = any((ROOT / folder / "__init__.py").is_file() and FOLDERS[folder] == module for folder in FOLDERS)
-    if package and module != "harbor":
+    if package and module not in ("harbor", "harbor.evaluation"):  # these two are faces, loaded lazily
         assert len(tree.body) == 1
 
 
