@@ -1,4 +1,4 @@
-"""What models cost, from the table that ships with the package genai-prices; nothing is ever looked up over a network."""
+"""What models cost, by the table that ships with the package genai-prices; a network is never asked."""
 
 from __future__ import annotations
 

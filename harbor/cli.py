@@ -13,6 +13,7 @@ import typer
 from harbor import __version__
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
+from harbor.commands.estimates import estimate
 from harbor.commands.memories import memory
 from harbor.commands.output import say
 from harbor.errors import HarborError
@@ -77,6 +78,6 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, play, resume, replay, graph, personas, houses):
+for command in (auction, play, resume, replay, estimate, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)
