@@ -16,6 +16,7 @@ from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.estimates import estimate
 from harbor.commands.memories import memory
 from harbor.commands.output import say
+from harbor.commands.ratings import rate
 from harbor.errors import HarborError
 
 app = typer.Typer(
@@ -81,3 +82,4 @@ def _harbor(
 for command in (auction, play, resume, replay, estimate, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)
+app.add_typer(rate)

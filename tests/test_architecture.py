@@ -23,7 +23,7 @@ FLOORS = {
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
     1: """harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
-          harbor.simulated.appraisal harbor.simulated.contests
+          harbor.simulated.appraisal harbor.simulated.contests harbor.simulated.ratings
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
@@ -49,10 +49,14 @@ FLOORS = {
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.estimate""",
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.estimate
+          harbor.evaluation.rating harbor.evaluation.rating.prompts harbor.evaluation.rating.rubric
+          harbor.evaluation.rating.transcript harbor.evaluation.rating.records harbor.evaluation.rating.sheets
+          harbor.evaluation.rating.judging harbor.evaluation.rating.agreement harbor.evaluation.rating.merging
+          harbor.evaluation.rating.results""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.output harbor.commands.estimates harbor.terminal harbor.telling""",
+          harbor.commands.output harbor.commands.estimates harbor.commands.ratings harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

@@ -1,4 +1,4 @@
-"""A transcript of one bidder's game from the log alone, blinded: what was public, and what that bidder knew and thought.
+"""A transcript of one bidder's game from the log alone, blinded: what was public, and what it alone knew and thought.
 
 It tells neither what plays the bidder nor in which run, arm or condition. Bidders have letters for names: the one that
 is told of is Player A. Every line is one line, whatever a model wrote, and what a player says stands in quotes.
@@ -117,8 +117,8 @@ def _private(event: PrivateEvent, spell: Spell) -> Iterator[str]:
         case CatalogShown():
             pass
         case Planned(text=text, priorities=priorities):
-            ranked = f"; priorities: {_listed(priorities, str)}" if priorities else ""
-            yield f"plans: {_quoted(text)}{_plain(ranked)}"
+            ranked = f" (priorities: {_plain(_listed(priorities, str))})" if priorities else ""
+            yield f"plans{ranked}: {_quoted(text)}"
         case Strategized(action=action, reasons=reasons):
             yield f"chooses {action}, {ACTIONS[action]}: {_quoted(reasons)}"
         case Decided(amount=None, reasons=reasons):
