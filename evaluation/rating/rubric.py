@@ -37,12 +37,11 @@ class Rubric(Settings):
 
 
 class PublishedGroup(Settings):
-    """Published ratings of one kind of player: who was rated by whom, and the figures by criterion."""
+    """Published ratings of one kind of player: who was rated by whom; by criterion, how many scores and their figures."""
 
     rated: str
     model: str
-    records: int
-    raters_a_record: int
+    scores: dict[str, int]
     first_quartile: dict[str, float]
     median: dict[str, float]
     third_quartile: dict[str, float]

@@ -143,6 +143,16 @@ def merge(
         _print(merged, described, agreed)
 
 
+def _gaps(merged: Merged) -> Iterator[str]:
+    """Tell what is missing, in a line a rater where nothing was filled in, else in a line a record."""
+    filled = {rating.rater for rating in merged.ratings}
+    idle = dict.fromkeys(gap.rater for gap in merged.missing if gap.rater not in filled)
+    yield from (f"{rater} has rated nothing" for rater in idle)
+    for gap in merged.missing:
+        if gap.rater in filled:
+            yield f"{gap.rater} has not rated {gap.record} on {', '.join(gap.criteria)}"
+
+
 def _merged(merged: Merged, described: list[CriterionScores], agreed: list[CriterionAgreement]) -> dict[str, Any]:
     from harbor.evaluation.rating.rubric import published
 
@@ -188,10 +198,9 @@ def _published(group: PublishedGroup) -> Table:
 
     title = f"Published ratings of {group.rated} ({group.model})"
     table = Table("criterion", "n", "Q1", "median", "Q3", "mean", "sd", title=title)
-    count = str(group.records * group.raters_a_record)
     for name in group.mean:
         figures = (of[name] for of in (group.first_quartile, group.median, group.third_quartile, group.mean, group.sd))
-        table.add_row(_name(name), "" if _name(name).startswith("Identity") else count, *map(_figure, figures))
+        table.add_row(_name(name), str(group.scores[name]), *map(_figure, figures))
     return table
 
 
