@@ -14,6 +14,7 @@ from harbor import __version__
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.estimates import estimate
+from harbor.commands.experiments import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
 from harbor.commands.ratings import rate
@@ -83,3 +84,4 @@ for command in (auction, play, resume, replay, estimate, graph, personas, houses
     app.command()(command)
 app.add_typer(memory)
 app.add_typer(rate)
+app.add_typer(experiment)

@@ -11,6 +11,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -82,7 +83,7 @@ class RunFolder:
             ) from error
         text = config.model_dump_json(indent=2)
         (path / CONFIG).write_text(text + "\n", encoding="utf-8")
-        (path / MANIFEST).write_text(json.dumps(_manifest(text), indent=2) + "\n", encoding="utf-8")
+        (path / MANIFEST).write_text(json.dumps(manifest(text), indent=2) + "\n", encoding="utf-8")
         return cls(path)
 
     @classmethod
@@ -163,12 +164,18 @@ def read_config(path: Path) -> AuctionConfig:
     return read_settings(path / CONFIG, AuctionConfig)
 
 
-def _manifest(config: str) -> dict[str, Any]:
+def manifest(config: str) -> dict[str, Any]:
+    """Say what a run is made of: the digest of its settings, the versions at work, and the state of the checkout."""
+    return {"config_digest": sha256(config.encode()).hexdigest(), **_made_of(Path.cwd())}
+
+
+@cache
+def _made_of(place: Path) -> dict[str, Any]:
+    """Ask once a process and folder: what is loaded stays as it was, whatever changes on disk; git takes 8 ms."""
     return {
-        "config_digest": sha256(config.encode()).hexdigest(),
         "python": platform.python_version(),
         "versions": {package: _version(package) for package in _PACKAGES},
-        "git": _git_state(),
+        "git": _git_state(place),
     }
 
 
@@ -179,11 +186,18 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _git_state() -> dict[str, Any] | None:
+def _git_state(place: Path) -> dict[str, Any] | None:
     """Give the commit of the folder the run was started in, and whether it had changes; None outside a checkout."""
     try:
         commit, changes = (
-            subprocess.run(["git", *words], capture_output=True, text=True, check=True, timeout=10).stdout.strip()  # noqa: S603, S607
+            subprocess.run(  # noqa: S603
+                ["git", *words],  # noqa: S607
+                cwd=place,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=10,
+            ).stdout.strip()
             for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
         )
     except (OSError, subprocess.SubprocessError):

@@ -13,15 +13,17 @@ from harbor.config import AuctionConfig, ModelSettings
 from harbor.errors import ConfigError
 from harbor.models import open_chat, settings_of
 from harbor.people import Person
+from harbor.recording import Purse
 
 
 @dataclass(frozen=True)
 class Given:
-    """Chat models by the name that bidders use; AutoGen agents and people by bidder."""
+    """Chat models by the name that bidders use; AutoGen agents and people by bidder; who pays for the calls."""
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     agents: Mapping[str, ChatAgent] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
+    purse: Purse | None = None
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and miss what a bidder needs.

@@ -26,7 +26,7 @@ from harbor.config import ModelSettings
 from harbor.errors import ConfigError, ModelError, UnreadableReply, unknown
 from harbor.events import Note
 from harbor.reading import read, written
-from harbor.recording import Outcome, RawCall, Recording
+from harbor.recording import Outcome, Purse, RawCall, Recording
 from harbor.seeding import derive
 from harbor.simulated.chat import SimulatedChat
 from harbor.words import scrub
@@ -59,7 +59,7 @@ class Mouthpiece:
     """A model as one bidder uses it; `ask` is the doorway.
 
     `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened). A call
-    that `recording` holds is not made again.
+    that `recording` holds is not made again; others wait for the `purse`, if there is one.
     """
 
     bidder: str
@@ -70,6 +70,7 @@ class Mouthpiece:
     keep: Callable[[RawCall], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     recording: Recording = field(default_factory=Recording, repr=False)
+    purse: Purse | None = None
     _bound: dict[type[BaseModel], tuple[Runnable[Any, AIMessage], str]] = field(default_factory=dict, repr=False)
 
     async def ask(
@@ -143,6 +144,8 @@ class _Call:
     async def run(self, runnable: Runnable[Any, AIMessage]) -> AIMessage:
         if self.recorded is not None:
             return self._again(self.recorded)
+        if self.model.purse is not None:
+            await self.model.purse.admit()
         try:
             return await runnable.ainvoke(self.messages)
         except BaseException as error:  # a cancelled call is paid for too, so it is logged
@@ -163,6 +166,8 @@ class _Call:
         self.model.note(call.event)
         if self.recorded is None:
             self.model.keep(call)
+            if self.model.purse is not None:
+                self.model.purse.charge(call)
 
     def _made(self, outcome: Outcome, message: AIMessage, complaint: str) -> RawCall:
         model, usage = self.model, message.usage_metadata

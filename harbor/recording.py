@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from harbor.auctioneer import Said
 from harbor.errors import LogError
@@ -53,6 +53,16 @@ class RawCall:
             began=self.began,
             seconds=self.seconds,
         )
+
+
+class Purse(Protocol):
+    """Pays for the calls of a run; one that is replayed is paid for already."""
+
+    async def admit(self) -> None:
+        """Wait until a call may be made: for ever, if there is no money for it."""
+
+    def charge(self, call: RawCall) -> None:
+        """Hear how a call ended that was admitted."""
 
 
 class Recording:

@@ -99,8 +99,8 @@ class Run:
     def __init__(self, config: AuctionConfig, given: Given) -> None:
         if config.series is not None:
             raise ConfigError("the config is of a series of auctions; hold it with: harbor.hold_series(config)")
-        self.items = resolve_items(config)
-        self.config = config.model_copy(update={"items": self.items}) if self.items else config
+        self.config = resolved(config)
+        self.items = resolve_items(self.config)
         self.rules = build(self.config)
         self.given = given
         self.models = given.open_models(config)
@@ -147,6 +147,12 @@ class Run:
         chat, settings = self.models[bidder.model]
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
+
+
+def resolved(config: AuctionConfig) -> AuctionConfig:
+    """Put the items that are for sale in the settings: so they stand in the folder of a run."""
+    items = resolve_items(config)
+    return config.model_copy(update={"items": items}) if items else config
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:

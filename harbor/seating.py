@@ -66,7 +66,7 @@ class Seating:
 
     def _mind(self, bidder: Bidder, notes: Notes) -> GraphBidder:
         chat, settings = self.models[bidder.model]
-        model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=self.sale.log.now)
+        model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=self.sale.log.now, purse=self.given.purse)
         if self.folder is not None:
             model.keep, model.recording = self.folder.keep, self.folder.recording
         game, archive = self.config.rules.game, self.archives.get(bidder.name)

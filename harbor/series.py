@@ -19,6 +19,7 @@ from langgraph.store.base import BaseStore
 from harbor import __version__
 from harbor.config import AuctionConfig
 from harbor.errors import ConfigError
+from harbor.evaluation.metrics.results import ranks
 from harbor.evaluation.metrics.series import SeriesSummary, summarise_series
 from harbor.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
 from harbor.folder import MANIFEST, RunFolder, complete, run_name
@@ -149,12 +150,10 @@ class HeldSeries:
 
 
 def _held(number: int, run: Run, result: Result) -> AuctionHeld:
-    standings = result.standings
-    ranks = {row.bidder: 1 + sum(other.profit > row.profit for other in standings) for row in standings}
     return AuctionHeld(
         auction=number,
         seed=run.config.seed,
-        ranks=ranks,
-        profits={row.bidder: row.profit for row in standings},
+        ranks=ranks(result.standings),
+        profits={row.bidder: row.profit for row in result.standings},
         learnings={learned.bidder: learned.learnings for learned in of_type(result.log, Learned)},
     )

@@ -33,6 +33,8 @@ FLOORS = {
           harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
+          harbor.evaluation.metrics.plans harbor.evaluation.metrics.strategy harbor.evaluation.metrics.bidding
+          harbor.evaluation.metrics.beliefs
           harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
     2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder
           harbor.graphs.running harbor.graphs.routes harbor.graphs.state
@@ -45,18 +47,24 @@ FLOORS = {
           harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
     3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
           harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
-    4: """harbor.evaluation.profiler
-          harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.games harbor.evaluation.experiments.catalog
-          harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.estimate
+    4: """harbor.evaluation.profiler harbor.evaluation.skill
           harbor.evaluation.rating harbor.evaluation.rating.prompts harbor.evaluation.rating.rubric
           harbor.evaluation.rating.transcript harbor.evaluation.rating.records harbor.evaluation.rating.sheets
           harbor.evaluation.rating.judging harbor.evaluation.rating.agreement harbor.evaluation.rating.merging
-          harbor.evaluation.rating.results""",
+          harbor.evaluation.rating.results harbor.evaluation.experiments.estimate
+          harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
+          harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.slots
+          harbor.evaluation.experiments.catalog
+          harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
+          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
+          harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
+          harbor.evaluation.experiments.executors
+          harbor.evaluation.experiments.ray_cluster harbor.evaluation.experiments.runner""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.output harbor.commands.estimates harbor.commands.ratings harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.estimates harbor.commands.ratings
+          harbor.commands.output harbor.designs harbor.terminal harbor.telling""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

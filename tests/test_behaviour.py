@@ -7,18 +7,10 @@ from decimal import Decimal
 
 import pytest
 
-from harbor.evaluation.metrics.behaviour import (
-    Acquisition,
-    Foresight,
-    PriorityCell,
-    acquisitions,
-    agreement,
-    engagement,
-    foresights,
-    priorities,
-    strategies,
-)
+from harbor.evaluation.metrics.behaviour import Acquisition, acquisitions, engagements
+from harbor.evaluation.metrics.plans import PriorityCell, priorities
 from harbor.evaluation.metrics.results import standings
+from harbor.evaluation.metrics.strategy import Foresight, agreement, foresights, strategies
 from harbor.events import BidderLabelled, BidPlaced, ItemLabelled, ItemOpened, ItemSold, ItemUnsold, Lot, SaleOpened
 from harbor.log import Entry
 from harbor.thoughts import Decided, Planned, Predicted, Prediction, Strategized
@@ -105,7 +97,7 @@ def test_an_item_of_no_persona_matches_nobody():
 
 
 def test_engagement_counts_the_bids_of_everyone_on_everything():
-    assert engagement(log(*LABELS, *HELD)) == {
+    assert engagements(log(*LABELS, *HELD)) == {
         "Ann": {"Loft": 2, "Farm": 0, "Flat": 0},
         "Ben": {"Loft": 1, "Farm": 1, "Flat": 0},
         "Cho": {"Loft": 0, "Farm": 0, "Flat": 0},
@@ -204,6 +196,6 @@ def test_a_bid_on_another_item_is_not_compared():
     assert foresights(log(*LABELS, Predicted("Ann", "Flat", (Prediction("Ben", 0.5, Decimal(90)),)), *HELD)) == []
 
 
-@pytest.mark.parametrize("measure", [acquisitions, engagement, priorities, strategies, agreement, foresights])
+@pytest.mark.parametrize("measure", [acquisitions, engagements, priorities, strategies, agreement, foresights])
 def test_a_log_of_nothing_gives_no_figures(measure):
     assert not measure(log())

@@ -17,8 +17,8 @@ from langchain_core.outputs import ChatResult
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses
 from harbor.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor.config import Switches
-from harbor.evaluation.metrics.behaviour import agreement, strategies
 from harbor.evaluation.metrics.calls import calls
+from harbor.evaluation.metrics.strategy import agreement, strategies
 from harbor.events import BidderSeated, BidFailed, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
 from harbor.graphs.bidder import GraphBidder
 from harbor.graphs.state import Mind

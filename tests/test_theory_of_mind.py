@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, bidder_graph, houses
 from harbor.config import Persona
-from harbor.evaluation.metrics.behaviour import foresights
 from harbor.evaluation.metrics.profiling import profiling_errors
+from harbor.evaluation.metrics.strategy import foresights
 from harbor.events import (
     BidderLabelled,
     BiddersAsked,

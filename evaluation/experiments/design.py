@@ -6,16 +6,25 @@ so on: personas rotate over the slots from repeat to repeat, models fill them in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from harbor.errors import ConfigError, unknown
+from harbor.evaluation.experiments.slots import SLOT, number, slots_of_models
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.settings import Settings, check_distinct
 
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+
+def _slug(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
+    return name
+
+
+Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
 EVERYONE = "everyone"
 """The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
@@ -24,7 +33,8 @@ EVERYONE = "everyone"
 class Variation(Settings):
     """An arm or a condition: a name, and what it changes of the common settings.
 
-    In `auction`, `bidders` is a table of changes by name ("*": every bidder); what is not a table is replaced.
+    In `auction`, `bidders` is a table of changes by name ("*": every bidder), a list of the names of those who stay, or
+    a list of others; what is not a table is replaced.
     `repeats` and `order` replace those of the experiment.
     """
 
@@ -64,7 +74,10 @@ class Comparison(Settings):
 
 
 class PublishedValue(Settings):
-    """A published number and where it stands: arm, condition, bidder, what it is about and at which place."""
+    """A published number and where it stands: arm, condition, bidder, what it is about and at which place.
+
+    An arm or a condition that is left out is one that the paper does not tell: the number is set beside each of ours.
+    """
 
     value: float
     arm: str = ""
@@ -73,6 +86,10 @@ class PublishedValue(Settings):
     about: str = ""
     at: int | None = None
     sd: float | None = None
+
+    def is_beside(self, arm: str, condition: str) -> bool:
+        """Say whether it is set beside this arm under this condition."""
+        return self.arm in ("", arm) and self.condition in ("", condition)
 
 
 class Published(Settings):
@@ -86,10 +103,21 @@ class Published(Settings):
 
 
 class StandIn(Settings):
-    """What the published experiment had and this one lacks unless it is given, and what stands in for it."""
+    """What the published experiment had and this one lacks unless it is given, and what stands in for it.
+
+    `slot` is that of a model, "@1", "@2" ..., if a model can be given for it.
+    """
 
     wants: str
     uses: str
+    slot: str = Field("", pattern=rf"^({SLOT.pattern})?$")
+
+
+class ModelPrice(Settings):
+    """What a model costs, in dollars per million tokens."""
+
+    input_price: float = Field(ge=0, allow_inf_nan=False)
+    output_price: float = Field(ge=0, allow_inf_nan=False)
 
 
 class Experiment(Settings):
@@ -97,7 +125,8 @@ class Experiment(Settings):
 
     `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
     catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
-    bidders from their ranks by profit.
+    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
+    they are filled in when the experiment is begun, so that it goes on at the same prices.
     """
 
     name: Slug
@@ -111,6 +140,7 @@ class Experiment(Settings):
     arms: tuple[Variation, ...] = Field(min_length=1)
     conditions: tuple[Variation, ...] = (Variation(name="all"),)
     models: tuple[str, ...] = Field(("simulated",), min_length=1)
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
     personas: tuple[str, ...] = ()
     rotate_seats: bool = True
     order: Order = "given"
@@ -129,12 +159,20 @@ class Experiment(Settings):
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
         _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
-        _known("metric", [one.metric for one in self.published], [*METRICS, *correlated, "trueskill"])
+        rated = ["trueskill"] if self.trueskill else []
+        _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
         sides = [side for comparison in self.comparisons for side in (comparison.of, comparison.against)]
         values = [value for one in self.published for value in one.values]
         _known("arm", [place.arm for place in (*sides, *values) if place.arm], [arm.name for arm in self.arms])
         conditions = [condition.name for condition in self.conditions]
         _known("condition", [place.condition for place in (*sides, *values) if place.condition], conditions)
+        return self
+
+    @model_validator(mode="after")
+    def _slots_are_filled(self) -> Experiment:
+        for slot in model_slots(self):
+            if number(slot) > len(self.models):
+                raise ValueError(f"slot {slot!r} has no model, as models names {len(self.models)}; name one for each")
         return self
 
 
@@ -143,6 +181,45 @@ def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
     for name in names:
         if name not in choices:
             raise ValueError(unknown(kind, name, choices))
+
+
+def model_slots(experiment: Experiment) -> tuple[str, ...]:
+    """Name the slots that a model can be given for, in order: "@1", "@2" ..."""
+    return slots_of_models((experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions))))
+
+
+def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
+    """Fill the first slots with these models; stand-ins keep the rest.
+
+    Raises:
+        ConfigError: there are more models than slots.
+    """
+    slots = model_slots(experiment)
+    if len(models) > len(slots):
+        surplus, room = models[len(slots)], f"experiment {experiment.name!r} has {len(slots)} slots for models"
+        raise ConfigError(f"model {surplus!r} is one too many: {room}; drop it")
+    filled = slots[: len(models)]
+    changes = {
+        "models": (*models, *experiment.models[len(models) :]),
+        "stand_ins": tuple(one for one in experiment.stand_ins if one.slot not in filled),
+    }
+    return experiment.model_copy(update=changes)
+
+
+def standing_in(experiment: Experiment) -> tuple[str, ...]:
+    """Say in words what stands in for what the published experiment had: models, by slot, and all else."""
+    told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
+    played = dict(zip(model_slots(experiment), experiment.models, strict=False))
+    plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
+    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items(), key=lambda one: number(one[0]))]
+    return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
+
+
+def measured(experiment: Experiment) -> tuple[str, ...]:
+    """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
+    correlated = (name for pair in experiment.correlations for name in pair)
+    ranks = ("rank",) if experiment.trueskill else ()
+    return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:

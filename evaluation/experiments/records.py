@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from harbor.evaluation.experiments.design import Experiment
@@ -72,21 +72,30 @@ def record(game: Game, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) 
     """
     called = [call for log in logs for call in of_type(log, ModelCalled)]
     answered = {call.bidder for call in called if call.outcome == "ok"}
-    silent = sorted({call.bidder for call in called} - answered)
+    if silent := sorted({call.bidder for call in called} - answered):
+        return broken_off(game, logs, f"no usable reply of a model for {', '.join(silent)}")
+    return replace(broken_off(game, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
+
+
+def broken_off(game: Game, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> GameRecord:
+    """Record a game that has nothing to measure: failed where `failure` says why, else unfinished.
+
+    `logs` are what there is of those of a finished game: their calls were made, and are counted.
+    """
+    called = [call for log in logs for call in of_type(log, ModelCalled)]
     costs = [call.cost_dollars for call in called]
     return GameRecord(
         game.arm,
         game.condition,
         game.repeat,
         game.config.seed,
-        "failed" if silent else "finished",
-        detail=f"no usable reply of a model for {', '.join(silent)}" if silent else "",
-        players=_players(logs[0]),
+        "failed" if failure else "unfinished",
+        detail=failure,
+        players=_players(logs[0]) if logs else (),
         calls=len(called),
         input_tokens=sum(call.input_tokens for call in called),
         output_tokens=sum(call.output_tokens for call in called),
-        cost=None if None in costs else sum(cost for cost in costs if cost is not None),
-        measurements=() if silent else tuple(measure(metrics, logs[0])),
+        cost=None if None in costs else sum((cost for cost in costs if cost is not None), 0.0),
     )
 
 

@@ -1,6 +1,6 @@
-"""How bidders behaved: what they won of what suits them, what they bid on, what they gave as reasons.
+"""How bidders behaved: what they won of what suits them, and what they bid on.
 
-Source: Harbor sec. 3.1, 4.1 and 4.5.
+Source: Harbor sec. 3.1 and 4.1.
 """
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from statistics import fmean
 
-from harbor.events import BidderLabelled, BidPlaced, ItemLabelled, ItemOpened, ItemSold, ItemUnsold
+from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.metrics.results import closed
+from harbor.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSold
 from harbor.log import Entry, of_type
-from harbor.thoughts import Decided, Planned, Predicted, Strategized
+
+NO_PERSONA = "the bidder has no persona"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
     return rows
 
 
-def engagement(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
+def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """Count the bids of each bidder on each item, zeros included."""
     bids = Counter((bid.bidder, bid.item) for bid in of_type(entries, BidPlaced))
     items = [label.item for label in of_type(entries, ItemLabelled)]
@@ -51,85 +54,64 @@ def engagement(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class PriorityCell:
-    """The priority that a bidder gives an item while another one, the `during`, is under the hammer."""
-
-    bidder: str
-    during: str
-    item: str
-    priority: int
-
-
-def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
-    """Give the data of the priority heatmap: the plan in force at the last moment of each item."""
-    cells: list[PriorityCell] = []
-    plans: dict[str, dict[str, int]] = {}
-    during = ""
-
-    def close() -> None:
-        for bidder, plan in plans.items():
-            cells.extend(PriorityCell(bidder, during, item, priority) for item, priority in plan.items())
-
-    for entry in entries:
-        match entry.event:
-            case ItemSold() | ItemUnsold():
-                close()
-            case ItemOpened(item=item):
-                during = item
-            case Planned(bidder=bidder, priorities=plan):
-                plans[bidder] = plan
-    return cells
-
-
-def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
-    """Count the strategic actions of each bidder that has a strategy."""
-    counts: dict[str, Counter[str]] = {}
-    for chosen in of_type(entries, Strategized):
-        counts.setdefault(chosen.bidder, Counter())[chosen.action] += 1
-    return counts
-
-
-def agreement(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give, for each bidder with a strategy, the share of its decisions that follow from the action chosen."""
-    strategists = {chosen.bidder for chosen in of_type(entries, Strategized)}
-    decisions = [decided for decided in of_type(entries, Decided) if decided.bidder in strategists]
+def matches(entries: Sequence[Entry]) -> dict[str, set[str]]:
+    """Give the items that match the personas of each bidder that has any."""
+    persona = {label.item: label.persona for label in of_type(entries, ItemLabelled)}
     return {
-        bidder: 1 - sum(one.contradicts for one in own) / len(own)
-        for bidder in sorted(strategists)
-        if (own := [decided for decided in decisions if decided.bidder == bidder])
+        label.bidder: {item for item in persona if persona[item] in label.personas}
+        for label in of_type(entries, BidderLabelled)
+        if label.personas
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Foresight:
-    """A predicted limit beside the rival's last bid on that item, in dollars; a rival that never bid has none.
-
-    Of a rival that `won`, the last bid is only a lower bound of its limit.
-    """
-
-    bidder: str
-    rival: str
-    item: str
-    limit: Decimal
-    last_bid: Decimal
-    won: bool
-
-
-def foresights(entries: Sequence[Entry]) -> list[Foresight]:
-    """Set predicted limits beside last bids, wherever the rival did bid."""
-    last = {(bid.bidder, bid.item): bid.amount for bid in of_type(entries, BidPlaced)}
-    winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+def acquisition_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of the items matching its personas that each bidder won, of all that were offered. Source: Harbor eq. 4."""
+    rates = {one.bidder: one.rate for one in acquisitions(entries)}
     return [
-        Foresight(
-            predicted.bidder,
-            one.rival,
-            predicted.item,
-            one.limit,
-            last[one.rival, predicted.item],
-            won=winners.get(predicted.item) == one.rival,
-        )
-        for predicted in of_type(entries, Predicted)
-        for one in predicted.predictions
-        if (one.rival, predicted.item) in last
+        Measurement(name, rates.get(label.bidder), label.bidder, missing=_no_rate(label.bidder, rates))
+        for label in of_type(entries, BidderLabelled)
     ]
+
+
+def _no_rate(bidder: str, rates: dict[str, float | None]) -> str:
+    if bidder not in rates:
+        return NO_PERSONA
+    return "no item that matches its persona was offered" if rates[bidder] is None else ""
+
+
+def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of bids of each bidder on each item (`about`, at its place) that was closed, zeros included.
+
+    Source: Harbor sec. 4.1, Fig. 4.
+    """
+    bids = engagements(entries)
+    return [
+        Measurement(name, float(bids[bidder][item]), bidder, item, place)
+        for bidder in bids
+        for item, place in closed(entries).items()
+    ]
+
+
+def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean number of bids of each bidder on the closed items that match its personas. Source: Harbor sec. 4.1."""
+    return _engagement(name, entries, matched=True)
+
+
+def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean number of bids of each bidder on the closed items that do not match its personas. Source: Harbor sec. 4.1.
+
+    A bidder without a persona has none: no item is there for it rather than for others.
+    """
+    return _engagement(name, entries, matched=False)
+
+
+def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Measurement]:
+    suits, items, found = matches(entries), closed(entries), []
+    for bidder, bids in engagements(entries).items():
+        if bidder not in suits:
+            found.append(Measurement(name, None, bidder, missing=NO_PERSONA))
+            continue
+        counts = [bids[item] for item in items if (item in suits[bidder]) == matched]
+        why = f"no item that {'matches' if matched else 'does not match'} its persona was offered"
+        found.append(Measurement(name, fmean(counts) if counts else None, bidder, missing="" if counts else why))
+    return found

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harbor.evaluation.metrics.measurement import Measurement
 from harbor.events import BiddersAsked, ModelCalled, Paused
 from harbor.log import Entry, of_type
 
@@ -53,3 +54,27 @@ def _chain(made: list[ModelCalled]) -> int:
         if call.began >= free:
             length, free = length + 1, call.began + call.seconds
     return length
+
+
+def call_count(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of model calls of a game, repairs and failed ones included."""
+    return [Measurement(name, float(calls(entries).count))]
+
+
+def input_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Tokens that the models of a game read."""
+    return [Measurement(name, float(calls(entries).input_tokens))]
+
+
+def output_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Tokens that the models of a game wrote."""
+    return [Measurement(name, float(calls(entries).output_tokens))]
+
+
+def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of model calls in the longest chain of a game, each of which had to wait for the one before.
+
+    It comes from the times at which calls began and ended. Calls that take no time at all, as those of the built-in
+    model, never overlap, so that those of one bidder all count as one after another.
+    """
+    return [Measurement(name, float(calls(entries).chain))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,9 @@ from harbor.log import Entry
 Unit = Literal["dollars", "share", "count", "rank", "nats", "number", "health", "tokens", "correlation"]
 Spread = Literal["mean", "skewed", "binary"]
 """How values of a metric spread over games, which says how their interval is made: t, bootstrap, or Wilson."""
+
+Game = Literal["ascending auction", "water game", "session", "series", "game"]
+"""What a metric can be measured of; a "game" is any but a series, whose log tells of its games in brief only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,22 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: what it says, its unit, how it spreads over games; `measure` documents its formula and source."""
+    """A metric: what it says, its unit, how it spreads over games; `measure` documents its formula and source.
+
+    `game` is what it can be measured of; `nothing` says why there is no value where a game gave it nothing to measure.
+    """
 
     says: str
     unit: Unit
     measure: Callable[[str, Sequence[Entry]], list[Measurement]]
     spread: Spread = "mean"
+    game: Game = "ascending auction"
+    nothing: str = "the log holds nothing to measure"
+
+
+def by_bidder(metric: str, values: Mapping[str, float | None], missing: str = "") -> list[Measurement]:
+    """Give a measurement for each bidder; `missing` is the reason where a value is None."""
+    return [
+        Measurement(metric, value, bidder, missing="" if value is not None else missing)
+        for bidder, value in values.items()
+    ]

@@ -9,6 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.metrics.results import positions
 from harbor.events import BidderLabelled, CatalogShown
 from harbor.log import Entry, of_type
 from harbor.personas import traits
@@ -71,6 +73,27 @@ def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list
         for profiled in of_type(entries, Profiled)
         if profiled.rival in truths
     ]
+
+
+def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """KL(truth || profile) in nats of each profile that a bidder made of a rival (`about`) after the item at `at`.
+
+    Both are smoothed by `EPSILON`. Rivals without a persona have no truth. Source: Harbor sec. 3.4, Fig. 5.
+    """
+    places = positions(entries)
+    return [
+        Measurement(name, one.divergence, one.bidder, one.rival, places.get(one.item))
+        for one in profiling_errors(entries)
+    ]
+
+
+def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """KL(truth || profile) in nats of the last profile that a bidder made of each rival (`about`).
+
+    Source: Harbor sec. 4.3, Fig. 5 (measured at the end of the auction).
+    """
+    last = {(one.bidder, one.rival): one.divergence for one in profiling_errors(entries)}
+    return [Measurement(name, error, bidder, rival) for (bidder, rival), error in last.items()]
 
 
 def _smooth(shares: Mapping[str, float], epsilon: float) -> dict[str, float]:

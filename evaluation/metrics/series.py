@@ -11,6 +11,7 @@ from decimal import Decimal
 from statistics import fmean
 from typing import Any
 
+from harbor.evaluation.metrics.measurement import Measurement, by_bidder
 from harbor.events import AuctionHeld, LogOpened, SeriesOpened
 from harbor.log import Entry, of_type
 from harbor.money import as_number
@@ -71,3 +72,34 @@ def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
         total_profits={bidder: sum((one.profits[bidder] for one in held), Decimal(0)) for bidder in means},
         simulated=any(player.startswith("simulated") for player in begun.players.values()),
     )
+
+
+def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Rank of each bidder by profit in each auction (`at`) of a series: 1 is the best, equals share the best rank.
+
+    Source: Chen et al. 2023, sec. 4.3 and B.3.
+    """
+    return [
+        Measurement(name, float(rank), bidder, at=held.auction)
+        for held in of_type(entries, AuctionHeld)
+        for bidder, rank in held.ranks.items()
+    ]
+
+
+def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Profit of each bidder in each auction (`at`) of a series, dollars. Source: Chen et al. 2023, sec. 4.3."""
+    return [
+        Measurement(name, float(profit), bidder, at=held.auction)
+        for held in of_type(entries, AuctionHeld)
+        for bidder, profit in held.profits.items()
+    ]
+
+
+def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean of each bidder's ranks over the auctions of a series that are held. Source: Chen et al. 2023, B.3."""
+    return by_bidder(name, summarise_series(entries).mean_ranks)
+
+
+def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Sum of each bidder's profits over the auctions of a series that are held, dollars. Source: as `mean_rank`."""
+    return by_bidder(name, {bidder: float(total) for bidder, total in summarise_series(entries).total_profits.items()})

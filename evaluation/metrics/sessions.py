@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from statistics import fmean
+from typing import TypeVar
 
+from harbor.evaluation.metrics.measurement import Measurement, by_bidder
 from harbor.events import BidderLabelled, BidFailed
 from harbor.log import Entry, of_type
 from harbor.rules.beauty import BeautyOpened, target
@@ -46,6 +48,8 @@ class Run:
     target: float | None
 
 
+NO_EQUILIBRIUM = "no equilibrium to compare with is known, or no number was picked"
+T = TypeVar("T")
 Series = dict[str, list[float]]
 """A number a run, by bidder."""
 
@@ -98,7 +102,7 @@ def payoffs(entries: Sequence[Entry]) -> Series:
     A run without a known equilibrium has none.
     """
     prize = _prize(entries)
-    return _series(entries, lambda event, ideal: float(event.assets / (prize or ideal.assets[event.bidder])))
+    return _runs(entries, lambda event, ideal: float(event.assets / (prize or ideal.assets[event.bidder])))
 
 
 def optima(entries: Sequence[Entry]) -> Series:
@@ -107,22 +111,28 @@ def optima(entries: Sequence[Entry]) -> Series:
     `payoff_ratio`, the published r, is the mean payoff over the mean of these.
     """
     prize = _prize(entries)
-    return _series(entries, lambda event, ideal: float(ideal.assets[event.bidder] / prize) if prize else 1.0)
+    return _runs(entries, lambda event, ideal: float(ideal.assets[event.bidder] / prize) if prize else 1.0)
 
 
 def deviations(entries: Sequence[Entry]) -> Series:
+    """Give the deviations from equilibrium, of the runs that have one; see `distances`."""
+    kept = {name: [one for one in path if one is not None] for name, path in distances(entries).items()}
+    return {name: found for name, found in kept.items() if found}
+
+
+def distances(entries: Sequence[Entry]) -> dict[str, list[float | None]]:
     """Give the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
 
     In a beauty contest d is taken on the number itself, and as the equilibrium is 0, over which nothing can be divided,
-    it is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked is left out.
+    it is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None.
     With the fraction 1 any number that all pick is an equilibrium, none is the one to deviate from, and there is no d.
     """
     contest = next(iter(of_type(entries, BeautyOpened)), None)
     if contest is None:
-        return _series(entries, lambda event, ideal: abs(float(event.assets / ideal.assets[event.bidder]) - 1))
+        return _runs(entries, lambda event, ideal: abs(float(event.assets / ideal.assets[event.bidder]) - 1))
     if contest.fraction == 1:
         return {}
-    return _series(entries, lambda event, _: None if event.action is None else float(event.action / contest.bound))
+    return _runs(entries, lambda event, _: None if event.action is None else float(event.action / contest.bound))
 
 
 def paths(entries: Sequence[Entry]) -> dict[str, list[Decimal | None]]:
@@ -149,12 +159,66 @@ def _prize(entries: Sequence[Entry]) -> Decimal | None:
     return next((opened.prize for opened in of_type(entries, BeautyOpened)), None)
 
 
-def _series(entries: Sequence[Entry], measure: Callable[[RunSettled, RunLabelled], float | None]) -> Series:
-    """Measure each bidder's runs against their equilibrium."""
+def _runs(entries: Sequence[Entry], measure: Callable[[RunSettled, RunLabelled], T]) -> dict[str, list[T]]:
+    """Measure each bidder's runs against their equilibrium, where one is known."""
     ideals = {label.item: label for label in of_type(entries, RunLabelled)}
-    found: Series = {}
+    found: dict[str, list[T]] = {}
     for event in of_type(entries, RunSettled):
-        value = measure(event, ideals[event.item]) if event.item in ideals else None
-        if value is not None:
-            found.setdefault(event.bidder, []).append(value)
+        if event.item in ideals:
+            found.setdefault(event.bidder, []).append(measure(event, ideals[event.item]))
     return found
+
+
+def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean payoff of each bidder over the runs: assets over assets in equilibrium, a ratio.
+
+    In a beauty contest it is the share of the prize won. Source: EconArena, sec. 3.2.
+    """
+    return by_bidder(name, {row.bidder: row.payoff for row in _players(entries)}, NO_EQUILIBRIUM)
+
+
+def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Ratio r of each bidder: its mean payoff over the mean payoff in equilibrium. Source: EconArena, A.3.1."""
+    return by_bidder(name, {row.bidder: row.payoff_ratio for row in _players(entries)}, NO_EQUILIBRIUM)
+
+
+def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean deviation of each bidder from equilibrium over the runs, a ratio: d as in `distances`.
+
+    Source: EconArena, A.3.1.
+    """
+    return by_bidder(name, {row.bidder: row.deviation for row in _players(entries)}, NO_EQUILIBRIUM)
+
+
+def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Deviation of each bidder from equilibrium in each run (`at`), a ratio: d as in `distances`.
+
+    Source: EconArena, sec. 4.3 (convergence).
+    """
+    return _path(name, distances(entries))
+
+
+def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
+    return _path(
+        name,
+        {bidder: [None if act is None else float(act) for act in path] for bidder, path in paths(entries).items()},
+    )
+
+
+def _path(name: str, paths: dict[str, list[float | None]]) -> list[Measurement]:
+    return [
+        Measurement(name, value, bidder, at=run, missing="no action" if value is None else "")
+        for bidder, path in paths.items()
+        for run, value in enumerate(path, start=1)
+    ]
+
+
+def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of runs in which each bidder gave a failed bid, put right or not. Source: EconArena, sec. 4.4, Table 2."""
+    return by_bidder(name, broken_shares(entries))
+
+
+def _players(entries: Sequence[Entry]) -> list[Player]:
+    """Say how the bidders did, once a run is over: before that nothing is known of them."""
+    return standings(entries) if of_type(entries, RunSettled) else []

@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from harbor.evaluation.metrics.measurement import Measurement, by_bidder
 from harbor.events import BidderLabelled
 from harbor.log import Entry, of_type
 from harbor.rules.water import DayClosed, DayOpened, Status, WaterOpened
+
+BROKE_OFF = "the game broke off before its last day"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,103 @@ def figures(entries: Sequence[Entry]) -> dict[str, float]:
 def paid(day: DayClosed, name: str) -> Decimal:
     """Give the bid of a resident that was served."""
     return day.bids[name] or Decimal(0)
+
+
+def over(entries: Sequence[Entry]) -> bool:
+    """Say whether the game came to its end: the last day is closed, or nobody is left."""
+    closed = of_type(entries, DayClosed)
+    (length,) = {opened.days for opened in of_type(entries, WaterOpened)}
+    return bool(closed) and (len(closed) == length or not any(row.survived for row in standings(entries)))
+
+
+def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Whether each resident was alive when the game ended: 1 or 0; its mean over games is the survival rate.
+
+    Source: Alympics, sec. 4.4, Table 2.
+    """
+    ended = over(entries)
+    fates = {row.bidder: float(row.survived) if ended or not row.survived else None for row in _fates(entries)}
+    return by_bidder(name, fates, BROKE_OFF)
+
+
+def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
+    return by_bidder(name, {row.bidder: float(row.days_lived) for row in _fates(entries)})
+
+
+def _fates(entries: Sequence[Entry]) -> list[Resident]:
+    """Say how the residents fared, once a day is over: before that nothing is known of them."""
+    return standings(entries) if of_type(entries, DayClosed) else []
+
+
+def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
+    if not over(entries):
+        return [Measurement(name, None, missing=BROKE_OFF)]
+    return [Measurement(name, float(sum(row.survived for row in standings(entries))))]
+
+
+def rsr_start(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """RSR_S: expected supply of a day over the needs of all residents, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
+    rate = satisfaction(entries)
+    return [Measurement(name, rate.at_start)] if rate else []
+
+
+def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """RSR_E: expected supply of a day over the needs of the survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
+    rate = satisfaction(entries)
+    value = rate.at_end if rate and over(entries) else None
+    why = "" if value is not None else "nobody survived" if over(entries) else BROKE_OFF
+    return [Measurement(name, value, missing=why)]
+
+
+def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
+    return [
+        Measurement(
+            name,
+            None if day.lowest_bid is None else float(day.lowest_bid),
+            at=number,
+            missing="nobody was served" if day.lowest_bid is None else "",
+        )
+        for number, day in enumerate(days(entries), start=1)
+    ]
+
+
+def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Bid of each living resident on each day (`at`), dollars; one above its balance counts as it was announced.
+
+    Source: Alympics, Fig. 7.
+    """
+    return [
+        Measurement(
+            name,
+            None if point.bid is None else float(point.bid),
+            bidder,
+            at=point.day,
+            missing="no bid" if point.bid is None else "",
+        )
+        for bidder, life in curves(entries).items()
+        for point in life
+    ]
+
+
+def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Health points of each resident at the end of each day (`at`) while it lived, 0 on its last.
+
+    Source: Alympics, sec. 3 and 5.
+    """
+    return [
+        Measurement(name, float(point.health), bidder, at=point.day)
+        for bidder, life in curves(entries).items()
+        for point in life
+    ]
+
+
+def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Dollars of each resident at the end of each day (`at`) while it lived. Source: Alympics, sec. 3 and 5."""
+    return [
+        Measurement(name, float(point.balance), bidder, at=point.day)
+        for bidder, life in curves(entries).items()
+        for point in life
+    ]

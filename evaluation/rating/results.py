@@ -16,7 +16,7 @@ class CriterionScores:
     """How a criterion was scored by one kind of rater ("people", or a judge model), in an arm ("": all).
 
     `low` and `high` bound the 95 % interval of the mean, robust to clusters: the game is the unit, whose scores, by
-    several raters or of several bidders, hang together (None: fewer than two games).
+    several raters or of several bidders, hang together (None: fewer than two games, or all scores equal).
     """
 
     criterion: str
@@ -83,7 +83,7 @@ def _interval(values: Sequence[float], games: Sequence[str]) -> tuple[float | No
     from statsmodels.api import OLS
 
     numbers = {game: number for number, game in enumerate(dict.fromkeys(games))}
-    if len(numbers) < 2:
+    if len(numbers) < 2 or len(set(values)) < 2:
         return None, None
     clusters = {"groups": [numbers[game] for game in games]}
     fitted = OLS(values, [1.0] * len(values)).fit(cov_type="cluster", cov_kwds=clusters, use_t=True)

@@ -37,7 +37,7 @@ class Rubric(Settings):
 
 
 class PublishedGroup(Settings):
-    """Published ratings of one kind of player: who was rated by whom; by criterion, how many scores and their figures."""
+    """Published ratings of one kind of player: who was rated by whom; by criterion, the scores' number and figures."""
 
     rated: str
     model: str

@@ -33,12 +33,10 @@ def estimate(
     """Say what an experiment takes in calls, tokens and dollars, by playing a few games on the built-in model."""
     from harbor.display import Screen
     from harbor.evaluation.experiments.catalog import experiment
-    from harbor.evaluation.experiments.design import chosen_arms
+    from harbor.evaluation.experiments.design import chosen_arms, with_models
     from harbor.evaluation.experiments.estimate import estimate as estimated
 
-    chosen = chosen_arms(experiment(name), arm or [])
-    if model:
-        chosen = chosen.model_copy(update={"models": tuple(model)})
+    chosen = with_models(chosen_arms(experiment(name), arm or []), model or [])
     found = asyncio.run(estimated(chosen, repeats, games, _shown_at_work))
     for unpriced in (use for use in found.usage.models if use.cost is None):
         say(

@@ -1,0 +1,153 @@
+"""What an experiment may cost: money is promised to games, and a game that has used it up makes no further call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from harbor.config import ModelSettings
+from harbor.errors import ConfigError
+from harbor.evaluation.experiments.design import Experiment, ModelPrice
+from harbor.evaluation.experiments.games import Game, games
+from harbor.evaluation.prices import price_of
+from harbor.folder import CALLS
+from harbor.given import models_in_use
+from harbor.models import settings_of
+from harbor.recording import RawCall
+
+CHARACTERS_PER_TOKEN = 3
+"""Of a call whose tokens nobody tells: fewer than most models take, so that it is rather charged too much."""
+MARGIN = 2
+"""How many times the dearest call so far the next one may cost, for all that one expects."""
+
+
+def with_prices(experiment: Experiment) -> Experiment:
+    """Keep in the design what its models cost today, so that it goes on at the same prices on another day.
+
+    Raises:
+        ConfigError: a bidder's model is unknown.
+    """
+    used = {settings.use for game in games(experiment, 1) for settings in _settings(game).values()}
+    found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
+    listed = {
+        use: ModelPrice(input_price=price.input_price, output_price=price.output_price)
+        for use, price in found.items()
+        if price is not None
+    }
+    return experiment.model_copy(update={"prices": experiment.prices | listed})
+
+
+def check_prices(held: Iterable[Game]) -> None:
+    """Refuse a limit in dollars where nobody knows what a call costs.
+
+    Raises:
+        ConfigError: it names the model.
+    """
+    for name, settings in (found for game in held for found in _settings(game).items()):
+        if settings.use != "simulated" and None in (settings.input_price, settings.output_price):
+            raise ConfigError(
+                f"the price of model {name!r} is unknown, so no limit in dollars can be kept; give input_price and"
+                f" output_price, in dollars per million tokens, under [auction.models.{json.dumps(name)}] of an"
+                " experiment's TOML file, or drop --max-cost"
+            )
+
+
+def _settings(game: Game) -> dict[str, ModelSettings]:
+    return {name: settings_of(name, game.config.models) for name in models_in_use(game.config)}
+
+
+def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
+    """Give what a call cost, in dollars; one whose tokens nobody told, as it failed, is charged by its length."""
+    if call.cost_dollars is not None:
+        return call.cost_dollars
+    settings = models.get(call.model, ModelSettings())
+    read, written = sum(map(len, call.prompt)) / CHARACTERS_PER_TOKEN, len(call.reply) / CHARACTERS_PER_TOKEN
+    return (read * (settings.input_price or 0.0) + written * (settings.output_price or 0.0)) / 1_000_000
+
+
+def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
+    """Add up what the calls that a folder of games holds have cost, in dollars."""
+    lines = (line for calls in path.rglob(CALLS) for line in calls.read_bytes().splitlines(keepends=True))
+    whole = (line for line in lines if line.endswith(b"\n"))
+    return sum(cost_of(RawCall(**json.loads(line)), models) for line in whole)
+
+
+class Purse:
+    """The money of an experiment: a limit, what each game has cost, and up to where those that are held may go.
+
+    Args:
+        limit: in dollars; None: there is none.
+        paid: what each game has cost so far, in dollars, by its path.
+    """
+
+    def __init__(self, limit: float | None = None, paid: Mapping[str, float] | None = None) -> None:
+        self._limit = limit
+        self._paid = dict(paid or {})
+        self._promised: dict[str, float] = {}
+
+    @property
+    def left(self) -> float:
+        """What is neither spent nor promised, in dollars."""
+        if self._limit is None:
+            return math.inf
+        bound = {game: max(dollars, self._promised.get(game, 0.0)) for game, dollars in self._paid.items()}
+        return self._limit - sum(bound.values())
+
+    def promise(self, game: Game, places: int) -> float | None:
+        """Promise a game one of so many equal parts of what is left; returns what it may have cost in all by then."""
+        if self._limit is None:
+            return None
+        self._promised[game.path] = self._paid.setdefault(game.path, 0.0) + self.left / places
+        return self._promised[game.path]
+
+    def settle(self, game: Game, paid: float) -> None:
+        """Hear what a game has cost in all that is not held any more; what it did not need is free again."""
+        self._promised.pop(game.path, None)
+        self._paid[game.path] = paid
+
+
+class Allowance:
+    """What one game may spend: it pays for its calls, and stops it when there is nothing left and no call under way.
+
+    It is overdrawn by one call at most, unless one costs more than `MARGIN` times the dearest before: until a cost is
+    known, and when little is left, calls are made one by one.
+    """
+
+    def __init__(self, dollars: float, models: Mapping[str, ModelSettings]) -> None:
+        self.spent = 0.0
+        self.stop: Callable[[], object] = lambda: None
+        self._dollars = dollars
+        self._models = models
+        self._under_way = 0
+        self._dearest = math.inf
+        self._over = asyncio.Event()
+
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing is left."""
+        return self.spent >= self._dollars
+
+    async def admit(self) -> None:
+        """Wait until there is money for a call; if there never will be, stop the game."""
+        while not self._affordable():
+            if not self._under_way:
+                self.stop()
+            await self._over.wait()
+        self._under_way += 1
+
+    def charge(self, call: RawCall) -> None:
+        """Pay for a call that is over, and let those that wait look again."""
+        cost = cost_of(call, self._models)
+        self.spent += cost
+        self._dearest = cost if math.isinf(self._dearest) else max(cost, self._dearest)
+        self._under_way -= 1
+        over, self._over = self._over, asyncio.Event()
+        over.set()
+
+    def _affordable(self) -> bool:
+        if self.used_up or not self._under_way:
+            return not self.used_up
+        return self._dollars - self.spent >= (self._under_way + 1) * MARGIN * self._dearest

@@ -1,0 +1,60 @@
+"""Commands on experiments: which there are, and how one is designed. Others hold, resume and weigh them."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from harbor.commands.output import Json
+
+experiment = typer.Typer(
+    name="experiment",
+    help="Hold the published experiments, or your own, and see how they are designed.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+Named = Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.")]
+Models = Annotated[
+    list[str] | None, typer.Option("--model", help="A model for the next slot, @1 first; stand-ins keep the rest.")
+]
+
+
+@experiment.callback()
+def _experiment(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@experiment.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the published experiments, with how many games each has."""
+    from harbor.designs import listed, print_experiments
+    from harbor.display import Screen
+    from harbor.evaluation.experiments.catalog import experiment as read
+    from harbor.evaluation.experiments.catalog import presets
+
+    found = [read(name) for name in presets()]
+    if as_json:
+        typer.echo(json.dumps({"experiments": [listed(one) for one in found]}))
+    else:
+        print_experiments(Screen(highlight=False), found)
+
+
+@experiment.command()
+def show(name: Named, model: Models = None, as_json: Json = False) -> None:
+    """Show the design of an experiment: arms, conditions, metrics, comparisons, published numbers, stand-ins."""
+    from harbor import designs
+    from harbor.display import Screen
+    from harbor.evaluation.experiments.catalog import experiment as read
+    from harbor.evaluation.experiments.design import with_models
+    from harbor.evaluation.experiments.games import games
+
+    found = with_models(read(name), model or [])
+    games(found, 1)  # what is wrong with an arm is said here too
+    if as_json:
+        typer.echo(designs.as_json(found))
+    else:
+        designs.print_design(Screen(highlight=False), found)
