@@ -24,8 +24,8 @@ ITEMS = [{"name": name, "start": 1000, "true_value": 2000} for name in ("Vase", 
 PAIR = [{"name": "Ann", "model": "@1", "budget": 4000}, {"name": "Ben", "model": "@2", "budget": 3000}]
 
 
-def design(models: tuple[str, ...] = ("simulated",), **changes) -> Experiment:
-    """Two small arms, of which one plans and has more games."""
+def design(models: tuple[str, ...] = (), **changes) -> Experiment:
+    """Two small arms, of which one plans and has more games; the built-in model plays where no other is given."""
     values = {
         "name": "small",
         "title": "Small",
@@ -38,7 +38,7 @@ def design(models: tuple[str, ...] = ("simulated",), **changes) -> Experiment:
             {"name": "plain", "auction": {"bidders": {"*": {"planning": "none"}}}},
             {"name": "planned", "repeats": 3},
         ],
-        "models": models,
+        "models": (*models, *["simulated"] * (2 - len(models))),
     }
     return Experiment.model_validate(values | changes)
 
@@ -156,7 +156,8 @@ def small(tmp_path_factory):
 
 
 def test_the_command_gives_one_object_with_models_prices_and_arms(small):
-    done = run(small, "--model", "openai:gpt-4o-mini", "--repeats", "4", "--arm", "planned", "--json")
+    model = ("--model", "openai:gpt-4o-mini")
+    done = run(small, *model, *model, "--repeats", "4", "--arm", "planned", "--json")
     found = json.loads(done.stdout)
     assert (found["experiment"], found["games"], found["simulated"]) == ("small", 4, True)
     [model] = found["models"]
