@@ -7,9 +7,11 @@ import os
 import socket
 import subprocess
 import sys
+import warnings
 
 import pytest
 
+from harbor import cli
 from harbor.errors import ConfigError
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.estimate import estimate
@@ -187,11 +189,15 @@ def test_the_command_says_where_prices_come_from_and_that_the_bidders_are_simula
         (("smal",), "unknown experiment 'smal'"),
         (("tom", "--arm", "nine"), "unknown arm 'nine'"),
         (("tom", "--repeats", "0"), "'--repeats'"),
+        (("tom", "--model", "a:b", "--model", "simulated"), "model 'simulated' is one too many"),
     ],
 )
-def test_a_mistake_is_one_line(words, complaint):
-    done = run(*words)
-    assert done.returncode == 2
-    assert not done.stdout
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_a_mistake_is_one_line(words, complaint, monkeypatch, capsys):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "argv", ["harbor", "estimate", *words])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert (left.value.code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1

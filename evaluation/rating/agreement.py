@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from harbor.errors import RatingError
-from harbor.seeding import derive
 
 RESAMPLES = 500
-SEEDS = 2**32
+SEED = 0
+MOST_UNDEFINED = 0.05
+"""The largest share of resamples without an alpha that an interval is given for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +55,19 @@ def agreement(ratings: Iterable[Rated]) -> Agreement:
     raters = len({one.rater for rated in pairable for one in rated})
     if not pairable:
         return Agreement(raters, 0, None, None, None, "no record was rated by two raters")
-    if len({one.score for rated in pairable for one in rated}) == 1:
+    if not _varied(pairable):
         return Agreement(
             raters, len(pairable), None, None, None, "all scores are equal: nothing tells chance from skill"
         )
-    return Agreement(raters, len(pairable), _alpha(pairable), *_interval(pairable))
+    return Agreement(raters, len(pairable), alpha(pairable), *_interval(pairable))
 
 
-def _alpha(records: Sequence[Sequence[Rated]]) -> float:
+def alpha(records: Sequence[Sequence[Rated]]) -> float:
+    """Give Krippendorff's alpha of records that have two ratings or more, not all of them equal.
+
+    Raises:
+        RatingError: nltk, which has the formula, is not installed.
+    """
     try:
         from nltk.metrics.agreement import AnnotationTask
     except ImportError as error:
@@ -83,21 +90,26 @@ def ordinal(scores: Counter[int]) -> Callable[[int, int], float]:
 
 
 def _interval(records: Sequence[Sequence[Rated]]) -> tuple[float | None, float | None]:
-    """Resample records; a resample in which all scores are equal has no alpha, and makes the interval unknown."""
+    """Resample records; where one resample in twenty has all scores equal, and so no alpha, there is no interval."""
     import numpy as np
     from scipy.stats import bootstrap
 
     def of(places: Sequence[int]) -> float:
         drawn = [records[place] for place in places]
-        varied = len({one.score for rated in drawn for one in rated}) > 1
-        return _alpha(drawn) if varied else float("nan")
+        return alpha(drawn) if _varied(drawn) else float("nan")
 
     if len(records) < 2:
         return None, None
-    chance = np.random.default_rng(derive(0, "agreement") % SEEDS)
-    found = bootstrap(
-        (range(len(records)),), of, n_resamples=RESAMPLES, vectorized=False, method="percentile", random_state=chance
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of scipy, on resamples that have no alpha: they are counted below
+        places, chance = (range(len(records)),), np.random.default_rng(SEED)
+        found = bootstrap(places, of, n_resamples=RESAMPLES, vectorized=False, method="percentile", random_state=chance)
     drawn = found.bootstrap_distribution
+    if np.isnan(drawn).mean() > MOST_UNDEFINED:
+        return None, None
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    return (float(low), float(high)) if np.isfinite(drawn).mean() > 0.95 else (None, None)
+    return float(low), float(high)
+
+
+def _varied(records: Sequence[Sequence[Rated]]) -> bool:
+    return len({one.score for rated in records for one in rated}) > 1

@@ -73,9 +73,9 @@ def judge(
     as_json: Json = False,
 ) -> None:
     """Have a model rate the records of a folder of ratings, or of a new one; it goes on where it was interrupted."""
+    folder = _folder(runs, out, records, seed)
     from harbor.evaluation.rating import judging
 
-    folder = _folder(runs, out, records, seed)
     try:
         judged = asyncio.run(judging.judge(folder, model, again=again))
     except KeyboardInterrupt:
