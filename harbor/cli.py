@@ -14,10 +14,11 @@ from harbor import __version__
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.estimates import estimate
-from harbor.commands.experiments import experiment
+from harbor.commands.experiment_runs import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
 from harbor.commands.ratings import rate
+from harbor.commands.scoring import score
 from harbor.errors import HarborError
 
 app = typer.Typer(
@@ -80,7 +81,7 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, play, resume, replay, estimate, graph, personas, houses):
+for command in (auction, play, resume, replay, score, estimate, graph, personas, houses):
     app.command()(command)
 app.add_typer(memory)
 app.add_typer(rate)

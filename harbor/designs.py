@@ -12,6 +12,7 @@ from rich.table import Table
 from harbor.display import cell, printable
 from harbor.evaluation.experiments.design import Experiment, Side, Variation, model_slots, standing_in
 from harbor.evaluation.experiments.games import games_in_all
+from harbor.evaluation.experiments.power import Power
 from harbor.evaluation.metrics.registry import METRICS
 
 
@@ -63,6 +64,30 @@ def print_design(console: Console, experiment: Experiment) -> None:
         console.print(printable(note), markup=False)
     for words in standing_in(experiment):
         console.print(f"Stands in: {printable(words)}", markup=False)
+
+
+def print_power(console: Console, power: Power) -> None:
+    """Print how many games each planned comparison needs, and what a pilot they were found by."""
+    asked = power.question
+    rows = [
+        {
+            "metric": one.metric,
+            "of": _place(one.of),
+            "minus": _place(one.against),
+            "pilot pairs": f"{one.pairs} of {one.pairs + one.missing}",
+            "sd of differences": None if one.sd is None else f"{one.sd:.4g}",
+            "games a side": one.games,
+            "by Holm at worst": one.games_holm,
+            "note": one.note,
+        }
+        for one in power.needs
+    ]
+    _print_table(console, f"Games to find a difference of {asked.effect:g}", rows)
+    console.print(
+        f"found {asked.power:.0%} of the time at alpha {asked.alpha:g}, by a paired t test; at worst, at alpha over"
+        f" {power.family}, the number of planned comparisons" + (" (simulated bidders)" if power.simulated else ""),
+        markup=False,
+    )
 
 
 def _print_table(console: Console, title: str, rows: Sequence[Mapping[str, object]]) -> None:

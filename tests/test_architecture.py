@@ -22,7 +22,8 @@ FLOORS = {
           harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
+    1: """harbor.evaluation.statistics
+          harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
           harbor.simulated.appraisal harbor.simulated.contests harbor.simulated.ratings
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
@@ -34,7 +35,7 @@ FLOORS = {
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
           harbor.evaluation.metrics.plans harbor.evaluation.metrics.strategy harbor.evaluation.metrics.bidding
-          harbor.evaluation.metrics.beliefs
+          harbor.evaluation.metrics.beliefs harbor.evaluation.metrics.score
           harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
     2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder
           harbor.graphs.running harbor.graphs.routes harbor.graphs.state
@@ -51,20 +52,27 @@ FLOORS = {
           harbor.evaluation.rating harbor.evaluation.rating.prompts harbor.evaluation.rating.rubric
           harbor.evaluation.rating.transcript harbor.evaluation.rating.records harbor.evaluation.rating.sheets
           harbor.evaluation.rating.judging harbor.evaluation.rating.agreement harbor.evaluation.rating.merging
-          harbor.evaluation.rating.results harbor.evaluation.experiments.estimate
+          harbor.evaluation.rating.results harbor.evaluation.experiments.dry_run
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.slots
           harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.records harbor.evaluation.experiments.holding
-          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.folder
-          harbor.evaluation.experiments.game_folder harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
+          harbor.evaluation.experiments.analysis harbor.evaluation.experiments.frames
+          harbor.evaluation.experiments.folder harbor.evaluation.experiments.game_folder
+          harbor.evaluation.experiments.differences harbor.evaluation.experiments.purse
           harbor.evaluation.experiments.work harbor.evaluation.experiments.tally
-          harbor.evaluation.experiments.executors
-          harbor.evaluation.experiments.ray_cluster harbor.evaluation.experiments.runner""",
+          harbor.evaluation.experiments.executors harbor.evaluation.experiments.ray_cluster
+          harbor.evaluation.experiments.choices harbor.evaluation.experiments.runner
+          harbor.evaluation.experiments.estimates harbor.evaluation.experiments.comparisons
+          harbor.evaluation.experiments.correlations harbor.evaluation.experiments.ratings
+          harbor.evaluation.experiments.power""",
     5: """harbor.display harbor.tables harbor.cli harbor.__main__ harbor.commands harbor.commands.auctions
           harbor.commands.catalog harbor.commands.conduct harbor.commands.configs harbor.commands.memories
-          harbor.commands.experiments harbor.commands.estimates harbor.commands.ratings
-          harbor.commands.output harbor.designs harbor.terminal harbor.telling""",
+          harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.scoring
+          harbor.designs
+          harbor.terminal harbor.telling
+          harbor.commands.experiment_runs harbor.commands.estimates harbor.commands.ratings
+          harbor.progress harbor.findings""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}

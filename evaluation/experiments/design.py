@@ -218,12 +218,19 @@ def standing_in(experiment: Experiment) -> tuple[str, ...]:
 def measured(experiment: Experiment) -> tuple[str, ...]:
     """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
     correlated = (name for pair in experiment.correlations for name in pair)
-    ranks = ("rank",) if experiment.trueskill else ()
+    ranks = (ranking(experiment),) if experiment.trueskill else ()
     return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
 
 
+def ranking(experiment: Experiment) -> str:
+    """Name the metric of the ranks that bidders are rated by: a series has ranks in each of its auctions."""
+    variations = (*experiment.arms, *experiment.conditions)
+    series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
+    return "series_rank" if series else "rank"
+
+
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms, and the comparisons between them; all without names.
+    """Keep only these arms, the comparisons between them, and their published numbers; all without names.
 
     Raises:
         ConfigError: no arm has that name.
@@ -241,4 +248,10 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
         if all(side.arm in (None, *wanted) for side in (comparison.of, comparison.against))
     ]
     arms = tuple(arm for arm in experiment.arms if arm.name in wanted)
-    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept)})
+    published = [_of_arms(one, wanted) for one in experiment.published]
+    told = tuple(one for one in published if one.values)
+    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept), "published": told})
+
+
+def _of_arms(published: Published, arms: list[str]) -> Published:
+    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})

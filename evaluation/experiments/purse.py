@@ -10,9 +10,7 @@ from pathlib import Path
 
 from harbor.config import ModelSettings
 from harbor.errors import ConfigError
-from harbor.evaluation.experiments.design import Experiment, ModelPrice
-from harbor.evaluation.experiments.games import Game, games
-from harbor.evaluation.prices import price_of
+from harbor.evaluation.experiments.games import Game
 from harbor.folder import CALLS
 from harbor.given import models_in_use
 from harbor.models import settings_of
@@ -22,22 +20,6 @@ CHARACTERS_PER_TOKEN = 3
 """Of a call whose tokens nobody tells: fewer than most models take, so that it is rather charged too much."""
 MARGIN = 2
 """How many times the dearest call so far the next one may cost, for all that one expects."""
-
-
-def with_prices(experiment: Experiment) -> Experiment:
-    """Keep in the design what its models cost today, so that it goes on at the same prices on another day.
-
-    Raises:
-        ConfigError: a bidder's model is unknown.
-    """
-    used = {settings.use for game in games(experiment, 1) for settings in _settings(game).values()}
-    found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
-    listed = {
-        use: ModelPrice(input_price=price.input_price, output_price=price.output_price)
-        for use, price in found.items()
-        if price is not None
-    }
-    return experiment.model_copy(update={"prices": experiment.prices | listed})
 
 
 def check_prices(held: Iterable[Game]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harbor.errors import ConfigError, unknown
+from harbor.evaluation.experiments.choices import with_prices
 from harbor.evaluation.experiments.design import Experiment, measured
 from harbor.evaluation.experiments.executors import EXECUTORS
 from harbor.evaluation.experiments.folder import (
@@ -22,7 +23,7 @@ from harbor.evaluation.experiments.folder import (
 )
 from harbor.evaluation.experiments.game_folder import set_aside
 from harbor.evaluation.experiments.games import Game, games
-from harbor.evaluation.experiments.purse import Purse, check_prices, paid_for, with_prices
+from harbor.evaluation.experiments.purse import Purse, check_prices, paid_for
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.experiments.tally import Tally, tally
 from harbor.evaluation.experiments.work import Executor, Outcome, Task

@@ -32,10 +32,11 @@ OPENINGS: dict[Game, type[Event]] = {
 }
 """The event that opens what a metric is measured of; a log without it has none of that."""
 
-_NOBODY_PLANS = "no bidder makes a plan"
-_NO_STRATEGY = "no bidder has a strategy"
-_NO_BELIEFS = "no bidder writes down beliefs"
-_NO_PROFILES = "nobody profiled a rival whose persona is known"
+_NO_PLANS = "no bidder has a plan for an item that is over"
+_NO_PLANS_OF_PERSONAS = "no bidder with a persona has a plan for such an item that is over"
+_NO_STRATEGY = "no bidder has chosen a strategic action"
+_NO_BELIEFS = "no bidder has written down beliefs"
+_NO_PROFILES = "nobody has profiled a rival whose persona is known"
 _NO_BIDS = "nobody has bid"
 _NO_EQUILIBRIUM = "no equilibrium to deviate from is known"
 _NO_DAY, _NO_RUN, _NO_AUCTION, _NO_ITEM = (f"no {part} is over yet" for part in ("day", "run", "auction", "item"))
@@ -90,23 +91,21 @@ METRICS: dict[str, Metric] = {
         "skewed",
         nothing=_NO_PROFILES,
     ),
-    "priority": Metric("priority of an item at an item", "number", plans.priority, nothing=_NOBODY_PLANS),
+    "priority": Metric("priority of an item at an item", "number", plans.priority, nothing=_NO_PLANS),
     "matched_priority": Metric(
         "priority of items that match a bidder's personas",
         "number",
         plans.matched_priority,
-        nothing="no bidder with a persona makes a plan",
+        nothing=_NO_PLANS_OF_PERSONAS,
     ),
     "unmatched_priority": Metric(
         "priority of items that do not match a bidder's personas",
         "number",
         plans.unmatched_priority,
-        nothing="no bidder with a persona makes a plan",
+        nothing=_NO_PLANS_OF_PERSONAS,
     ),
-    "priority_initial": Metric("priority in the first plan", "number", plans.priority_initial, nothing=_NOBODY_PLANS),
-    "priority_current": Metric(
-        "priority in the plan in force", "number", plans.priority_current, nothing=_NOBODY_PLANS
-    ),
+    "priority_initial": Metric("priority in the first plan", "number", plans.priority_initial, nothing=_NO_PLANS),
+    "priority_current": Metric("priority in the plan in force", "number", plans.priority_current, nothing=_NO_PLANS),
     "bids": Metric("bids on an item, by its place", "count", plans.bids, "skewed", nothing=_NO_ITEM),
     "won": Metric("whether an item was won, by its place", "share", plans.won, "binary", nothing=_NO_ITEM),
     "strategy_share": Metric(
@@ -124,7 +123,7 @@ METRICS: dict[str, Metric] = {
         "share",
         strategy.prediction_error,
         "skewed",
-        nothing="nobody predicted the limit of a rival that bid and lost",
+        nothing="nobody has predicted the limit of a rival that bid and lost",
     ),
     # the Water Allocation Challenge
     "survived": Metric("whether a resident survived", "share", water.survived, "binary", "water game", _NO_DAY),

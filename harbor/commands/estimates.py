@@ -16,7 +16,7 @@ from harbor.commands.output import Json, say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harbor.evaluation.experiments.estimate import ArmEstimate, ExperimentEstimate, ModelUse, Usage
+    from harbor.evaluation.experiments.dry_run import ArmUsage, DryRun, ModelUse, Usage
     from harbor.evaluation.experiments.games import Game
 
 
@@ -34,10 +34,10 @@ def estimate(
     from harbor.display import Screen
     from harbor.evaluation.experiments.catalog import experiment
     from harbor.evaluation.experiments.design import chosen_arms, with_models
-    from harbor.evaluation.experiments.estimate import estimate as estimated
+    from harbor.evaluation.experiments.dry_run import dry_run
 
     chosen = with_models(chosen_arms(experiment(name), arm or []), model or [])
-    found = asyncio.run(estimated(chosen, repeats, games, _shown_at_work))
+    found = asyncio.run(dry_run(chosen, repeats, games, _shown_at_work))
     for unpriced in (use for use in found.usage.models if use.cost is None):
         say(
             f"warning: no price of model {unpriced.model!r} is known, so no cost; "
@@ -58,7 +58,7 @@ def _shown_at_work(games: Sequence[Game]) -> Iterable[Game]:
     return track(games, "playing", console=console, transient=True, disable=unseen)
 
 
-def _as_json(found: ExperimentEstimate) -> dict[str, Any]:
+def _as_json(found: DryRun) -> dict[str, Any]:
     from harbor.evaluation.prices import price_table
 
     models = [
@@ -84,13 +84,13 @@ def _amounts(used: Usage | ModelUse) -> dict[str, int | float | None]:
     }
 
 
-def _spread(arm: ArmEstimate) -> dict[str, dict[str, int | float | None]]:
+def _spread(arm: ArmUsage) -> dict[str, dict[str, int | float | None]]:
     """Give the leanest and the largest of the games that were played."""
     ranked = sorted(arm.played, key=lambda usage: usage.input_tokens + usage.output_tokens)
     return {"least": _amounts(ranked[0]), "most": _amounts(ranked[-1])}
 
 
-def _print(console: Console, found: ExperimentEstimate) -> None:
+def _print(console: Console, found: DryRun) -> None:
     from rich.table import Table
 
     from harbor.display import cell
@@ -106,7 +106,7 @@ def _print(console: Console, found: ExperimentEstimate) -> None:
     console.print(arms, models, *_remarks(found), sep="\n")
 
 
-def _remarks(found: ExperimentEstimate) -> list[str]:
+def _remarks(found: DryRun) -> list[str]:
     from harbor.evaluation.prices import price_table
 
     table = price_table()
@@ -124,7 +124,7 @@ def _row(used: Usage | ModelUse) -> tuple[str, ...]:
     return (f"{used.calls:,.0f}", read, written, _dollars(used.cost))
 
 
-def _range(arm: ArmEstimate) -> str:
+def _range(arm: ArmUsage) -> str:
     """Say what a game costs that was played, from the least to the most."""
     costs = [usage.cost for usage in arm.played if usage.cost is not None]
     ends = dict.fromkeys(_dollars(end) for end in (min(costs), max(costs))) if costs else ["unknown"]

@@ -14,7 +14,7 @@ import pytest
 from harbor import cli
 from harbor.errors import ConfigError
 from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.estimate import estimate
+from harbor.evaluation.experiments.dry_run import dry_run
 from harbor.evaluation.experiments.games import games
 from harbor.evaluation.experiments.holding import hold
 from harbor.evaluation.metrics.calls import calls
@@ -52,7 +52,7 @@ async def held(experiment: Experiment):
 async def test_where_every_game_is_played_the_estimate_is_what_the_experiment_takes():
     experiment = design()
     records = await held(experiment)
-    found = await estimate(experiment, sample=3)
+    found = await dry_run(experiment, sample=3)
     assert found.games == found.played == len(records) == 5
     assert found.usage.calls == sum(record.calls for record in records) > 0
     assert found.usage.input_tokens == sum(record.input_tokens for record in records)
@@ -63,7 +63,7 @@ async def test_a_game_that_is_played_stands_for_all_of_its_arm_and_condition():
     conditions = [{"name": "one"}, {"name": "two", "auction": {"items": ITEMS[:1]}}]
     experiment = design(conditions=conditions)
     records = {(record.arm, record.condition): record for record in await held(experiment) if record.repeat == 1}
-    found = await estimate(experiment)
+    found = await dry_run(experiment)
     assert (found.games, found.played) == (10, 4)
     assert found.usage.calls == sum(
         record.calls * {"plain": 2, "planned": 3}[arm] for (arm, _), record in records.items()
@@ -78,7 +78,7 @@ async def test_a_game_that_is_played_stands_for_all_of_its_arm_and_condition():
 
 
 async def test_repeats_scale_the_estimate():
-    once, often = await estimate(design(), repeats=1), await estimate(design(), repeats=100)
+    once, often = await dry_run(design(), repeats=1), await dry_run(design(), repeats=100)
     assert (once.games, often.games) == (2, 200)
     assert often.usage.output_tokens == 100 * once.usage.output_tokens
     assert often.usage.chain == once.usage.chain
@@ -86,7 +86,7 @@ async def test_repeats_scale_the_estimate():
 
 async def test_what_a_seat_is_asked_counts_for_the_model_that_would_play_it():
     models = ("openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-latest")
-    found = await estimate(design(models, repeats=1, arms=[{"name": "planned"}]))
+    found = await dry_run(design(models, repeats=1, arms=[{"name": "planned"}]))
     [game] = games(design(repeats=1, arms=[{"name": "planned"}]))
     log = (await Auction.model_validate(game.config.model_dump()).arun()).log
     for bidder, model in zip(("Ann", "Ben"), models, strict=True):
@@ -111,7 +111,7 @@ async def test_no_model_is_called_and_no_store_of_memories_is_touched(monkeypatc
     store = tmp_path / "memories"
     auction = {"items": ITEMS, "bidders": [PAIR[0] | {"memory": "list", "learning": True}], "series": {"auctions": 2}}
     auction["memory"] = {"store": str(store)}
-    found = await estimate(design(("openai:gpt-4o",), auction=auction, arms=[{"name": "one"}]))
+    found = await dry_run(design(("openai:gpt-4o",), auction=auction, arms=[{"name": "one"}]))
     assert found.usage.calls > 0
     assert not store.exists()
 
@@ -119,8 +119,8 @@ async def test_no_model_is_called_and_no_store_of_memories_is_touched(monkeypatc
 async def test_a_series_counts_all_its_auctions():
     arms = [{"name": "one"}]
     auction = {"items": ITEMS, "bidders": PAIR}
-    alone = await estimate(design(auction=auction, arms=arms, repeats=1))
-    series = await estimate(design(auction=auction | {"series": {"auctions": 3}}, arms=arms, repeats=1))
+    alone = await dry_run(design(auction=auction, arms=arms, repeats=1))
+    series = await dry_run(design(auction=auction | {"series": {"auctions": 3}}, arms=arms, repeats=1))
     assert series.usage.calls > 2 * alone.usage.calls
     assert series.usage.chain > 2 * alone.usage.chain
 
@@ -128,7 +128,7 @@ async def test_a_series_counts_all_its_auctions():
 async def test_a_price_of_ones_own_counts_and_an_unknown_one_leaves_the_cost_unknown():
     mine = {"use": "openai:house-model", "input_price": 10, "output_price": 20}
     auction = {"items": ITEMS, "bidders": [PAIR[0] | {"model": "mine"}, PAIR[1]], "models": {"mine": mine}}
-    found = await estimate(design(("simulated", "openai:nobody-knows"), auction=auction, arms=[{"name": "one"}]))
+    found = await dry_run(design(("simulated", "openai:nobody-knows"), auction=auction, arms=[{"name": "one"}]))
     costs = {use.model: use.cost for use in found.usage.models}
     assert costs["mine"] > 0
     assert costs["openai:nobody-knows"] is None
@@ -138,7 +138,7 @@ async def test_a_price_of_ones_own_counts_and_an_unknown_one_leaves_the_cost_unk
 
 async def test_a_model_that_nobody_provides_is_refused():
     with pytest.raises(ConfigError, match="unknown model 'gpt-4o'; choose one of: anthropic:MODEL"):
-        await estimate(design(("gpt-4o",)))
+        await dry_run(design(("gpt-4o",)))
 
 
 # ---------------------------------------------------------------- the command

@@ -72,7 +72,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmEstimate:
+class ArmUsage:
     """What an arm takes in all its games, and what each of those took that were played."""
 
     arm: str
@@ -82,13 +82,13 @@ class ArmEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class ExperimentEstimate:
+class DryRun:
     """What an experiment takes, in all and arm by arm."""
 
     experiment: str
     games: int
     usage: Usage
-    arms: tuple[ArmEstimate, ...]
+    arms: tuple[ArmUsage, ...]
 
     @property
     def played(self) -> int:
@@ -96,10 +96,8 @@ class ExperimentEstimate:
         return sum(len(arm.played) for arm in self.arms)
 
 
-async def estimate(
-    experiment: Experiment, repeats: int | None = None, sample: int = 1, track: Track = iter
-) -> ExperimentEstimate:
-    """Estimate what an experiment takes.
+async def dry_run(experiment: Experiment, repeats: int | None = None, sample: int = 1, track: Track = iter) -> DryRun:
+    """Say what an experiment takes.
 
     The built-in model plays the first games of each arm under each condition, in memory. What it is asked counts for
     the model whose place it takes, and as much again for each game of that arm and condition that is not played.
@@ -119,10 +117,10 @@ async def estimate(
         played[game.arm, game.condition].append(await _play(game))
     arms = tuple(_arm(arm.name, planned, played) for arm in experiment.arms)
     whole = _together([(arm.usage, 1) for arm in arms], chain=_mean_chain(planned, played))
-    return ExperimentEstimate(experiment.name, len(planned), whole, arms)
+    return DryRun(experiment.name, len(planned), whole, arms)
 
 
-def _arm(name: str, planned: Sequence[Game], played: dict[tuple[str, str], list[Usage]]) -> ArmEstimate:
+def _arm(name: str, planned: Sequence[Game], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
     own = [game for game in planned if game.arm == name]
     cells = {cell: usages for cell, usages in played.items() if cell[0] == name}
     weighted = [
@@ -131,7 +129,7 @@ def _arm(name: str, planned: Sequence[Game], played: dict[tuple[str, str], list[
         for usage in usages
     ]
     usage = _together(weighted, chain=_mean_chain(own, cells))
-    return ArmEstimate(name, len(own), usage, tuple(usage for usages in cells.values() for usage in usages))
+    return ArmUsage(name, len(own), usage, tuple(usage for usages in cells.values() for usage in usages))
 
 
 def _mean_chain(planned: Sequence[Game], played: dict[tuple[str, str], list[Usage]]) -> float:

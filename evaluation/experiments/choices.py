@@ -1,0 +1,59 @@
+"""What is chosen of a design when it is run: models, arms, how often, the seed, and what the models cost that day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harbor.config import check
+from harbor.errors import ConfigError
+from harbor.evaluation.experiments.design import Experiment, ModelPrice, chosen_arms, with_models
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.prices import price_of
+from harbor.given import models_in_use
+from harbor.models import settings_of
+
+
+def chosen(
+    experiment: Experiment,
+    models: Sequence[str] = (),
+    arms: Sequence[str] = (),
+    repeats: int | None = None,
+    seed: int | None = None,
+) -> Experiment:
+    """Fill the first slots with models, keep some arms, and replace repeats and seed; what is not given stays.
+
+    Raises:
+        ConfigError: a model too many, no such arm, no repeats, or a seed below 0.
+    """
+    experiment = chosen_arms(with_models(experiment, models), arms)
+    if repeats is not None:
+        experiment = _repeated(experiment, repeats)
+    changes = {} if seed is None else {"seed": seed}
+    return check(Experiment, experiment.model_dump(mode="json") | changes, f"experiment {experiment.name!r}")
+
+
+def _repeated(experiment: Experiment, repeats: int) -> Experiment:
+    """Repeat every arm under every condition so often, whatever the design says of some."""
+    if repeats < 1:
+        raise ConfigError(f"repeats {repeats}: ask for one or more")
+    plain = {"repeats": None}
+    arms = tuple(arm.model_copy(update=plain) for arm in experiment.arms)
+    conditions = tuple(condition.model_copy(update=plain) for condition in experiment.conditions)
+    return experiment.model_copy(update={"repeats": repeats, "arms": arms, "conditions": conditions})
+
+
+def with_prices(experiment: Experiment) -> Experiment:
+    """Keep in the design what its models cost today, so that it goes on at the same prices on another day.
+
+    Raises:
+        ConfigError: a bidder's model is unknown.
+    """
+    configs = [game.config for game in games(experiment, 1)]
+    used = {settings_of(name, config.models).use for config in configs for name in models_in_use(config)}
+    found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
+    listed = {
+        use: ModelPrice(input_price=price.input_price, output_price=price.output_price)
+        for use, price in found.items()
+        if price is not None
+    }
+    return experiment.model_copy(update={"prices": experiment.prices | listed})

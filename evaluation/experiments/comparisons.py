@@ -1,0 +1,116 @@
+"""Planned comparisons: differences between games of the same repeat, tested as one family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from harbor.evaluation.experiments.design import EVERYONE, Comparison, Experiment, Side
+from harbor.evaluation.experiments.frames import game_values
+from harbor.evaluation.experiments.records import Results
+from harbor.evaluation.metrics.registry import METRICS
+from harbor.evaluation.statistics import Method, holm, paired
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A planned comparison: the mean of the differences game by game, with its 95 % interval, p and effect size.
+
+    `missing` counts repeats that lack a value on a side. `effect` is Cohen's d of paired samples, in standard
+    deviations of the differences; `p_holm` is p within the family of all planned comparisons of the experiment. `note`
+    says why there is no interval.
+    """
+
+    metric: str
+    of: Side
+    against: Side
+    pairs: int
+    missing: int
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    effect: float | None
+    p: float | None
+    p_holm: float | None
+    method: Method
+    note: str = ""
+
+
+def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]:
+    """Make the planned comparisons.
+
+    Args:
+        results: the records.
+        values: the `measurements` of their frame.
+    """
+    found = [_difference(results, values, one) for one in expanded(results.experiment)]
+    adjusted = holm([one.p for one in found])
+    return tuple(replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True))
+
+
+def expanded(experiment: Experiment) -> Iterator[Comparison]:
+    """Go through the arms and conditions that a comparison leaves open."""
+    for comparison in experiment.comparisons:
+        arms = [arm.name for arm in experiment.arms] if comparison.of.arm is None else [None]
+        conditions = [one.name for one in experiment.conditions] if comparison.of.condition is None else [None]
+        for arm in arms:
+            for condition in conditions:
+                filled = {"arm": arm} if arm else {}
+                filled |= {"condition": condition} if condition else {}
+                sides = (side.model_copy(update=filled) for side in (comparison.of, comparison.against))
+                yield Comparison(metric=comparison.metric, of=next(sides), against=next(sides))
+
+
+def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Series[float]:
+    """Give the differences by repeat, over the repeats that have a value on both sides.
+
+    Args:
+        values: the `measurements` of a frame.
+        comparison: one that leaves nothing open.
+    """
+    of, against = (_side(values, comparison.metric, side) for side in (comparison.of, comparison.against))
+    return (of - against).dropna()
+
+
+def repeats_of(results: Results, comparison: Comparison) -> int:
+    """Count the repeats of a comparison's cells, whether they have a value or not."""
+    cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
+    return len({game.repeat for game in results.games if (game.arm, game.condition) in cells})
+
+
+def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
+    """Give a value a repeat: of the whole game, or else the mean over what it is broken down by.
+
+    What is the game's own, and of no bidder, is everyone's.
+    """
+    cell = values[(values["arm"] == side.arm) & (values["condition"] == side.condition) & (values["metric"] == metric)]
+    own = cell[cell["bidder"] == side.bidder]
+    if side.bidder == EVERYONE and own.empty:
+        own = cell[cell["bidder"] == ""]
+    whole = own[own["at"].isna() & (own["about"] == "")]
+    return game_values(own if whole.empty else whole).groupby("repeat")["value"].mean()
+
+
+def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
+    found = paired_differences(values, comparison).to_numpy()
+    test = paired(found, skewed=METRICS[comparison.metric].spread != "mean")
+    mean = test.difference
+    return Difference(
+        comparison.metric,
+        comparison.of,
+        comparison.against,
+        pairs=mean.n,
+        missing=repeats_of(results, comparison) - mean.n,
+        mean=mean.mean,
+        sd=mean.sd,
+        low=mean.low,
+        high=mean.high,
+        effect=test.effect,
+        p=test.p,
+        p_holm=None,
+        method=mean.method,
+        note=mean.note,
+    )

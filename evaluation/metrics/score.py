@@ -1,0 +1,39 @@
+"""The score of a run: what the metrics of its game say of its log, as `harbor score` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.metrics.registry import fitting, measure
+from harbor.events import BidderLabelled, LogOpened, SeriesOpened
+from harbor.log import Entry, of_type
+
+
+@dataclass(frozen=True)
+class Score:
+    """The measurements of a run or a series; `simulated` says whether the built-in model played any bidder."""
+
+    run: str
+    seed: int
+    simulated: bool
+    measurements: tuple[Measurement, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the object that `--json` prints."""
+        return asdict(self)
+
+
+def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> Score:
+    """Measure a log by the metrics of these names; by default, all of its game."""
+    opened = of_type(entries, LogOpened)[0]
+    players = [label.player for label in of_type(entries, BidderLabelled)]
+    players += [player for series in of_type(entries, SeriesOpened) for player in series.players.values()]
+    return Score(
+        opened.run,
+        opened.seed,
+        any(player.startswith("simulated") for player in players),
+        tuple(measure(list(names) or fitting(entries), entries)),
+    )

@@ -1,0 +1,41 @@
+"""The command that measures what was held before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harbor.commands.output import Json, say
+from harbor.errors import ConfigError, unknown
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="The folder of a run or of a series, or its events.jsonl.")],
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric by name; give it again for more. Default: all of the game.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure an old run anew, from its log alone."""
+    from harbor.display import Screen
+    from harbor.evaluation.metrics.registry import METRICS
+    from harbor.evaluation.metrics.score import score as measured
+    from harbor.folder import EVENTS
+    from harbor.log import read_log
+    from harbor.tables import print_score
+
+    names = list(dict.fromkeys(metric or ()))
+    for name in names:
+        if name not in METRICS:
+            raise ConfigError(unknown("metric", name, METRICS))
+    reading = read_log(run / EVENTS if run.is_dir() else run)
+    if reading.warning:
+        say(f"warning: {reading.warning}; it is measured as far as it goes")
+    found = measured(reading.entries, names)
+    if as_json:
+        typer.echo(json.dumps(found.as_json()))
+    else:
+        print_score(Screen(highlight=False), found)
