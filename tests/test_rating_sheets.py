@@ -199,14 +199,6 @@ def test_scores_are_described_in_all_and_by_arm_with_the_game_as_the_unit(rating
     assert plain.high - plain.mean == pytest.approx(stats.t.ppf(0.975, 1) * error)
 
 
-def test_where_a_game_has_one_score_the_interval_is_that_of_student():
-    from harbor.evaluation.rating.results import _interval
-
-    values = [1.0, 2.0, 4.0, 5.0, 5.0]
-    low, high = _interval(values, [str(place) for place in range(5)])
-    assert (low, high) == pytest.approx(stats.ttest_1samp(values, 0).confidence_interval(0.95))
-
-
 def test_what_is_not_filled_is_missing_and_not_nought(ratings):
     fill(sheet(ratings, 1), "4", "adaptability")
     merged = merge(ratings, [sheet(ratings, 1)])

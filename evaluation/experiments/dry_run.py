@@ -146,7 +146,7 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
             total = sums[one.model, one.input_price, one.output_price]
             for place, amount in enumerate((one.calls, one.input_tokens, one.output_tokens)):
                 total[place] += amount * weight
-    return Usage(tuple(ModelUse(name, *sums[name, *prices], *prices) for name, *prices in sums), chain)
+    return Usage(tuple(ModelUse(name, *used, *prices) for (name, *prices), used in sums.items()), chain)
 
 
 async def _play(game: Game) -> Usage:

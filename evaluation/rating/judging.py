@@ -123,7 +123,11 @@ async def _judge(key: Key, folder: Path, own: Path, rater: str, model: Mouthpiec
     at_once = asyncio.Semaphore(AT_ONCE)
     (own / CALLS).touch(0o600)
     with (own / CALLS).open("ab", buffering=0) as calls:
-        model.keep = lambda call: calls.write(json.dumps(asdict(call)).encode() + b"\n")
+
+        def keep(call: RawCall) -> None:
+            calls.write(json.dumps(asdict(call)).encode() + b"\n")
+
+        model.keep = keep
         found = await asyncio.gather(
             *(_rate(key, id_, folder / TRANSCRIPTS / f"{id_}.txt", model, at_once) for id_ in key.records)
         )

@@ -57,10 +57,12 @@ def scores(merged: Merged) -> list[CriterionScores]:
 def _described(criterion: str, source: str, arm: str, ratings: Sequence[Rating]) -> CriterionScores:
     import numpy as np
 
-    values = np.array([rating.score for rating in ratings], dtype=float)
+    from harbor.evaluation.statistics import clustered_mean
+
+    values = [rating.score for rating in ratings]
     games = [rating.of.game for rating in ratings]
     first, median, third = (float(found) for found in np.quantile(values, [0.25, 0.5, 0.75]))
-    low, high = _interval(values.tolist(), games)
+    found = clustered_mean(values, games)
     return CriterionScores(
         criterion,
         source,
@@ -72,23 +74,11 @@ def _described(criterion: str, source: str, arm: str, ratings: Sequence[Rating])
         first_quartile=first,
         median=median,
         third_quartile=third,
-        mean=float(values.mean()),
-        sd=float(values.std(ddof=1)) if len(values) > 1 else None,
-        low=low,
-        high=high,
+        mean=float(np.mean(values)),
+        sd=found.sd,
+        low=found.low,
+        high=found.high,
     )
-
-
-def _interval(values: Sequence[float], games: Sequence[str]) -> tuple[float | None, float | None]:
-    from statsmodels.api import OLS
-
-    numbers = {game: number for number, game in enumerate(dict.fromkeys(games))}
-    if len(numbers) < 2 or len(set(values)) < 2:
-        return None, None
-    clusters = {"groups": [numbers[game] for game in games]}
-    fitted = OLS(values, [1.0] * len(values)).fit(cov_type="cluster", cov_kwds=clusters, use_t=True)
-    low, high = fitted.conf_int()[0]
-    return float(low), float(high)
 
 
 def agreements(merged: Merged) -> list[CriterionAgreement]:

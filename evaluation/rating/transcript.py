@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from string import ascii_uppercase
 
 from harbor.auctioneer import announce
@@ -55,7 +56,7 @@ ACTIONS: Mapping[StrategicAction, str] = {
     "F": "quit, to stay out of a bidding war",
 }
 Blind = Callable[[str], str]
-Spell = Callable[[float], str]
+Spell = Callable[[Decimal], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def transcript(entries: Sequence[Entry], bidder: str) -> Transcript:
 
 
 def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]:
-    spell: Spell = (lambda number: f"{number:f}") if of_type(entries, BeautyOpened) else dollars
+    spell: Spell = "{:f}".format if of_type(entries, BeautyOpened) else dollars
     part = ""
     for _, _, event in entries:
         item = getattr(event, "item", part) if isinstance(event, PublicEvent) else part
@@ -121,10 +122,8 @@ def _private(event: PrivateEvent, spell: Spell) -> Iterator[str]:
             yield f"plans{ranked}: {_quoted(text)}"
         case Strategized(action=action, reasons=reasons):
             yield f"chooses {action}, {ACTIONS[action]}: {_quoted(reasons)}"
-        case Decided(amount=None, reasons=reasons):
-            yield f"withdraws: {_quoted(reasons)}"
         case Decided(amount=amount, reasons=reasons):
-            yield f"bids {spell(amount)}: {_quoted(reasons)}"
+            yield f"{'withdraws' if amount is None else f'bids {spell(amount)}'}: {_quoted(reasons)}"
         case Answered(words=words):
             yield f"says: {_quoted(words)}"
         case BidFailed(reason=reason):
