@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -12,8 +12,10 @@ from rich.table import Table
 from harbor.display import cell, printable
 from harbor.evaluation.experiments.design import Experiment, Side, Variation, model_slots, standing_in
 from harbor.evaluation.experiments.games import games_in_all
-from harbor.evaluation.experiments.power import Power
 from harbor.evaluation.metrics.registry import METRICS
+
+if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
+    from harbor.evaluation.experiments.power import Power
 
 
 def print_experiments(console: Console, experiments: Sequence[Experiment]) -> None:

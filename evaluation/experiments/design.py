@@ -161,11 +161,9 @@ class Experiment(Settings):
         _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
-        sides = [side for comparison in self.comparisons for side in (comparison.of, comparison.against)]
-        values = [value for one in self.published for value in one.values]
-        _known("arm", [place.arm for place in (*sides, *values) if place.arm], [arm.name for arm in self.arms])
+        _known("arm", [place.arm for place in named_places(self) if place.arm], [arm.name for arm in self.arms])
         conditions = [condition.name for condition in self.conditions]
-        _known("condition", [place.condition for place in (*sides, *values) if place.condition], conditions)
+        _known("condition", [place.condition for place in named_places(self) if place.condition], conditions)
         return self
 
     @model_validator(mode="after")
@@ -174,6 +172,12 @@ class Experiment(Settings):
             if number(slot) > len(self.models):
                 raise ValueError(f"slot {slot!r} has no model, as models names {len(self.models)}; name one for each")
         return self
+
+
+def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
+    """List what names an arm, a condition or a bidder: the sides of comparisons, and published numbers."""
+    sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
+    return [*sides, *(value for one in experiment.published for value in one.values)]
 
 
 def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
