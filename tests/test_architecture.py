@@ -24,7 +24,7 @@ FLOORS = {
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
     1: """harbor.evaluation.statistics harbor.evaluation.rank_correlation
           harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
-          harbor.simulated.appraisal harbor.simulated.contests
+          harbor.simulated.appraisal harbor.simulated.contests harbor.simulated.ratings
           harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
           harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
           harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
@@ -54,6 +54,10 @@ FLOORS = {
           harbor.evaluation.report.courses harbor.evaluation.report.shares harbor.evaluation.report.distributions
           harbor.evaluation.report.figures harbor.evaluation.report.tables harbor.evaluation.report.listings
           harbor.evaluation.report.sections harbor.evaluation.report.exports harbor.evaluation.report.page
+          harbor.evaluation.rating harbor.evaluation.rating.prompts harbor.evaluation.rating.rubric
+          harbor.evaluation.rating.transcript harbor.evaluation.rating.records harbor.evaluation.rating.sheets
+          harbor.evaluation.rating.judging harbor.evaluation.rating.agreement harbor.evaluation.rating.merging
+          harbor.evaluation.rating.results harbor.evaluation.experiments.dry_run
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.games harbor.evaluation.experiments.cells harbor.evaluation.experiments.slots
           harbor.evaluation.experiments.catalog
@@ -73,7 +77,8 @@ FLOORS = {
           harbor.commands.experiments harbor.commands.output harbor.commands.power harbor.commands.scoring
           harbor.designs
           harbor.terminal harbor.telling
-          harbor.commands.experiment_runs harbor.progress harbor.findings""",
+          harbor.commands.experiment_runs harbor.commands.estimates harbor.commands.ratings
+          harbor.progress harbor.findings""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
