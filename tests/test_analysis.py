@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation.experiments.analysis import analyse
+from harbor.evaluation.analysis.findings import analyse
+from harbor.evaluation.analysis.frames import frame
+from harbor.evaluation.analysis.statistics import bootstrap_mean, clustered_mean, holm, paired, t_mean, wilson_mean
 from harbor.evaluation.experiments.design import EVERYONE, Experiment, measured
-from harbor.evaluation.experiments.frames import frame
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.statistics import bootstrap_mean, clustered_mean, holm, paired, t_mean, wilson_mean
 
 ANN, BEN = "Ann", "Ben"
 

@@ -17,13 +17,13 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from harbor.evaluation import load
-from harbor.evaluation.experiments.analysis import analyse
+from harbor.evaluation.analysis.findings import analyse
 from harbor.evaluation.experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.experiments.runner import run_experiment
 from harbor.evaluation.report.exports import FRAMES, latex, to_csv
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.tables import Cell, Column, Table
+from harbor.evaluation.running.runner import run_experiment
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 SMALL = Experiment(
@@ -162,7 +162,7 @@ def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path):
 
 
 def test_special_characters_are_escaped_for_latex():
-    table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", "−5\n6"),),))
+    table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", "\N{MINUS SIGN}5\n6"),),))
     text = latex(table)
     assert r"a\_b \& c" in text
     assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum  -5 6 \\" in text.replace(

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor.errors import ConfigError
+from harbor.evaluation.analysis.power import Question, pilot, planned, weigh
+from harbor.evaluation.analysis.statistics import pairs_needed, t_mean
 from harbor.evaluation.experiments.catalog import experiment as read
 from harbor.evaluation.experiments.design import chosen_arms
 from harbor.evaluation.experiments.games import games
 from harbor.evaluation.experiments.holding import offline
-from harbor.evaluation.experiments.power import Question, pilot, planned, weigh
 from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.experiments.runner import run_experiment
 from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.statistics import pairs_needed, t_mean
+from harbor.evaluation.running.runner import run_experiment
 
 SMALL = """
 name = "small"

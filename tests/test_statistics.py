@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from harbor.evaluation.rank_correlation import spearman, weighted_rho
-from harbor.evaluation.statistics import (
+from harbor.evaluation.analysis.rank_correlation import spearman, weighted_rho
+from harbor.evaluation.analysis.statistics import (
     bootstrap_mean,
     clustered_difference,
     clustered_mean,

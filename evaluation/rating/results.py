@@ -57,7 +57,7 @@ def scores(merged: Merged) -> list[CriterionScores]:
 def _described(criterion: str, source: str, arm: str, ratings: Sequence[Rating]) -> CriterionScores:
     import numpy as np
 
-    from harbor.evaluation.statistics import clustered_mean
+    from harbor.evaluation.analysis.statistics import clustered_mean
 
     values = [rating.score for rating in ratings]
     games = [rating.of.game for rating in ratings]

@@ -46,7 +46,7 @@ def report(
 
 
 def _refuse_single_run(folder: Path) -> None:
-    from harbor.evaluation.experiments.folder import DESIGN
+    from harbor.evaluation.running.folder import DESIGN
     from harbor.folder import EVENTS
 
     if (folder / EVENTS).is_file() and not (folder / DESIGN).is_file():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, stats
 
-from harbor.evaluation.statistics import Floats, constant, generator
+from harbor.evaluation.analysis.statistics import Floats, constant, generator
 
 RESAMPLES = 999
 FEWEST_CLUSTERS = 5

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import CELL
+from harbor.evaluation.analysis.skill import rate
 from harbor.evaluation.experiments.design import EVERYONE, ranking
-from harbor.evaluation.experiments.frames import CELL
 from harbor.evaluation.experiments.records import Results
-from harbor.evaluation.skill import rate
 
 ORDERS, FEWEST_ORDERS = 100, 10
 COUNTED = 6000

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import CELL, QUESTION
+from harbor.evaluation.analysis.statistics import Mean, Method, bootstrap_mean, clustered_mean, t_mean, wilson_mean
 from harbor.evaluation.experiments.design import EVERYONE, measured
-from harbor.evaluation.experiments.frames import CELL, QUESTION
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.statistics import Mean, Method, bootstrap_mean, clustered_mean, t_mean, wilson_mean
 
 Cell = tuple[str, str]
 """An arm under a condition."""
