@@ -177,6 +177,16 @@ def test_a_comparison_pairs_games_of_the_same_repeat():
     assert (found.p, found.effect, found.pairs, found.missing) == (test.p, test.effect, 4, 0)
 
 
+def test_a_share_is_compared_by_flipping_signs():
+    def survived(value):
+        return Measurement("survived", float(value), ANN)
+
+    games = [held(n, survived(n > 5)) for n in range(1, 7)] + [held(n, survived(1), arm="wise") for n in range(1, 7)]
+    of = WISER | {"metric": "survived"}
+    [found] = analyse(Results(designed("survived", comparisons=[of]), tuple(games))).differences
+    assert (found.mean, found.p) == (pytest.approx(5 / 6), pytest.approx(2 / 2**5))  # five wins, no loss, one draw
+
+
 def test_a_failed_game_takes_its_pair_out_and_is_counted():
     games = [held(1, *profits(1.0)), failed(2), held(3, *profits(2.0)), held(4, *profits(4.0))]
     games += [held(n, *profits(10.0), arm="wise") for n in (1, 2, 3)] + [held(4, arm="wise")]
@@ -343,6 +353,18 @@ def test_records_of_any_shape_are_analysed_without_nan_whatever_their_order(resu
         assert found.games + found.missing == len(results.games) / 4
         assert sum(int(why.rpartition("(")[2][:-1]) for why in found.why) == found.missing
     assert {one.metric for one in analysis.estimates} >= set(measured(FULL))
+
+
+def test_resampling_does_not_hang_on_the_order_of_records():
+    metrics = ("engagement", "bid_increase")
+    games = [
+        held(n, *(Measurement(metric, 1 / (n + place), ANN) for metric in metrics for place in range(1, 3)), arm=arm)
+        for n in range(1, 26)
+        for arm in ("plain", "wise")
+    ]
+    games += [held(26, Measurement("engagement", 3.0, BEN))]
+    experiment = designed(*metrics, comparisons=[WISER | {"metric": "engagement"}])
+    assert analyse(Results(experiment, tuple(games))) == analyse(Results(experiment, tuple(reversed(games))))
 
 
 def test_the_table_of_measurements_has_a_row_each_and_a_type_a_column():

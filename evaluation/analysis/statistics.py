@@ -112,7 +112,7 @@ def clustered_difference(values: ArrayLike, groups: ArrayLike, of: ArrayLike) ->
     marked = np.asarray(of, dtype=float)
     if marked.size and marked.min() == marked.max():
         return Mean(len(marked), None, None, None, None, "none", "one side has no values")
-    return _clustered(_floats(values), sm.addconstant(marked), groups)
+    return _clustered(_floats(values), sm.add_constant(marked), groups)
 
 
 def paired(differences: ArrayLike, skewed: bool = False) -> Paired:
@@ -178,8 +178,8 @@ def generator() -> np.random.Generator:
 
 
 def constant(values: Floats) -> bool:
-    """Whether values are equal but for rounding: their spread would be that of the arithmetic."""
-    return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
+    """Whether values are equal but for rounding, or too near to zero to be squared: their spread means nothing."""
+    return bool(np.ptp(values) <= max(1e-12 * np.abs(values).max(), 1e-150))
 
 
 def _without_interval(values: ArrayLike) -> Mean:
