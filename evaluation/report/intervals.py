@@ -14,7 +14,7 @@ from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.panels import MOST, heading
 from harbor.evaluation.report.tables import TRUESKILL, Finding, findings, label_of
 
-WIDE = 620
+WIDE = 520
 ROW, MARGIN = 15, 64
 """Pixels: a panel that stands alone, a row of dots, and all that stands around them."""
 
