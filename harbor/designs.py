@@ -15,7 +15,7 @@ from harbor.evaluation.experiments.games import games_in_all
 from harbor.evaluation.metrics.registry import METRICS
 
 if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
-    from harbor.evaluation.experiments.power import Power
+    from harbor.evaluation.analysis.power import Power
 
 
 def print_experiments(console: Console, experiments: Sequence[Experiment]) -> None:

@@ -14,7 +14,7 @@ from harbor.evaluation.metrics.registry import METRICS
 from harbor.money import dollars, to_cents
 
 if TYPE_CHECKING:
-    from harbor.evaluation.experiments.analysis import Analysis, Estimate
+    from harbor.evaluation.analysis.findings import Analysis, Estimate
     from harbor.evaluation.experiments.records import Results
 
 WHOLE_DOLLARS = 100

@@ -14,8 +14,8 @@ from harbor.display import printable
 
 if TYPE_CHECKING:
     from harbor.evaluation.experiments.records import GameRecord
-    from harbor.evaluation.experiments.runner import Hear
-    from harbor.evaluation.experiments.tally import Tally
+    from harbor.evaluation.running.runner import Hear
+    from harbor.evaluation.running.tally import Tally
 
 EACH_GAME = 20
 """Up to so many games each has a line of its own; of more, there is a line a tenth."""
@@ -30,14 +30,8 @@ def watching(unseen: bool) -> Iterator[Hear]:
     elif not console.is_terminal:
         yield _Lines(console)
     else:
-        columns = [
-            "games",
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[state]}"),
-            TimeRemainingColumn(),
-        ]
-        with Progress(*columns, console=console) as progress:
+        state = TextColumn("{task.fields[state]}")
+        with Progress(BarColumn(), MofNCompleteColumn(), state, TimeRemainingColumn(), console=console) as progress:
             yield _Bar(progress)
 
 

@@ -18,14 +18,14 @@ from pandas.testing import assert_frame_equal
 
 from harbor.cli import main
 from harbor.evaluation import load
-from harbor.evaluation.experiments.analysis import analyse
+from harbor.evaluation.analysis.findings import analyse
 from harbor.evaluation.experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.experiments.runner import run_experiment
 from harbor.evaluation.report.exports import FRAMES, latex, to_csv
 from harbor.evaluation.report.formatting import MINUS
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.tables import Cell, Column, Table
+from harbor.evaluation.running.runner import run_experiment
 
 SMALL = Experiment(
     name="small",

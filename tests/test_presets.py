@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from harbor.errors import ConfigError
-from harbor.evaluation.experiments.analysis import Analysis, analyse
+from harbor.evaluation.analysis.findings import Analysis, analyse
 from harbor.evaluation.experiments.catalog import experiment, presets
 from harbor.evaluation.experiments.design import Experiment, chosen_arms, measured
 from harbor.evaluation.experiments.games import Game, game, games, games_in_all

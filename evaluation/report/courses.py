@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
+from harbor.evaluation.analysis.statistics import t_mean
 from harbor.evaluation.metrics.measurement import Game
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.evaluation.report.canvas import Drawing, Panel, colour, legend, marker, paint, show_unit
 from harbor.evaluation.report.formatting import unit_of, write
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.panels import Part, drawing, names_in, parts, series_in, values_of
-from harbor.evaluation.statistics import t_mean
 
 MOST_PATHS = 40
 """Paths of single games in a panel: more of them make one grey."""

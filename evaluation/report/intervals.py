@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from harbor.evaluation.experiments.analysis import Rating
+from harbor.evaluation.analysis.findings import Rating
 from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.report.canvas import INK, WIDTH, Drawing, Panel, colour, label, legend, marker, paint, show_unit
 from harbor.evaluation.report.formatting import unit_of, write, write_interval

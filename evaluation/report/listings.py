@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harbor.evaluation.experiments.analysis import Correlation, Difference, Rating
+from harbor.evaluation.analysis.findings import Correlation, Difference, Rating
 from harbor.evaluation.experiments.design import Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.experiments.slots import SLOT

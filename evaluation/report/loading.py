@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 
 from harbor import __version__
-from harbor.evaluation.experiments.analysis import Analysis, Correlation, Difference, Estimate, Rating, analyse
+from harbor.evaluation.analysis.findings import Analysis, Correlation, Difference, Estimate, Rating, analyse
+from harbor.evaluation.analysis.frames import frame
 from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.folder import read_manifest, read_results
-from harbor.evaluation.experiments.frames import frame
 from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.running.folder import read_manifest, read_results
 
 SIDE = ("arm", "condition", "bidder")
 

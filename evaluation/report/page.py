@@ -12,13 +12,13 @@ from harbor.evaluation.experiments.catalog import experiment as named_experiment
 from harbor.evaluation.experiments.catalog import presets
 from harbor.evaluation.experiments.choices import chosen
 from harbor.evaluation.experiments.design import Experiment, model_slots, standing_in
-from harbor.evaluation.experiments.tally import tally
 from harbor.evaluation.report import listings
 from harbor.evaluation.report.figures import figures
 from harbor.evaluation.report.formatting import legible, write
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.sections import sections
 from harbor.evaluation.report.tables import models_of
+from harbor.evaluation.running.tally import tally
 
 TEMPLATE = "report.html.j2"
 

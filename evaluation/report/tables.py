@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 
-from harbor.evaluation.experiments.analysis import Analysis, Correlation, Estimate, Rating
+from harbor.evaluation.analysis.findings import Analysis, Correlation, Estimate, Rating
 from harbor.evaluation.experiments.design import Experiment, Published, PublishedValue
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.measurement import Unit

@@ -7,22 +7,23 @@ import gc
 import json
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor.commands.experiments import Models, Named, experiment
+from harbor.commands.experiments import Models, Named
 from harbor.commands.output import Json, say
 from harbor.errors import RunFolderError
 
 if TYPE_CHECKING:
-    from harbor.evaluation.experiments.analysis import Analysis
+    from harbor.evaluation.analysis.findings import Analysis
     from harbor.evaluation.experiments.records import Results
-    from harbor.evaluation.experiments.runner import Hear, Running
+    from harbor.evaluation.running.runner import Hear, Running
 
     Hold = Callable[[Hear], Coroutine[Any, Any, Results]]
 
@@ -40,7 +41,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Hold games that failed again.")]
 
 
-@experiment.command()
 def run(
     name: Named,
     model: Models = None,
@@ -59,7 +59,7 @@ def run(
     from harbor.evaluation.experiments.catalog import experiment as read
     from harbor.evaluation.experiments.choices import chosen
     from harbor.evaluation.experiments.design import standing_in
-    from harbor.evaluation.experiments.runner import Running, run_experiment
+    from harbor.evaluation.running.runner import Running, run_experiment
     from harbor.folder import run_name
 
     design = chosen(read(name), model or (), arm or (), repeats, seed)
@@ -69,7 +69,6 @@ def run(
     _conduct(lambda hear: run_experiment(design, folder, running, hear), folder, running, as_json, quiet)
 
 
-@experiment.command()
 def resume(
     folder: Annotated[Path, typer.Argument(help="The folder of an experiment.")],
     jobs: Jobs = None,
@@ -81,18 +80,19 @@ def resume(
     quiet: Quiet = False,
 ) -> None:
     """Go on with an experiment that was interrupted; no finished game is held and no recorded call paid again."""
-    from harbor.evaluation.experiments.runner import Running, resume_experiment
+    from harbor.evaluation.running.runner import Running, resume_experiment
 
     running = Running(executor, jobs, address, max_cost)
     _conduct(lambda hear: resume_experiment(folder, running, hear, retry_failed), folder, running, as_json, quiet)
 
 
 def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: bool) -> None:
-    from harbor.evaluation.experiments.analysis import analyse
+    from harbor.evaluation.analysis.findings import analyse
     from harbor.progress import watching
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
-    with _interruptible(folder), watching(as_json or quiet) as hear:
+    # Ray tells of dead workers on stdout, which is for the results.
+    with _interruptible(folder), redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = asyncio.run(hold(hear))
     _tell_what_is_missing(results, folder, running)
     analysis = analyse(results)
@@ -139,7 +139,7 @@ def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> N
 
 
 def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
-    from harbor.evaluation.experiments.tally import tally
+    from harbor.evaluation.running.tally import tally
 
     return {
         "name": results.experiment.name,

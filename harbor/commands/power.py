@@ -39,8 +39,8 @@ def power(
 
     from harbor.designs import print_power
     from harbor.display import Screen
+    from harbor.evaluation.analysis.power import Power, Question, planned, weigh
     from harbor.evaluation.experiments.catalog import experiment as read
-    from harbor.evaluation.experiments.power import Power, Question, planned, weigh
 
     experiment, question = read(name), Question(effect, power, alpha)
     comparisons = planned(experiment, metric)
@@ -56,17 +56,18 @@ def _read(experiment: Experiment, folder: Path) -> Results:
     """Read a pilot's records; what is planned is as the experiment says now."""
     from dataclasses import replace
 
-    from harbor.evaluation.experiments.folder import read_results
+    from harbor.evaluation.running.folder import read_results
 
     found = read_results(folder)
     if found.experiment.name != experiment.name:
-        wanted = f"give a folder of {experiment.name!r}"
-        raise ConfigError(f"pilot {str(folder)!r} is of experiment {found.experiment.name!r}; {wanted}")
+        other, wanted = found.experiment.name, experiment.name
+        remedy = f"give a folder of {wanted!r}, or name {other!r}"
+        raise ConfigError(f"pilot {str(folder)!r} is of experiment {other!r}; {remedy}")
     return replace(found, experiment=experiment)
 
 
 def _played(experiment: Experiment, comparisons: Sequence[Comparison], repeats: int) -> Results:
-    from harbor.evaluation.experiments.power import pilot
+    from harbor.evaluation.analysis.power import pilot
 
     say(f"no --pilot is given: the built-in model plays {repeats} repeats; another model's games may vary otherwise")
     return asyncio.run(pilot(experiment, comparisons, repeats))

@@ -34,8 +34,8 @@ def report(
     place = out or folder / ("report.html" if format_ is Format.html else format_.value)
     try:
         if format_ is Format.html:
-            from harbor.evaluation.experiments.game_folder import write_whole
             from harbor.evaluation.report.page import render
+            from harbor.evaluation.running.game_folder import write_whole
 
             write_whole(place, render(loaded).encode())
         else:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harbor.errors import ConfigError, unknown
-from harbor.evaluation.experiments.comparisons import expanded, paired_differences, repeats_of
+from harbor.evaluation.analysis.comparisons import expanded, paired_differences, repeats_of
+from harbor.evaluation.analysis.frames import frame, measurements
+from harbor.evaluation.analysis.statistics import Mean, pairs_needed, t_mean
 from harbor.evaluation.experiments.design import Comparison, Experiment, Side, measured
-from harbor.evaluation.experiments.frames import frame, measurements
 from harbor.evaluation.experiments.games import games
 from harbor.evaluation.experiments.holding import hold, offline
 from harbor.evaluation.experiments.records import Results
-from harbor.evaluation.statistics import Mean, pairs_needed, t_mean
 
 FEW = 10
 """Of fewer pairs than these the standard deviation is a guess: of 10, it is within 0.7 and 1.8 times what was found."""
@@ -51,7 +51,7 @@ class Question:
             raise ConfigError(f"effect {self.effect!r}: no number of games finds that; give a difference other than 0")
         if not 0 < self.alpha < self.power < 1:
             raise ConfigError(
-                f"alpha {self.alpha!r} and power {self.power!r}: give an alpha above 0, and a power above it and below 1"
+                f"alpha {self.alpha!r}, power {self.power!r}: give an alpha above 0, and a power above it and below 1"
             )
 
 

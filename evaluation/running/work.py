@@ -11,12 +11,12 @@ from typing import Any
 
 from harbor.config import AuctionConfig
 from harbor.errors import HarborError, RunFolderError
-from harbor.evaluation.experiments.folder import game_path
-from harbor.evaluation.experiments.game_folder import begun, clear, keep_failure, keep_record, read_game
 from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.experiments.holding import logs_of
-from harbor.evaluation.experiments.purse import Allowance, paid_for
 from harbor.evaluation.experiments.records import GameRecord, record
+from harbor.evaluation.running.folder import game_path
+from harbor.evaluation.running.game_folder import begun, clear, keep_failure, keep_record, read_game
+from harbor.evaluation.running.purse import Allowance, paid_for
 from harbor.folder import RunFolder, complete
 from harbor.given import Given
 from harbor.log import Entry
@@ -61,7 +61,7 @@ async def do(task: Task) -> Outcome:
 
     Raises:
         OSError: the folder can't be written.
-        RunFolderError: the same, or another process holds it.
+        RunFolderError: another process holds it.
     """
     path, config = game_path(task.folder, task.game), task.game.config
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
@@ -71,8 +71,8 @@ async def do(task: Task) -> Outcome:
         found = record(task.game, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)
-    except RunFolderError:
-        raise
+    except RunFolderError as error:
+        raise error.__cause__ if isinstance(error.__cause__, OSError) else error from error
     except Exception as error:
         if isinstance(error, OSError) and not isinstance(error, ConnectionError | TimeoutError):
             raise

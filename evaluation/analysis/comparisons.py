@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import game_values
+from harbor.evaluation.analysis.statistics import Method, holm, paired
 from harbor.evaluation.experiments.design import EVERYONE, Comparison, Experiment, Side
-from harbor.evaluation.experiments.frames import game_values
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.statistics import Method, holm, paired
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from harbor.recording import RawCall
 
 CHARACTERS_PER_TOKEN = 3
 """Of a call whose tokens nobody tells: fewer than most models take, so that it is rather charged too much."""
+FIRST_TOKENS = 5_000
+"""What the first call of a game is taken to read and to write, until its cost is known: more than most do."""
 MARGIN = 2
 """How many times the dearest call so far the next one may cost, for all that one expects."""
 
@@ -47,6 +49,10 @@ def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
         return call.cost_dollars
     settings = models.get(call.model, ModelSettings())
     read, written = sum(map(len, call.prompt)) / CHARACTERS_PER_TOKEN, len(call.reply) / CHARACTERS_PER_TOKEN
+    return _price(settings, read, written)
+
+
+def _price(settings: ModelSettings, read: float, written: float) -> float:
     return (read * (settings.input_price or 0.0) + written * (settings.output_price or 0.0)) / 1_000_000
 
 
@@ -94,8 +100,8 @@ class Purse:
 class Allowance:
     """What one game may spend: it pays for its calls, and stops it when there is nothing left and no call under way.
 
-    It is overdrawn by one call at most, unless one costs more than `MARGIN` times the dearest before: until a cost is
-    known, and when little is left, calls are made one by one.
+    It is overdrawn by one call at most, unless one costs more than `MARGIN` times the dearest before (for the first:
+    than `FIRST_TOKENS` read and written): when less is left, calls wait for each other.
     """
 
     def __init__(self, dollars: float, models: Mapping[str, ModelSettings]) -> None:
@@ -104,7 +110,8 @@ class Allowance:
         self._dollars = dollars
         self._models = models
         self._under_way = 0
-        self._dearest = math.inf
+        self._dearest = max((_price(one, FIRST_TOKENS, FIRST_TOKENS) for one in models.values()), default=0.0)
+        self._known = False
         self._over = asyncio.Event()
 
     @property
@@ -124,7 +131,8 @@ class Allowance:
         """Pay for a call that is over, and let those that wait look again."""
         cost = cost_of(call, self._models)
         self.spent += cost
-        self._dearest = cost if math.isinf(self._dearest) else max(cost, self._dearest)
+        self._dearest = max(cost, self._dearest) if self._known else cost
+        self._known = True
         self._under_way -= 1
         over, self._over = self._over, asyncio.Event()
         over.set()

@@ -20,10 +20,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harbor import __version__
-from harbor.errors import ConfigError, RunFolderError
-from harbor.evaluation.experiments.folder import game_path, read_manifest
-from harbor.evaluation.experiments.game_folder import write_whole
-from harbor.evaluation.experiments.work import LIVES, Executor, Outcome, Task, died, do
+from harbor.errors import ConfigError, HarborError, RunFolderError
+from harbor.evaluation.running.folder import game_path, read_manifest
+from harbor.evaluation.running.game_folder import write_whole
+from harbor.evaluation.running.work import LIVES, Executor, Outcome, Task, died, do
 from harbor.folder import CALLS, EVENTS
 
 Files = dict[str, bytes]
@@ -64,8 +64,11 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
                 raise
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from error
-            except ray.exceptions.RayError:
+            except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError):
                 return died(task)
+            except ray.exceptions.RayError as error:
+                complaint = (str(error).splitlines() or [type(error).__name__])[0]
+                raise HarborError(f"the Ray cluster failed ({complaint}); mend it, then resume") from error
             _unpack(files, game_path(task.folder, task.game))
             return outcome  # type: ignore[no-any-return]
 

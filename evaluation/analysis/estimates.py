@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import CELL, QUESTION
+from harbor.evaluation.analysis.statistics import Mean, Method, bootstrap_mean, clustered_mean, t_mean, wilson_mean
 from harbor.evaluation.experiments.design import EVERYONE, measured
-from harbor.evaluation.experiments.frames import CELL, QUESTION
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.statistics import Mean, Method, bootstrap_mean, clustered_mean, t_mean, wilson_mean
 
 Cell = tuple[str, str]
 """An arm under a condition."""
@@ -76,7 +77,7 @@ def _answers(values: pd.DataFrame) -> dict[Cell, dict[Question, pd.DataFrame]]:
     answers: dict[Cell, dict[Question, pd.DataFrame]] = {}
     pooled = pd.concat([values, _over_places(values)])
     for (arm, condition, *question), rows in pooled.groupby([*CELL, *QUESTION], dropna=False, sort=False):
-        answers.setdefault((arm, condition), {})[_question(*question)] = rows
+        answers.setdefault((str(arm), str(condition)), {})[_question(*question)] = rows
     return answers
 
 
@@ -85,7 +86,7 @@ def _over_places(values: pd.DataFrame) -> pd.DataFrame:
     whole = [*CELL, "metric", "bidder", "about"]
     places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
     only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
-    return values.merge(only[whole], on=whole).assign(at=pd.NA).astype({"at": "Int64"})
+    return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
 
 
 def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, str]]:
@@ -97,8 +98,8 @@ def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, s
     return reasons
 
 
-def _question(metric: str, bidder: str, about: str, at: int | None) -> Question:
-    return metric, bidder, about, None if pd.isna(at) else int(at)
+def _question(metric: object, bidder: object, about: object, at: Any) -> Question:
+    return str(metric), str(bidder), str(about), None if pd.isna(at) else int(at)
 
 
 def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
@@ -130,11 +131,24 @@ def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) 
 
 
 def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
-    metric, bidder, about, at = question
     mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
-    why = tuple(f"{reason} ({count})" for reason, count in sorted(missing.items()))
-    interval = (mean.mean, mean.sd, mean.low, mean.high, mean.method, mean.note)
-    return Estimate(metric, *cell, bidder, about, at, games, missing.total(), why, *interval)
+    metric, bidder, about, at = question
+    return Estimate(
+        metric,
+        *cell,
+        bidder,
+        about,
+        at,
+        games=games,
+        missing=missing.total(),
+        why=tuple(f"{reason} ({count})" for reason, count in sorted(missing.items())),
+        mean=mean.mean,
+        sd=mean.sd,
+        low=mean.low,
+        high=mean.high,
+        method=mean.method,
+        note=mean.note,
+    )
 
 
 def _mean(question: Question, rows: pd.DataFrame) -> Mean:

@@ -1,0 +1,157 @@
+"""What the runner of experiments adds to the games it holds. Nothing here fails for being slow.
+
+All of it is measured on the built-in model: at 100 ms a call where games wait, and at none where processors do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harbor.config import AuctionConfig, read_settings
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.metrics.calls import calls
+from harbor.evaluation.running.folder import game_path, read_results
+from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
+from harbor.log import read_log
+from harbor.run import Auction
+
+LATENCY_SECONDS = 0.1
+AT_ONCE = 10
+STANDARD = read_settings(files("harbor.presets") / "standard.toml", AuctionConfig).model_dump(mode="json")
+PLAIN = {"title": "Bench", "question": "How fast?", "source": "none", "metrics": ["profit"]}
+QUICK = {"rules": {"game": "second-price", "runs": 1}}
+
+
+def standard(repeats: int, latency: float = 0.0) -> Experiment:
+    """The standard sale, under the policy of `bench/test_figures.py`."""
+    bidders = [{"name": f"Bidder {number}", "budget": 20_000} for number in (1, 2, 3)]
+    model = {"policy": "minimum", "latency_seconds": latency}
+    auction = {"items": STANDARD["items"], "bidders": bidders, "models": {"simulated": {"simulated": model}}}
+    return Experiment(name="standard", repeats=repeats, auction=auction, arms=[{"name": "one"}], **PLAIN)
+
+
+def quick(repeats: int) -> Experiment:
+    """A sealed auction of one run between a model and two rules: as little game as there is."""
+    bidders = [{"name": "Ann"}, {"name": "Ben", "rule": "rational"}, {"name": "Cho", "rule": "rational"}]
+    plain = PLAIN | {"metrics": ["payoff_ratio"]}
+    return Experiment(
+        name="quick", repeats=repeats, auction=QUICK | {"bidders": bidders}, arms=[{"name": "a"}], **plain
+    )
+
+
+def hold(experiment: Experiment, folder: Path, **running: object) -> float:
+    began = time.perf_counter()
+    asyncio.run(run_experiment(experiment, folder, Running(**running)))
+    return time.perf_counter() - began
+
+
+def makespan(chains: list[int], places: int) -> int:
+    """The least length of games of these lengths, in this order, on so many places; then nothing else takes time."""
+    busy = [0] * places
+    for chain in chains:
+        busy[busy.index(min(busy))] += chain
+    return max(busy)
+
+
+def test_sixty_standard_sales_that_wait(benchmark, figure, tmp_path):
+    hold(standard(1), tmp_path / "warm")
+    experiment = standard(60, LATENCY_SECONDS)
+    wall = benchmark.pedantic(lambda: hold(experiment, tmp_path / "run", jobs=AT_ONCE), rounds=1)
+    held = [read_log(game_path(tmp_path / "run", game) / "events.jsonl").entries for game in games(experiment)]
+    chains = [calls(log).chain for log in held]
+    for name, chain in (("sum of chains / 10", sum(chains) / AT_ONCE), ("makespan", makespan(chains, AT_ONCE))):
+        share = LATENCY_SECONDS * chain / wall
+        figure(
+            f"60 standard sales, 10 at once: {name} x latency, to wall clock", "0.85", f"{share:.3f} of {wall:.1f} s"
+        )
+
+
+@pytest.mark.parametrize("executor", ["processes", "ray"])
+def test_two_workers_without_latency(benchmark, figure, tmp_path, executor):
+    """Wall clock from the first game's end to the last's, as starting workers takes the same time for any number."""
+    experiment = standard(60)
+    rates = {}
+
+    def pace(places: int) -> float:
+        ends: list[float] = []
+        folder = tmp_path / f"{executor}-{places}"
+        hear = lambda _, record: ends.append(time.perf_counter()) if record else None  # noqa: E731
+        asyncio.run(run_experiment(experiment, folder, Running(executor, places), hear))
+        return (len(ends) - 2 * places) / (ends[-places] - ends[places - 1])
+
+    def both() -> None:
+        rates.update({places: pace(places) for places in (1, 2)})
+
+    benchmark.pedantic(both, rounds=1)
+    shown = f"{rates[2] / rates[1]:.2f} ({rates[1]:.1f} and {rates[2]:.1f} games a second)"
+    figure(f"{executor}, two workers to one, no latency", "1.7x", shown)
+
+
+def test_overhead_of_a_game(benchmark, figure, tmp_path):
+    """What a game takes in its folder, with record and manifest, more than the same game held in memory."""
+    experiment = quick(200)
+    configs = [Auction.model_validate(game.config.model_dump()) for game in games(experiment)]
+
+    async def bare() -> float:
+        began = time.perf_counter()
+        for config in configs:
+            await config.arun()
+        return time.perf_counter() - began
+
+    hold(quick(5), tmp_path / "warm", jobs=1)
+    rounds = iter(range(10**9))
+    pairs = []
+
+    def both() -> None:
+        pairs.append((asyncio.run(bare()), hold(experiment, tmp_path / str(next(rounds)), jobs=1)))
+
+    benchmark.pedantic(both, rounds=5)
+    overheads = [1000 * (kept - plain) / len(configs) for plain, kept in pairs]
+    plain = 1000 * statistics.median(plain for plain, _ in pairs) / len(configs)
+    figure("runner, folder and log, ms a game", "20", f"{statistics.median(overheads):.1f} on top of {plain:.1f}")
+
+
+WATCHED = """
+import asyncio, sys
+from pathlib import Path
+from harbor.config import read_settings
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.running.runner import run_experiment
+experiment = read_settings(Path(sys.argv[1]), Experiment)
+asyncio.run(run_experiment(experiment, Path(sys.argv[2]), hear=lambda tally, _: print(tally.finished, flush=True)))
+"""
+
+
+def test_memory_and_reading_of_a_thousand_games(benchmark, figure, tmp_path):
+    (tmp_path / "quick.json").write_text(quick(1000).model_dump_json())
+    memory: dict[int, float] = {}
+
+    def held() -> None:
+        command = [sys.executable, "-P", "-c", WATCHED, tmp_path / "quick.json", tmp_path / "run"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            for line in running.stdout:
+                memory[int(line)] = psutil.Process(running.pid).memory_info().rss / 2**20
+
+    benchmark.pedantic(held, rounds=1)
+    figure("memory after 100 and 1,000 games, MB", "600", f"{memory[100]:.0f} and {memory[1000]:.0f}")
+    began = time.perf_counter()
+    found = read_results(tmp_path / "run")
+    figure("reading the records of 1,000 games, s", "", f"{time.perf_counter() - began:.2f}")
+    for path in (tmp_path / "run").rglob("record.json"):
+        path.unlink()
+    began = time.perf_counter()
+    assert read_results(tmp_path / "run") == found
+    figure("measuring 1,000 games anew, s", "", f"{time.perf_counter() - began:.2f}")
+    began = time.perf_counter()
+    asyncio.run(resume_experiment(tmp_path / "run"))
+    figure("resuming 1,000 finished games, s", "", f"{time.perf_counter() - began:.2f}")

@@ -1,0 +1,99 @@
+"""Money: what is promised never exceeds the limit, and a game overdraws its allowance by one call at most."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harbor.config import AuctionConfig, Bidder, ModelSettings
+from harbor.evaluation.experiments.games import Game
+from harbor.evaluation.running.purse import MARGIN, Allowance, Purse, cost_of, paid_for
+from harbor.recording import RawCall
+
+PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
+DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}
+CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
+
+
+def game(number):
+    return Game("arm", "all", number, AuctionConfig(bidders=[Bidder("Ann")]))
+
+
+async def spend(allowance, costs):
+    """Let bidders think side by side, each making its calls one after another, until all are done or it stops."""
+    stopped = asyncio.Event()
+    under_way = 0
+    allowance.stop = stopped.set
+
+    async def think(own):
+        nonlocal under_way
+        for cost in own:
+            await allowance.admit()
+            under_way += 1
+            await asyncio.sleep(0)
+            under_way -= 1
+            allowance.charge(replace(CALL, cost_dollars=cost))
+
+    thinking = asyncio.gather(*map(think, costs))
+    waiting = asyncio.ensure_future(stopped.wait())
+    await asyncio.wait({thinking, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    was_under_way, done = under_way, thinking.done()
+    thinking.cancel()
+    waiting.cancel()
+    await asyncio.gather(thinking, waiting, return_exceptions=True)
+    return done, was_under_way
+
+
+@given(
+    costs=st.lists(st.lists(st.floats(1.0, float(MARGIN)), min_size=1, max_size=8), min_size=1, max_size=6),
+    dollars=st.floats(0.1, 60.0),
+)
+def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_game_stops(costs, dollars):
+    allowance = Allowance(dollars, DEAR)
+    done, under_way = asyncio.run(spend(allowance, costs))
+    assert allowance.spent < dollars + MARGIN
+    assert done or allowance.used_up
+    assert done or under_way == 0
+    assert done or allowance.spent < sum(map(sum, costs))
+
+
+@given(
+    limit=st.floats(0.01, 1e6),
+    steps=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 10), st.floats(0, 1)), max_size=30),
+)
+def test_what_is_promised_and_spent_never_exceeds_the_limit_while_games_keep_to_it(limit, steps):
+    purse, held, paid = Purse(limit, {"before": limit / 10}), dict[int, float](), dict[int, float]()
+    for number, places, share in steps:
+        if number in held:
+            before, until = paid.get(number, 0.0), held.pop(number)
+            paid[number] = before + (until - before) * share
+            purse.settle(game(number), paid[number])
+        elif purse.left > 0:
+            held[number] = purse.promise(game(number), places)
+        bound = limit / 10 + sum(held.get(number, paid.get(number, 0.0)) for number in {*held, *paid})
+        assert bound <= limit * (1 + 1e-9)
+        assert purse.left == pytest.approx(limit - bound, abs=1e-6 * limit)
+
+
+def test_without_a_limit_nothing_is_promised_and_something_is_always_left():
+    purse = Purse()
+    assert purse.promise(game(1), 3) is None
+    purse.settle(game(1), 1e9)
+    assert purse.left > 0
+
+
+def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
+    assert cost_of(replace(CALL, cost_dollars=0.25), PRICED) == 0.25
+    assert cost_of(replace(CALL, cost_dollars=None), PRICED) == pytest.approx((30 * 3.0 + 10 * 6.0) / 1e6)
+    assert cost_of(replace(CALL, cost_dollars=None), {"mine": ModelSettings()}) == 0.0
+
+
+def test_a_line_that_is_cut_short_is_not_paid_for(tmp_path):
+    line = json.dumps(asdict(CALL))
+    (tmp_path / "calls.jsonl").write_text(f"{line}\n" * 3 + line[:40])
+    assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars

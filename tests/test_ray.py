@@ -1,0 +1,148 @@
+"""Experiments on a real Ray cluster of two workers on this machine: killed, stopped, out of money."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harbor.config import read_settings
+from harbor.errors import RunFolderError
+from harbor.evaluation.experiments import ray_cluster
+from harbor.evaluation.experiments.design import Experiment, measured
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.running.folder import game_path, make_folder, read_results, write_results
+from harbor.evaluation.running.purse import paid_for
+from harbor.evaluation.running.ray_cluster import Errand
+from harbor.evaluation.running.work import Task
+
+TINY = Path(__file__).parent / "data" / "tiny.toml"
+HARBOR = [sys.executable, "-P", "-m", "harbor", "experiment"]
+ON_RAY = ["--executor", "ray", "--jobs", "2"]
+GAMES = 4
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    subprocess.run([*HARBOR, "run", TINY, "--out", folder / "run", "--json"], check=True, capture_output=True)
+    return folder / "run"
+
+
+def started(folder, *words):
+    command = [*HARBOR, *map(str, words)]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def when(condition, running):
+    nap = threading.Event()
+    while not (found := condition()):
+        assert running.poll() is None, running.communicate()
+        nap.wait(0.01)
+    return found
+
+
+def at_work(running):
+    """The workers that hold a game."""
+    return [one for one in psutil.Process(running.pid).children(recursive=True) if one.name().startswith("ray::_run")]
+
+
+def begun(folder):
+    return [path for path in folder.rglob("calls.jsonl") if path.stat().st_size]
+
+
+def paid(folder):
+    return Counter(
+        (str(path.parent), call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
+        for path in folder.rglob("calls.jsonl")
+        for call in map(json.loads, path.read_text().splitlines())
+        if call["outcome"] != "failed"
+    )
+
+
+def test_a_worker_of_the_cluster_that_is_killed_takes_no_game_along(whole, tmp_path):
+    with started(tmp_path, "run", TINY, "--out", "run", "--json", *ON_RAY) as running:
+        when(lambda: begun(tmp_path / "run"), running)
+        when(lambda: at_work(running), running)[0].kill()
+        said, complaints = running.communicate()
+    assert running.returncode == 0, complaints
+    assert json.loads(said)["finished"] == GAMES
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert set(paid(tmp_path / "run").values()) == {1}
+
+
+def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_until_the_money_is_spent(whole, tmp_path):
+    folder = tmp_path / "run"
+    with started(tmp_path, "run", TINY, "--out", "run", *ON_RAY) as running:
+        when(lambda: begun(folder), running)
+        cluster = psutil.Process(running.pid).children(recursive=True)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130, said
+    assert said.endswith("harbor: stopped; resume with: harbor experiment resume run\n")
+    assert not psutil.wait_procs(cluster, timeout=20)[1]
+    models = games(read_results(folder).experiment)[0].config.models
+    before, dearest, limit = paid_for(folder, models), 0.02, 0.6 * paid_for(whole, models)
+    with started(tmp_path, "resume", "run", "--max-cost", limit, "--json", *ON_RAY) as running:
+        said, complaints = running.communicate()
+    assert running.returncode == 0, complaints
+    assert json.loads(said)["unfinished"] > 0
+    assert before < limit - dearest < paid_for(folder, models) < limit + 2 * dearest
+    subprocess.run([*HARBOR, "resume", folder, "--json"], check=True, capture_output=True)
+    assert (folder / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert set(paid(folder).values()) == {1}
+
+
+# ---------------------------------------------------------------- a machine that does not see the folder
+
+
+@pytest.fixture
+def elsewhere(whole, tmp_path):
+    """The folder of the experiment as it was begun, and its tasks."""
+    experiment = read_settings(whole / "experiment.json", Experiment)
+    make_folder(tmp_path / "run", experiment)
+    return tmp_path / "run", [Task(tmp_path / "run", game, measured(experiment)) for game in games(experiment)]
+
+
+def sent(task):
+    """Do a task as a worker does that has another folder under that name, or none."""
+    errand = replace(ray_cluster._errand(task), token="of another")
+    outcome, files = ray_cluster._run(errand)
+    ray_cluster._unpack(files, game_path(task.folder, task.game))
+    return outcome
+
+
+def test_games_come_back_from_a_machine_that_does_not_see_the_folder(whole, elsewhere):
+    folder, tasks = elsewhere
+    for task in tasks:
+        assert sent(task).record
+    write_results(folder, read_results(folder))
+    found, expected = (json.loads((path / "results.json").read_text())["games"] for path in (folder, whole))
+    assert found == expected
+    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.rglob("calls.jsonl"))
+
+
+def test_a_half_game_is_sent_there_and_gone_on_with(whole, elsewhere):
+    folder, [task, *_] = elsewhere
+    half = replace(task, dollars=0.04)
+    assert sent(half).record is None
+    before = paid(folder)
+    assert before
+    outcome = sent(task)
+    assert outcome.record == read_results(whole).games[0]
+    assert before < paid(folder)
+    assert set(paid(folder).values()) == {1}
+
+
+def test_a_worker_with_another_version_is_refused(elsewhere):
+    _, [task, *_] = elsewhere
+    with pytest.raises(RunFolderError, match=r"not 0\.0\.1; install the same"):
+        ray_cluster._run(Errand(task, "token", "0.0.1", {}))

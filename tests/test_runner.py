@@ -1,0 +1,536 @@
+"""Running experiments: whatever is interrupted, killed or full, each game is held once and comes out the same."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import nullcontext, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from filelock import FileLock
+from typer.testing import CliRunner
+
+from harbor.cli import app
+from harbor.config import read_settings
+from harbor.errors import ConfigError, HarborError, LogError, RunFolderError
+from harbor.evaluation.experiments.choices import chosen
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.running.folder import read_results
+from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+TINY = Path(__file__).parent / "data" / "tiny.toml"
+GAMES, ITEMS = 4, 2
+
+
+def tiny(**changes):
+    return read_settings(TINY, Experiment).model_copy(update=changes)
+
+
+def changed(**auction):
+    """The tiny experiment with other settings of its auctions."""
+    return tiny(auction={**tiny().auction, **auction})
+
+
+def run(experiment, folder, hear=lambda *_: None, **running):
+    return asyncio.run(run_experiment(experiment, folder, Running(**running), hear))
+
+
+def resume(folder, retry_failed=False, **running):
+    return asyncio.run(resume_experiment(folder, Running(**running), retry_failed=retry_failed))
+
+
+def results(folder):
+    """What an experiment leaves, without what it was begun with."""
+    return json.loads((folder / "results.json").read_text())["games"]
+
+
+def calls(folder):
+    return [json.loads(line) for path in folder.rglob("calls.jsonl") for line in path.read_text().splitlines()]
+
+
+def paid(folder):
+    """Count the usable replies to each question of each game."""
+    return Counter(
+        (str(path.parent), call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
+        for path in folder.rglob("calls.jsonl")
+        for call in map(json.loads, path.read_text().splitlines())
+        if call["outcome"] != "failed"
+    )
+
+
+def spent(folder):
+    return sum(call["cost_dollars"] or 0 for call in calls(folder))
+
+
+def started(folder, *words):
+    """Start a run of the tiny experiment in a process of its own."""
+    command = [*HARBOR, "experiment", *map(str, words)]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def when(condition, running):
+    """Wait for something to be so while a process runs, and give it."""
+    nap = threading.Event()
+    while not (found := condition()):
+        assert running.poll() is None, running.communicate()
+        nap.wait(0.01)
+    return found
+
+
+def half_done(folder):
+    """Say whether a game is finished, and another one is being held."""
+    finished = {path.parent for path in folder.rglob("record.json")}
+    begun = {path.parent for path in folder.rglob("calls.jsonl") if path.stat().st_size}
+    return bool(finished) and bool(begun - finished)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    run(tiny(), folder)
+    return folder
+
+
+@pytest.fixture
+def begun(whole, tmp_path):
+    """A copy of a finished run, to be spoilt."""
+    return Path(shutil.copytree(whole, tmp_path / "run"))
+
+
+# ---------------------------------------------------------------- what comes out
+
+
+def test_games_side_by_side_give_the_results_of_games_one_by_one(whole, tmp_path):
+    run(tiny(), tmp_path / "run", jobs=1)
+    assert results(tmp_path / "run") == results(whole)
+
+
+def test_every_game_is_a_run_of_its_own(whole):
+    found = sorted(str(path.parent.relative_to(whole / "games")) for path in whole.rglob("events.jsonl"))
+    assert found == ["adaptive/all/0001", "adaptive/all/0002", "none/all/0001", "none/all/0002"]
+    done = subprocess.run([*HARBOR, "replay", str(whole / "games" / found[0])], capture_output=True, check=False)
+    assert done.returncode == 0
+
+
+def test_a_finished_experiment_is_left_as_it_is(begun):
+    logs = {path: path.stat().st_mtime_ns for path in begun.rglob("*.jsonl")}
+    heard = []
+    asyncio.run(resume_experiment(begun, hear=lambda tally, _: heard.append(tally)))
+    assert [tally.finished for tally in heard] == [GAMES]
+    assert {path: path.stat().st_mtime_ns for path in begun.rglob("*.jsonl")} == logs
+
+
+def test_what_was_measured_is_kept_only_as_long_as_it_is_of_the_log(begun):
+    expected = read_results(begun)
+    for number, path in enumerate(sorted(begun.rglob("record.json"))):
+        kept = json.loads(path.read_text())
+        kept["record"]["calls"] = 999
+        if number == 0:
+            path.unlink()
+        elif number == 1:
+            path.write_text(json.dumps(kept)[:50])
+        elif number == 2:
+            path.write_text(json.dumps(kept | {"harbor": "0.0.1"}))
+        else:
+            path.write_text(json.dumps(kept | {"logs": {"events.jsonl": "0" * 64}}))
+    assert read_results(begun) == expected
+
+
+def test_prices_are_those_of_the_day_on_which_it_was_begun(tmp_path):
+    experiment = tiny(models=("simulated",), auction={**tiny().auction, "models": {}})
+    run(experiment, tmp_path / "run", jobs=4)
+    design = json.loads((tmp_path / "run" / "experiment.json").read_text())
+    assert design["prices"] == {"simulated": {"input_price": 0.0, "output_price": 0.0}}
+    assert {call["cost_dollars"] for call in calls(tmp_path / "run")} == {0.0}
+
+
+def test_repeats_seed_arms_and_models_are_chosen_before_it_begins():
+    experiment = chosen(tiny(), ["openai:gpt-4o"], ["none"], repeats=7, seed=3)
+    assert (experiment.models, experiment.repeats, experiment.seed) == (("openai:gpt-4o",), 7, 3)
+    assert [arm.name for arm in experiment.arms] == ["none"]
+    with pytest.raises(ConfigError, match="repeats 0: ask for one or more"):
+        chosen(tiny(), repeats=0)
+
+
+# ---------------------------------------------------------------- failures of a game
+
+
+@pytest.fixture
+def derailed(begun):
+    """A run with a half game in which a model is recorded with other words than the log knows."""
+    game = begun / "games" / "none" / "all" / "0001"
+    log = (game / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (game / "events.jsonl").write_bytes(b"".join(log[: len(log) // 2]))
+    (game / "calls.jsonl").rename(begun / "calls.jsonl")
+    (game / "calls.jsonl").write_text((begun / "calls.jsonl").read_text().replace("withdraw", "bid"))
+    return begun
+
+
+def test_a_failed_game_is_recorded_with_its_reason_and_the_others_go_on(derailed):
+    shutil.rmtree(derailed / "games" / "none" / "all" / "0002")
+    found = resume(derailed)
+    assert [game.status for game in found.games] == ["finished", "failed", "finished", "finished"]
+    assert "events.jsonl' line" in found.games[1].detail
+    assert found.games[1].calls > 0
+    assert read_results(derailed) == found
+
+
+def test_failed_games_stay_failed_unless_they_are_to_be_tried_again(whole, derailed):
+    game = derailed / "games" / "none" / "all" / "0001"
+    assert resume(derailed).games[1].status == "failed"
+    (derailed / "calls.jsonl").replace(game / "calls.jsonl")
+    assert resume(derailed).games[1].status == "failed"
+    before = paid(derailed)
+    resume(derailed, retry_failed=True)
+    assert (derailed / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert paid(derailed) == before
+
+
+def test_a_model_that_gives_no_usable_reply_is_a_failed_game(tmp_path):
+    mute = {"simulated": {"simulated": {"unreadable_rate": 1.0}}}
+    found = run(changed(models=mute), tmp_path / "run")
+    assert {game.status for game in found.games} == {"failed"}
+    assert found.games[0].detail == "no usable reply of a model for Ann"
+    assert found.games[0].calls > 0
+
+
+def test_a_game_that_came_to_a_bad_end_is_kept_beside_its_second_try(tmp_path):
+    folder = tmp_path / "run"
+    mute = {"simulated": {"simulated": {"unreadable_rate": 1.0}}}
+    run(changed(models=mute).model_copy(update={"repeats": 1}), folder)
+    resume(folder, retry_failed=True)
+    assert (folder / "games" / "adaptive" / "all" / "0001" / "record.json").exists()
+    assert (folder / "games" / "adaptive" / "all" / "0001-failed-1" / "events.jsonl").exists()
+
+
+# ---------------------------------------------------------------- half a game
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+def test_a_game_that_was_cut_short_anywhere_is_gone_on_with(whole, begun, share):
+    game = begun / "games" / "adaptive" / "all" / "0001"
+    log = (game / "events.jsonl").read_bytes()
+    (game / "events.jsonl").write_bytes(log[: int(len(log) * share)])
+    before = paid(begun)
+    with pytest.warns(UserWarning, match="cut short") if share > 0 else nullcontext():
+        found = resume(begun)
+    assert results(begun) == results(whole)
+    assert read_results(begun) == found
+    assert paid(begun) == before
+
+
+@pytest.mark.parametrize("left", [[], ["config.json"], ["config.json", "manifest.json"], ["calls.jsonl"]])
+def test_a_game_that_broke_off_before_its_log_began_is_begun_anew(whole, begun, left):
+    game = begun / "games" / "none" / "all" / "0002"
+    for path in game.iterdir():
+        if path.name in left:
+            path.write_bytes(path.read_bytes()[:20])
+        else:
+            path.unlink()
+    resume(begun)
+    assert results(begun) == results(whole)
+
+
+def test_a_game_that_was_never_begun_is_held(whole, begun):
+    shutil.rmtree(begun / "games" / "none")
+    (begun / "results.json").unlink()
+    found = read_results(begun)
+    assert [game.status for game in found.games] == ["finished", "unfinished"] * 2
+    resume(begun)
+    assert results(begun) == results(whole)
+
+
+def test_a_half_series_is_gone_on_with(tmp_path):
+    series = changed(series={"auctions": 2})
+    series = chosen(series.model_copy(update={"metrics": ("mean_rank",), "arms": tiny().arms[:1]}), repeats=1)
+    run(series, tmp_path / "whole")
+    run(series, tmp_path / "run")
+    game = tmp_path / "run" / "games" / "adaptive" / "all" / "0001"
+    for log, lines in ((game / "events.jsonl", 3), (game / "2" / "events.jsonl", 20)):
+        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:lines]))
+    assert [game.status for game in read_results(tmp_path / "run").games] == ["unfinished"]
+    resume(tmp_path / "run")
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ('"seed": 5', '"seed": 6', "seed 5 then, 6 now"),
+        ('"simulated"\n  ],', '"openai:gpt-4o"\n  ],', "models[0] 'simulated' then, 'openai:gpt-4o' now"),
+        ('"true_value": 2000', '"true_value": 3000', "auction.items[0].true_value 2000 then, 3000 now"),
+        ('"seed": 5', '"seed":  5', "in its spacing"),
+    ],
+)
+@pytest.mark.parametrize("do", [resume, read_results])
+def test_a_design_that_was_changed_is_refused_and_the_difference_shown(begun, do, old, new, shown):
+    text = (begun / "experiment.json").read_text()
+    assert old in text
+    (begun / "experiment.json").write_text(text.replace(old, new, 1))
+    with pytest.raises(RunFolderError) as refused:
+        do(begun)
+    assert f"was changed since the experiment began: {shown}" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_another_version_of_harbor_is_refused(begun):
+    manifest = json.loads((begun / "manifest.json").read_text())
+    (begun / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
+    with pytest.raises(RunFolderError, match=r"begun with harbor 0\.0\.9, and this is"):
+        resume(begun)
+    assert read_results(begun).games
+
+
+def test_another_version_of_a_package_is_warned_of(begun):
+    manifest = json.loads((begun / "manifest.json").read_text())
+    manifest["versions"]["langgraph"] = "0.1"
+    (begun / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.warns(UserWarning, match="langgraph '0.1' then"):
+        resume(begun)
+
+
+def test_a_game_of_another_experiment_is_refused_by_name(begun, tmp_path):
+    run(chosen(tiny(), arms=["none"], repeats=1, seed=8), tmp_path / "other")
+    shutil.rmtree(begun / "games" / "none" / "all" / "0001")
+    shutil.copytree(tmp_path / "other" / "games" / "none" / "all" / "0001", begun / "games" / "none" / "all" / "0001")
+    with pytest.raises(RunFolderError, match="none/all/0001' is not of this experiment: seed"):
+        read_results(begun)
+
+
+def test_a_log_that_was_edited_is_refused_by_name(begun):
+    path = begun / "games" / "none" / "all" / "0002" / "events.jsonl"
+    path.write_text(path.read_text().replace('"Ben"', '"Bob"', 1))
+    with pytest.raises(LogError, match=r"none/all/0002/events\.jsonl' line .* was edited"):
+        resume(begun)
+
+
+def test_a_folder_that_another_process_runs_is_refused(begun):
+    with FileLock(begun / ".lock"), pytest.raises(RunFolderError, match="is being run by another process"):
+        resume(begun)
+
+
+def test_a_folder_that_exists_is_refused_and_left_as_it_is(begun):
+    with pytest.raises(RunFolderError, match="exists; go on with: harbor experiment resume"):
+        run(tiny(), begun)
+
+
+def test_no_experiment_is_refused(tmp_path, whole):
+    for folder in (tmp_path, whole / "games" / "none" / "all" / "0001"):
+        with pytest.raises(RunFolderError, match="holds no experiment"):
+            resume(folder)
+
+
+@pytest.mark.parametrize(
+    ("running", "complaint"),
+    [
+        ({"executor": "rya"}, "unknown executor 'rya'; did you mean 'ray'?"),
+        ({"jobs": 0}, "jobs 0 would hold no game"),
+        ({"max_cost": 0.0}, "limit of 0.0 dollars would hold no game"),
+        ({"max_cost": float("nan")}, "limit of nan dollars"),
+        ({"address": "auto"}, "address 'auto' is for executor 'ray'"),
+    ],
+)
+def test_what_no_game_could_be_held_with_is_refused_before_anything_is_written(tmp_path, running, complaint):
+    with pytest.raises(ConfigError) as refused:
+        run(tiny(), tmp_path / "run", **running)
+    assert complaint in str(refused.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_would_strike_every_game_of_an_arm_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(HarborError, match="unknown embedding"):
+        run(changed(memory={"embedding": "nothing"}, bidders=[{"name": "Ann", "memory": "list"}]), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+# ---------------------------------------------------------------- killed, stopped, out of room
+
+
+EXECUTORS = ["asyncio", "processes"]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_killed_run_resumes_to_the_results_of_one_that_was_not(whole, tmp_path, executor):
+    with started(tmp_path, "run", TINY, "--out", "run", "--jobs", 1, "--executor", executor) as running:
+        when(lambda: half_done(tmp_path / "run"), running)
+        workers = psutil.Process(running.pid).children()
+        running.kill()
+    assert not psutil.wait_procs(workers, timeout=10)[1]
+    before = paid(tmp_path / "run")
+    resume(tmp_path / "run")
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert set(paid(tmp_path / "run").values()) == {1}
+    assert before <= paid(tmp_path / "run")
+
+
+def test_a_worker_that_is_killed_takes_no_game_along(whole, tmp_path):
+    words = ["run", TINY, "--out", "run", "--jobs", 2, "--executor", "processes", "--json"]
+    with started(tmp_path, *words) as running:
+        when(lambda: half_done(tmp_path / "run"), running)
+        workers = [one for one in psutil.Process(running.pid).children() if "spawn_main" in " ".join(one.cmdline())]
+        workers[0].kill()
+        said, complaints = running.communicate()
+    assert running.returncode == 0, complaints
+    assert json.loads(said)["finished"] == GAMES
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert set(paid(tmp_path / "run").values()) == {1}
+
+
+def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(tmp_path):
+    (tmp_path / "slow.toml").write_text(TINY.read_text().replace("latency_seconds = 0.03", "latency_seconds = 0.2"))
+    words = ["run", "slow.toml", "--out", "run", "--jobs", 1, "--repeats", 1, "--executor", "processes", "--json"]
+    doomed = str(tmp_path / "run" / "games" / "adaptive")
+    with started(tmp_path, *words) as running:
+        for _ in range(3):
+            [worker] = when(lambda: holders(running, doomed), running)
+            worker.kill()
+            worker.wait()
+        said, complaints = running.communicate()
+    assert running.returncode == 0, complaints
+    assert (json.loads(said)["finished"], json.loads(said)["failed"]) == (1, 1)
+    assert json.loads(said)["failures"][0]["detail"].startswith("its worker died 3 times")
+
+
+def holders(running, folder):
+    """Which workers have a file of this folder open."""
+    found = []
+    for worker in psutil.Process(running.pid).children():
+        with suppress(psutil.Error):
+            found += [worker for opened in worker.open_files() if opened.path.startswith(folder)][:1]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("executor", "how"), [("asyncio", signal.SIGTERM), ("asyncio", signal.SIGINT), ("processes", signal.SIGINT)]
+)
+def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, executor, how):
+    with started(tmp_path, "run", TINY, "--out", "run", "--jobs", 1, "--executor", executor) as running:
+        when(lambda: half_done(tmp_path / "run"), running)
+        workers = psutil.Process(running.pid).children()
+        running.send_signal(how)
+        _, said = running.communicate()
+    assert running.returncode == 130, said
+    assert said.endswith("harbor: stopped; resume with: harbor experiment resume run\n")
+    assert "Traceback" not in said
+    assert not psutil.wait_procs(workers, timeout=10)[1]
+    resume(tmp_path / "run")
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+
+
+def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_path):
+    words = [*HARBOR, "experiment", "run", str(TINY), "--out", "run", "--quiet"]
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000)),
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    [error] = [line for line in done.stderr.splitlines() if "stands in" not in line]
+    assert "can't be written (File too large)" in error
+    assert "harbor experiment resume run" in error
+    assert not list((tmp_path / "run").rglob("failure.json"))
+    resume(tmp_path / "run")
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+
+
+# ---------------------------------------------------------------- money
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_limit_in_dollars_is_overdrawn_by_no_more_than_a_call_of_each_running_game(whole, tmp_path, executor):
+    limit, jobs = 0.4 * spent(whole), 2
+    found = run(tiny(), tmp_path / "run", executor=executor, jobs=jobs, max_cost=limit)
+    dearest = max(call["cost_dollars"] or 0 for call in calls(whole))
+    assert found.of("unfinished")
+    assert limit - dearest <= spent(tmp_path / "run") <= limit + jobs * dearest
+    assert set(paid(tmp_path / "run").values()) == {1}
+
+
+def test_what_earlier_sessions_paid_counts_and_more_money_brings_it_to_its_end(whole, tmp_path):
+    folder, limit = tmp_path / "run", 0.3 * spent(whole)
+    run(tiny(), folder, max_cost=limit)
+    before = paid(folder)
+    resume(folder, max_cost=limit)
+    assert paid(folder) == before
+    resume(folder, max_cost=2 * limit)
+    assert limit < spent(folder) < 2.5 * limit
+    resume(folder, max_cost=10 * limit)
+    assert (folder / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert set(paid(folder).values()) == {1}
+    assert spent(folder) == pytest.approx(spent(whole))
+
+
+def test_a_limit_that_is_not_reached_changes_nothing(whole, tmp_path):
+    run(tiny(), tmp_path / "run", max_cost=100.0)
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+
+
+def test_a_limit_is_refused_where_the_price_of_a_model_is_unknown(tmp_path):
+    with pytest.raises(ConfigError, match=r"price of model 'openai:no-such-model' is unknown.*input_price"):
+        run(chosen(tiny(), ["openai:no-such-model"]), tmp_path / "run", max_cost=1.0)
+    assert not (tmp_path / "run").exists()
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def shown(folder, *words):
+    """What a command prints on stdout and stderr."""
+    done = CliRunner().invoke(app, ["experiment", *map(str, words)])
+    assert done.exit_code == 0, done.output
+    return done.stdout, done.stderr
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
+    said, told = shown(here, "run", TINY, "--out", "run", "--repeats", 1, "--arm", "none", "--json")
+    printed = json.loads(said)
+    counts = ["games", "finished", "failed", "unfinished", "calls", "input_tokens", "output_tokens", "cost_dollars"]
+    assert list(printed) == ["name", "folder", *counts, "simulated", "failures", "estimates"]
+    assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
+    assert printed["cost_dollars"] == pytest.approx(spent(here / "run"))
+    assert told == "harbor: stands in: slot @1, a model: the built-in one\n"
+
+
+def test_a_run_tells_each_game_and_the_means_of_simulated_bidders(here):
+    said, told = shown(here, "run", TINY, "--out", "run", "--repeats", 1)
+    assert [line.partition(":")[0] for line in told.splitlines()[1:]] == ["1 of 2 games", "2 of 2 games"]
+    assert "Means over games (simulated bidders)" in said
+    assert "2 of 2 games finished, 0 failed, seed 5 (simulated bidders)" in said
+    assert said.splitlines()[-2:] == ["folder: run", "report: harbor report run"]
+
+
+def test_a_limit_that_is_reached_says_how_to_go_on(here):
+    _, told = shown(here, "run", TINY, "--out", "run", "--max-cost", "0.01", "--quiet")
+    assert "stopped at the limit of $0.01: 4 games are not finished" in told
+    assert "harbor experiment resume run --max-cost DOLLARS" in told
+
+
+def test_failed_games_are_listed_with_their_reasons(here):
+    (here / "mute.toml").write_text(TINY.read_text().replace("low_bid_rate = 0.1", "unreadable_rate = 1.0"))
+    _, told = shown(here, "run", "mute.toml", "--out", "run", "--repeats", 1, "--quiet")
+    assert "harbor: failed: none all 1: no usable reply of a model for Ann" in told
+    assert "2 games failed; try them again with: harbor experiment resume run --retry-failed" in told
