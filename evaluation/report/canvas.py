@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import StringIO
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ WIDTH, HEIGHT = 440, 280
 LONGEST_LABEL = 28
 WHOLE_DOLLARS = 10
 """An axis as long as this has ticks at whole dollars."""
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",
     "text.parse_math": False,
