@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+from harbor.cli import main
 from harbor.evaluation import load
 from harbor.evaluation.analysis.findings import analyse
 from harbor.evaluation.experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.report.exports import FRAMES, latex, to_csv
+from harbor.evaluation.report.formatting import MINUS
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.tables import Cell, Column, Table
 from harbor.evaluation.running.runner import run_experiment
 
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
 SMALL = Experiment(
     name="small",
     title="A small experiment",
@@ -65,10 +66,29 @@ def half(folder, tmp_path_factory) -> Path:
     return path
 
 
-def report(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*HARBOR, "report", *map(str, words)], capture_output=True, text=True, env={**os.environ, **environment}
-    )
+@dataclass
+class Done:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def report(monkeypatch, capsys):
+    """Run `harbor report` in this process: starting another one takes longer than the report."""
+
+    def run(*words: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["harbor", "report", *map(str, words)])
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back what the command line changes
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Done(ended.value.code, printed.out, printed.err)
+
+    return run
 
 
 def test_the_frames_hold_what_the_analysis_says(folder):
@@ -109,9 +129,9 @@ def test_loading_is_lazy():
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_files_read_back_as_the_frames(folder, tmp_path, form):
+def test_files_read_back_as_the_frames(folder, tmp_path, form, report):
     done = report(folder, "--format", form, "--out", tmp_path / "out")
-    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "out")), done.stderr
+    assert (done.code, done.out.strip()) == (0, str(tmp_path / "out")), done.err
     loaded = load(folder)
     for name in FRAMES:
         frame = getattr(loaded, name)
@@ -138,20 +158,16 @@ def test_any_text_survives_a_csv_file(tmp_path):
     assert json.loads(read["players"][0]) == {text: text}
 
 
-def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path):
-    (tmp_path / "pyarrow.py").write_text("raise ImportError('not here')")
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyarrow'] = None")
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    done = report(folder, "--format", "parquet", "--out", tmp_path / "out", PYTHONPATH=path)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
-    )
+def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path, report, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # what Python does where it is not installed
+    done = report(folder, "--format", "parquet", "--out", tmp_path / "out")
+    assert done.code == 2
+    assert done.err == "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
 
 
-def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path):
+def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path, report):
     done = report(folder, "--format", "latex", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     written = {path.name: path.read_text() for path in tmp_path.glob("*.tex")}
     assert {"estimates-profit.tex", "comparisons.tex", "correlations.tex", "ratings.tex"} <= set(written)
     for text in written.values():
@@ -162,64 +178,62 @@ def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path):
 
 
 def test_special_characters_are_escaped_for_latex():
-    table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", "\N{MINUS SIGN}5\n6"),),))
+    table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6"),),))
     text = latex(table)
     assert r"a\_b \& c" in text
-    assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum  -5 6 \\" in text.replace(
-        "\\textasciicircum -5", "\\textasciicircum  -5"
-    )
+    assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum \space -5 6 \\" in text
 
 
-def test_the_report_is_written_into_the_folder(folder):
+def test_the_report_is_written_into_the_folder(folder, report):
     done = report(folder)
-    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(folder / "report.html"), "")
+    assert (done.code, done.out.strip(), done.err) == (0, str(folder / "report.html"), "")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "A small experiment" in page
     assert json.loads((folder / "manifest.json").read_text())["config_digest"] in page
 
 
-def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path):
+def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path, report):
     done = report(half, "--out", tmp_path / "page.html")
-    assert done.returncode == 0
-    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.stderr
+    assert done.code == 0
+    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.err
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
 
 
-def test_a_changed_design_is_refused_in_one_line(folder, tmp_path):
+def test_a_changed_design_is_refused_in_one_line(folder, tmp_path, report):
     path = tmp_path / "changed"
     shutil.copytree(folder, path)
     design = path / "experiment.json"
     design.write_text(design.read_text().replace("A small experiment", "Another"))
     done = report(path)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "was changed since the experiment began" in done.stderr
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "was changed since the experiment began" in done.err
 
 
-def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
+def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path, report):
     single = report(folder / "games/none/all/0001")
-    assert single.returncode == 2
+    assert single.code == 2
     assert re.fullmatch(
-        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor replay .*\n", single.stderr
+        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor replay .*\n", single.err
     )
     nothing = report(tmp_path)
-    assert nothing.returncode == 2
-    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.stderr)
+    assert nothing.code == 2
+    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.err)
 
 
-def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path):
+def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path, report):
     done = report(folder, "--out", tmp_path / "no" / "such.html")
-    assert done.returncode == 2
+    assert done.code == 2
     assert re.fullmatch(
-        r"harbor: error: '.*' can't be written \(No such file or directory\); name another with --out\n", done.stderr
+        r"harbor: error: '.*' can't be written \(No such file or directory\); name another with --out\n", done.err
     )
 
 
-def test_an_unknown_format_is_refused_in_one_line(folder):
+def test_an_unknown_format_is_refused_in_one_line(folder, report):
     done = report(folder, "--format", "pdf")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "'pdf'" in done.stderr
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "'pdf'" in done.err
 
 
 def test_records_in_another_order_say_the_same(folder):

@@ -10,13 +10,14 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import StringIO
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from harbor.evaluation.metrics.measurement import Unit
-from harbor.evaluation.report.formatting import legible
+from harbor.evaluation.report.formatting import legible, write_to
 
 INK, FAINT = "#2b3038", "#d4d8de"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
@@ -29,7 +30,7 @@ WIDTH, HEIGHT = 440, 280
 LONGEST_LABEL = 28
 WHOLE_DOLLARS = 10
 """An axis as long as this has ticks at whole dollars."""
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -119,7 +120,8 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
     axis = axes.yaxis if vertical else axes.xaxis
     if unit == "dollars":
         low, high = axis.get_view_interval()
-        axis.set_major_formatter("${x:,.0f}" if high - low >= WHOLE_DOLLARS else "${x:,.2f}")
+        places = 0 if abs(high - low) >= WHOLE_DOLLARS else 2
+        axis.set_major_formatter(lambda value, _: write_to(value, unit, places))
 
 
 def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:

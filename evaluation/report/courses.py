@@ -63,7 +63,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
 def course(rows: pd.DataFrame) -> pd.DataFrame:
     """Give mean and interval at each place, the game being the unit: a row a place, columns mean, low and high."""
     games = rows.groupby([*GAME, "at"])["value"].mean()
-    found = {int(at): t_mean(values) for at, values in games.groupby("at")}
+    found = {at: t_mean(values) for at, values in games.groupby("at")}
     columns = {name: [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")}
     return pd.DataFrame(columns, index=pd.Index(list(found), dtype="int64"), dtype="float64")
 

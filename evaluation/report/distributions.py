@@ -70,7 +70,8 @@ def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
     top = values_of(loaded, metric)["value"].max()
 
     def panel(part: Part) -> Panel:
-        days = {int(at): values.to_numpy() for at, values in part.rows.groupby("at")["value"]}
+        places = sorted(int(at) for at in part.rows["at"].unique())
+        days = {at: part.rows.loc[part.rows["at"] == at, "value"].to_numpy() for at in places}
         medians = [float(np.median(values)) for values in days.values()]
 
         def draw(axes: Axes) -> None:

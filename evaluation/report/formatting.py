@@ -28,13 +28,13 @@ def unit_of(metric: str) -> Unit:
 
 def write(value: float | None, unit: Unit) -> str:
     """Write one number."""
-    return NOTHING if value is None else _written(value, unit, _places(unit, [value]))
+    return NOTHING if value is None else write_to(value, unit, _places(unit, [value]))
 
 
 def write_printed(value: float, unit: Unit) -> str:
     """Write a published number with all the places that it was printed with."""
     printed = len(f"{value!r}".partition(".")[2].removesuffix("0"))
-    return _written(value, unit, max(printed, 0 if unit == "dollars" else _places(unit, [value])))
+    return write_to(value, unit, max(printed, 0 if unit == "dollars" else _places(unit, [value])))
 
 
 def write_interval(low: float | None, high: float | None, unit: Unit) -> str:
@@ -42,7 +42,7 @@ def write_interval(low: float | None, high: float | None, unit: Unit) -> str:
     if low is None or high is None:
         return ""
     places = _places(unit, [low, high])
-    return f"[{_written(low, unit, places)}, {_written(high, unit, places)}]"
+    return f"[{write_to(low, unit, places)}, {write_to(high, unit, places)}]"
 
 
 def write_p(p: float | None) -> str:
@@ -58,7 +58,8 @@ def _places(unit: Unit, values: Sequence[float]) -> int:
     return PLACES.get(unit, 2)
 
 
-def _written(value: float, unit: Unit, places: int) -> str:
+def write_to(value: float, unit: Unit, places: int) -> str:
+    """Write a number to so many places, its sign before all else."""
     size = f"{abs(value):,.{places}f}"
     sign = MINUS if value < 0 and any(digit in "123456789" for digit in size) else ""
     return f"{sign}{'$' if unit == 'dollars' else ''}{size}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 from matplotlib.axes import Axes
 
@@ -14,7 +15,7 @@ from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.panels import MOST, heading
 from harbor.evaluation.report.tables import TRUESKILL, Finding, findings, label_of
 
-WIDE = 620
+WIDE = 520
 ROW, MARGIN = 15, 64
 """Pixels: a panel that stands alone, a row of dots, and all that stands around them."""
 
@@ -61,7 +62,7 @@ def _dots(
             row = arms.index(one.place.arm) + (series + 1) * step - 0.5
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [row, row], color=colour(series))
-            axes.plot(one.value, row, marker(series), color=colour(series))
+            axes.plot(nan if one.value is None else one.value, row, marker(series), color=colour(series))
         axes.set_yticks(range(len(arms)), [label(label_of(experiment, "arm", arm)) for arm in arms])
         axes.set(xlabel=says, xlim=span, ylim=(len(arms) - 0.5, -0.5))
         axes.grid(visible=False, axis="y")

@@ -42,7 +42,7 @@ def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition"))
     experiment = loaded.experiment
     order = {"arm": _order(experiment.arms), "condition": _order(experiment.conditions)}
     groups = [
-        (dict(zip(by, names, strict=True)), rows)
+        ({column: str(name) for column, name in zip(by, names, strict=True)}, rows)
         for names, rows in values_of(loaded, metric).groupby(list(by), sort=False)
     ]
     groups.sort(key=lambda group: [order[name][value] for name, value in group[0].items() if name in order])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -22,19 +23,21 @@ def report(
     format_: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
 ) -> None:
     """Write what an experiment found as one HTML page, or as tables; print where."""
+    _refuse_single_run(folder)
     from harbor.evaluation.report.loading import load
 
-    _refuse_single_run(folder)
     loaded = load(folder)
     unfinished = len(loaded.results.of("unfinished"))
     if unfinished:
-        say(f"{unfinished} of {len(loaded.results.games)} games are not finished; go on with: harbor experiment resume")
+        again = f"harbor experiment resume {shlex.quote(str(folder))}"
+        say(f"{unfinished} of {len(loaded.results.games)} games are not finished; go on with: {again}")
     place = out or folder / ("report.html" if format_ is Format.html else format_.value)
     try:
         if format_ is Format.html:
             from harbor.evaluation.report.page import render
+            from harbor.evaluation.running.game_folder import write_whole
 
-            place.write_text(render(loaded), encoding="utf-8")
+            write_whole(place, render(loaded).encode())
         else:
             from harbor.evaluation.report.exports import EXPORTS
 
@@ -46,8 +49,8 @@ def report(
 
 
 def _refuse_single_run(folder: Path) -> None:
-    from harbor.evaluation.running.folder import DESIGN
     from harbor.folder import EVENTS
 
-    if (folder / EVENTS).is_file() and not (folder / DESIGN).is_file():
-        raise RunFolderError(f"{str(folder)!r} is a single run, not an experiment; see it with: harbor replay {folder}")
+    if (folder / EVENTS).is_file():
+        again = f"harbor replay {shlex.quote(str(folder))}"
+        raise RunFolderError(f"{str(folder)!r} is a single run, not an experiment; see it with: {again}")

@@ -1,0 +1,51 @@
+"""How long a report over 1,000 games takes; `make bench` prints it. Nothing here fails for being slow."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from random import Random
+
+from harbor.evaluation.experiments.catalog import experiment
+from harbor.evaluation.experiments.choices import chosen
+from harbor.evaluation.experiments.design import Experiment, measured
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.experiments.holding import hold
+from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.report.loading import Loaded
+from harbor.evaluation.report.page import render
+
+GAMES = 1000
+METRICS = ("profit", "profit_ratio", "priority", "remaining_budget", "bid_increase_share", "winning_bid", "engagement")
+
+
+def test_report_over_1000_games(benchmark, figure):
+    """From records to the page; the games are a few that were held, again and again with other numbers."""
+    results = thousand()
+    page = benchmark.pedantic(lambda: render(Loaded(results)), rounds=1, iterations=1)
+    rows = sum(len(game.measurements) for game in results.games)
+    measured_seconds = benchmark.stats.stats.max
+    figure(
+        f"report over {GAMES:,} games", "< 30 s", f"{measured_seconds:.1f} s, {rows:,} values, {len(page) / 1e6:.1f} MB"
+    )
+
+
+def thousand() -> Results:
+    """The theory-of-mind experiment with the metrics of most figures, its games repeated with noise."""
+    design = chosen(experiment("tom"), repeats=1)
+    design = Experiment.model_validate({**design.model_dump(), "metrics": tuple({*design.metrics, *METRICS})})
+    held = [asyncio.run(hold(game, measured(design))) for game in games(design)]
+    rng, repeats = Random(0), GAMES // len(held)
+    again = [noisy(record, repeat, rng) for repeat in range(1, repeats + 1) for record in held]
+    return Results(design.model_copy(update={"repeats": repeats}), tuple(again))
+
+
+def noisy(record: GameRecord, repeat: int, rng: Random) -> GameRecord:
+    return replace(record, repeat=repeat, measurements=tuple(noise(one, rng) for one in record.measurements))
+
+
+def noise(one: Measurement, rng: Random) -> Measurement:
+    if one.value is None or one.metric in ("rank", "priority"):
+        return one
+    return replace(one, value=one.value * rng.uniform(0.8, 1.2))
