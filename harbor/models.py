@@ -220,7 +220,7 @@ def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[
     provider, _, model = settings.use.partition(":")
     if settings.use != "simulated" and (provider not in PROVIDERS or not model):
         names = {*models, *given, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)}
-        raise ConfigError(unknown("model", settings.use, names))
+        raise ConfigError(unknown("model", settings.use, names - {settings.use}))
     return settings
 
 
