@@ -24,7 +24,7 @@ format: .venv/installed-dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 bench: .venv/installed-dev  ## measure; prints a table
-	$(BIN)/pytest bench/test_figures.py bench/test_games.py bench/test_memory_figures.py bench/test_experiment_figures.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
+	$(BIN)/pytest bench --ignore bench/test_studies.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
 
 studies: .venv/installed-dev  ## what theory of mind and memory do for the built-in model; about a quarter of an hour
 	$(BIN)/pytest bench/test_studies.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min

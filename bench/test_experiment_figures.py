@@ -17,10 +17,10 @@ import pytest
 
 from harbor.config import AuctionConfig, read_settings
 from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.folder import game_path, read_results
 from harbor.evaluation.experiments.games import games
-from harbor.evaluation.experiments.runner import Running, resume_experiment, run_experiment
 from harbor.evaluation.metrics.calls import calls
+from harbor.evaluation.running.folder import game_path, read_results
+from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
 from harbor.log import read_log
 from harbor.run import Auction
 
@@ -123,7 +123,7 @@ import asyncio, sys
 from pathlib import Path
 from harbor.config import read_settings
 from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.runner import run_experiment
+from harbor.evaluation.running.runner import run_experiment
 experiment = read_settings(Path(sys.argv[1]), Experiment)
 asyncio.run(run_experiment(experiment, Path(sys.argv[2]), hear=lambda tally, _: print(tally.finished, flush=True)))
 """

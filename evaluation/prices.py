@@ -1,4 +1,4 @@
-"""What models cost, from the table that ships with the package genai-prices; nothing is ever looked up over a network."""
+"""What models cost, by the table that ships with the package genai-prices; a network is never asked."""
 
 from __future__ import annotations
 
@@ -108,11 +108,12 @@ def priced(config: AuctionConfig) -> AuctionConfig:
     Raises:
         ConfigError: a bidder's model is unknown.
     """
-    models = {name: _priced(settings_of(name, config.models)) for name in models_in_use(config)}
+    models = {name: with_prices(settings_of(name, config.models)) for name in models_in_use(config)}
     return config.model_copy(update={"models": config.models | models})
 
 
-def _priced(settings: ModelSettings) -> ModelSettings:
+def with_prices(settings: ModelSettings) -> ModelSettings:
+    """Fill in what a model costs where its settings don't say and the table does."""
     price = price_of(settings.use)
     if price is None:
         return settings

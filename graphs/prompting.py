@@ -16,16 +16,20 @@ from harbor.money import as_number
 Facts = Mapping[str, Any]
 
 
-def fill(name: str, who: Facts, facts: Facts, system: str = "system") -> Prompt:
-    """Fill a prompt of this package.
+PROMPTS = "harbor.graphs.prompts"
+
+
+def fill(name: str, who: Facts, facts: Facts, system: str = "system", package: str = PROMPTS) -> Prompt:
+    """Fill a prompt.
 
     Args:
         name: the prompt's file without its ending.
         who: facts that stay the same all through the sale.
         facts: facts of this call.
         system: the file of the system prompt, which comes first.
+        package: where the files are.
     """
-    opening, body = _text(system), _text(name)
+    opening, body = _text(package, system), _text(package, name)
     return Prompt(
         name=name,
         system=opening.substitute(facts=as_json(who)),
@@ -50,5 +54,5 @@ def _number(value: object) -> int | float:
 
 
 @cache
-def _text(name: str) -> Template:
-    return Template((files("harbor.graphs.prompts") / f"{name}.md").read_text(encoding="utf-8"))
+def _text(package: str, name: str) -> Template:
+    return Template((files(package) / f"{name}.md").read_text(encoding="utf-8"))

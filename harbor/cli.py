@@ -14,9 +14,12 @@ from harbor import __version__
 from harbor.commands import experiment_runs
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
+from harbor.commands.estimates import estimate
 from harbor.commands.experiments import experiment
 from harbor.commands.memories import memory
 from harbor.commands.output import say
+from harbor.commands.ratings import rate
+from harbor.commands.reports import report
 from harbor.commands.scoring import score
 from harbor.errors import HarborError
 
@@ -80,9 +83,10 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, play, resume, replay, score, graph, personas, houses):
+for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses):
     app.command()(command)
-app.add_typer(memory)
 for command in (experiment_runs.run, experiment_runs.resume):
     experiment.command()(command)
+app.add_typer(memory)
+app.add_typer(rate)
 app.add_typer(experiment)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +13,9 @@ from harbor.display import cell, printable
 from harbor.evaluation.experiments.design import Experiment, Side, Variation, model_slots, standing_in
 from harbor.evaluation.experiments.games import games_in_all
 from harbor.evaluation.metrics.registry import METRICS
+
+if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
+    from harbor.evaluation.analysis.power import Power
 
 
 def print_experiments(console: Console, experiments: Sequence[Experiment]) -> None:
@@ -49,7 +52,7 @@ def print_design(console: Console, experiment: Experiment) -> None:
     console.print(f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}", markup=False)
     _print_table(console, "Bidders", list(_bidders(experiment.auction)))
     _print_table(console, "Arms", [_told(one) for one in experiment.arms])
-    _print_table(console, "Conditions", [_told(one) for one in experiment.conditions if one.auction or one.order])
+    _print_table(console, "Conditions", [_told(one) for one in experiment.conditions if len(experiment.conditions) > 1])
     slots = zip(model_slots(experiment), experiment.models, strict=False)
     _print_table(console, "Models", [{"slot": slot, "model": model} for slot, model in slots])
     _print_table(console, "Metrics", list(_metrics(experiment)))
@@ -63,6 +66,30 @@ def print_design(console: Console, experiment: Experiment) -> None:
         console.print(printable(note), markup=False)
     for words in standing_in(experiment):
         console.print(f"Stands in: {printable(words)}", markup=False)
+
+
+def print_power(console: Console, power: Power) -> None:
+    """Print how many games each planned comparison needs, and what a pilot they were found by."""
+    asked = power.question
+    rows = [
+        {
+            "metric": one.metric,
+            "difference": f"{_place(one.of)} - {_place(one.against)}",
+            "pilot pairs": f"{one.pairs} of {one.pairs + one.missing}",
+            "sd of differences": None if one.sd is None else f"{one.sd:.4g}",
+            "games a side": one.games,
+            "by Holm at worst": one.games_holm,
+        }
+        for one in power.needs
+    ]
+    _print_table(console, f"Games to find a difference of {asked.effect:g}", rows)
+    for note in dict.fromkeys(one.note for one in power.needs if one.note):
+        console.print(printable(note), markup=False)
+    console.print(
+        f"found {asked.power:.0%} of the time at alpha {asked.alpha:g}, by a paired t test; at worst, at alpha over"
+        f" {power.family}, the number of planned comparisons" + (" (simulated bidders)" if power.simulated else ""),
+        markup=False,
+    )
 
 
 def _print_table(console: Console, title: str, rows: Sequence[Mapping[str, object]]) -> None:

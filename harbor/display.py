@@ -6,7 +6,6 @@ Names come from files and people, so nothing is printed as markup and no control
 from __future__ import annotations
 
 import time
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,6 +39,7 @@ from harbor.events import (
 )
 from harbor.log import Entry
 from harbor.money import dollars
+from harbor.words import printable as printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,11 +48,6 @@ if TYPE_CHECKING:
 
 FRAME_SECONDS = 0.06
 """The least time between two frames of the board."""
-
-
-def printable(text: str) -> str:
-    """Replace control and invisible characters, line ends included."""
-    return "".join("\ufffd" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
 
 
 def cell(text: str) -> Text:

@@ -34,6 +34,10 @@ class MemoryStoreError(HarborError):
     """A memory can't be opened, read or written, or refuses what it is given."""
 
 
+class RatingError(HarborError):
+    """A rating sheet can't be made, read or merged."""
+
+
 def unknown(kind: str, value: str, known: Iterable[str]) -> str:
     """Say that a name is not known, and which known name is nearest.
 

@@ -14,8 +14,8 @@ from harbor.display import printable
 
 if TYPE_CHECKING:
     from harbor.evaluation.experiments.records import GameRecord
-    from harbor.evaluation.experiments.runner import Hear
-    from harbor.evaluation.experiments.tally import Tally
+    from harbor.evaluation.running.runner import Hear
+    from harbor.evaluation.running.tally import Tally
 
 EACH_GAME = 20
 """Up to so many games each has a line of its own; of more, there is a line a tenth."""

@@ -56,18 +56,17 @@ def print_score(console: Console, score: Score) -> None:
 
     Where a metric has several values of a bidder, as of its raises, their mean is shown.
     """
-    whole = [one for one in score.measurements if one.at is None and one.value is not None]
-    bidders = list(dict.fromkeys(one.bidder for one in whole))
     cells: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for one in whole:
-        values = cells.setdefault((one.metric, one.about), {}).setdefault(one.bidder, [])
-        values.append(one.value or 0.0)
+    for one in score.measurements:
+        if one.at is None and one.value is not None:
+            cells.setdefault((one.metric, one.about), {}).setdefault(one.bidder, []).append(one.value)
+    bidders = list(dict.fromkeys(bidder for values in cells.values() for bidder in values))
     table = Table("metric", title="Score")
     for bidder in bidders:
         table.add_column(cell(bidder or "game"))
-    for (metric, about), values_of in cells.items():
-        shown = [_number(metric, values_of.get(bidder)) for bidder in bidders]
-        table.add_row(cell(f"{metric} {about}".rstrip()), *map(cell, shown))
+    for (metric, about), values in cells.items():
+        shown = (cell(_number(metric, values.get(bidder))) for bidder in bidders)
+        table.add_row(cell(f"{metric} {about}".rstrip()), *shown)
     if cells:
         console.print(table)
     placed = dict.fromkeys(one.metric for one in score.measurements if one.at is not None and one.value is not None)

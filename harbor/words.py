@@ -6,6 +6,7 @@ A bid that could be meant otherwise is not a bid: two amounts, a range, a hedge 
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal, InvalidOperation
 
 from harbor.asks import Answer, Bid, Unit, Unreadable, Withdraw
@@ -72,6 +73,11 @@ def scrub(text: str) -> str:
     True
     """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def printable(text: str) -> str:
+    """Replace control and invisible characters, line ends included."""
+    return "".join("\ufffd" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
 
 
 def say(answer: Answer, unit: Unit = "dollars") -> str:

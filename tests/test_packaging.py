@@ -47,7 +47,7 @@ def test_the_wheel_holds_every_module_and_data_file(wheel):
     shipped = set(zipfile.ZipFile(wheel).namelist())
     for package, place in packages_on_disk().items():
         for path in (ROOT / place).iterdir():
-            if path.suffix in {".py", ".toml", ".md", ".typed"}:
+            if path.suffix in {".py", ".toml", ".md", ".typed", ".j2", ".css"}:
                 assert f"{package.replace('.', '/')}/{path.name}" in shipped
 
 

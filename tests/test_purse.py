@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harbor.config import AuctionConfig, Bidder, ModelSettings
 from harbor.evaluation.experiments.games import Game
-from harbor.evaluation.experiments.purse import MARGIN, Allowance, Purse, cost_of, paid_for
+from harbor.evaluation.running.purse import MARGIN, Allowance, Purse, cost_of, paid_for
 from harbor.recording import RawCall
 
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}

@@ -18,11 +18,11 @@ from harbor.config import read_settings
 from harbor.errors import RunFolderError
 from harbor.evaluation.experiments import ray_cluster
 from harbor.evaluation.experiments.design import Experiment, measured
-from harbor.evaluation.experiments.folder import game_path, make_folder, read_results, write_results
 from harbor.evaluation.experiments.games import games
-from harbor.evaluation.experiments.purse import paid_for
-from harbor.evaluation.experiments.ray_cluster import Errand
-from harbor.evaluation.experiments.work import Task
+from harbor.evaluation.running.folder import game_path, make_folder, read_results, write_results
+from harbor.evaluation.running.purse import paid_for
+from harbor.evaluation.running.ray_cluster import Errand
+from harbor.evaluation.running.work import Task
 
 TINY = Path(__file__).parent / "data" / "tiny.toml"
 HARBOR = [sys.executable, "-P", "-m", "harbor", "experiment"]

@@ -25,8 +25,8 @@ from harbor.config import read_settings
 from harbor.errors import ConfigError, HarborError, LogError, RunFolderError
 from harbor.evaluation.experiments.choices import chosen
 from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.folder import read_results
-from harbor.evaluation.experiments.runner import Running, resume_experiment, run_experiment
+from harbor.evaluation.running.folder import read_results
+from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 TINY = Path(__file__).parent / "data" / "tiny.toml"

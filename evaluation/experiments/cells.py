@@ -7,7 +7,7 @@ from itertools import combinations
 
 from harbor.config import AuctionConfig
 from harbor.errors import ConfigError, unknown
-from harbor.evaluation.experiments.design import EVERYONE, Experiment
+from harbor.evaluation.experiments.design import EVERYONE, Experiment, named_places
 from harbor.personas.catalog import extended, find
 from harbor.rules.registry import build
 
@@ -55,11 +55,9 @@ def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
 
 def _refuse_strangers(experiment: Experiment, cells: Cells) -> None:
     """A bidder that is named must bid in every cell in which it is looked for."""
-    sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
-    values = [value for one in experiment.published for value in one.values]
     for (arm, condition), config in cells.items():
         known = [bidder.name for bidder in config.bidders]
-        for place in (*sides, *values):
+        for place in named_places(experiment):
             looked_for = (place.arm or arm) == arm and (place.condition or condition) == condition
             if looked_for and place.bidder not in ("", EVERYONE, *known):
                 raise ConfigError(f"{unknown('bidder', place.bidder, known)} (in arm {arm!r}, condition {condition!r})")

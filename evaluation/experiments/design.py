@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from harbor.errors import ConfigError, unknown
+from harbor.evaluation.experiments.slots import SLOT, number, slots_of_models
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.settings import Settings, check_distinct
 
@@ -25,8 +26,6 @@ def _slug(name: str) -> str:
 
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
-SLOT = re.compile(r"@[1-9][0-9]?")
-"""A place that another setting fills: a persona or a model."""
 EVERYONE = "everyone"
 """The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
 
@@ -162,19 +161,23 @@ class Experiment(Settings):
         _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
-        sides = [side for comparison in self.comparisons for side in (comparison.of, comparison.against)]
-        values = [value for one in self.published for value in one.values]
-        _known("arm", [place.arm for place in (*sides, *values) if place.arm], [arm.name for arm in self.arms])
+        _known("arm", [place.arm for place in named_places(self) if place.arm], [arm.name for arm in self.arms])
         conditions = [condition.name for condition in self.conditions]
-        _known("condition", [place.condition for place in (*sides, *values) if place.condition], conditions)
+        _known("condition", [place.condition for place in named_places(self) if place.condition], conditions)
         return self
 
     @model_validator(mode="after")
     def _slots_are_filled(self) -> Experiment:
         for slot in model_slots(self):
-            if int(slot[1:]) > len(self.models):
+            if number(slot) > len(self.models):
                 raise ValueError(f"slot {slot!r} has no model, as models names {len(self.models)}; name one for each")
         return self
+
+
+def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
+    """List what names an arm, a condition or a bidder: the sides of comparisons, and published numbers."""
+    sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
+    return [*sides, *(value for one in experiment.published for value in one.values)]
 
 
 def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -186,19 +189,7 @@ def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 def model_slots(experiment: Experiment) -> tuple[str, ...]:
     """Name the slots that a model can be given for, in order: "@1", "@2" ..."""
-    changes = (experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions)))
-    named = {model for settings in changes for model in _models(settings) if SLOT.fullmatch(model)}
-    return tuple(sorted(named, key=lambda slot: int(slot[1:])))
-
-
-def _models(settings: Any) -> list[str]:
-    """Find the models that bidders are given in settings or in changes of them."""
-    if isinstance(settings, list):
-        return [model for one in settings for model in _models(one)]
-    if not isinstance(settings, dict):
-        return []
-    own = [settings["model"]] if isinstance(settings.get("model"), str) else []
-    return own + [model for one in settings.values() for model in _models(one)]
+    return slots_of_models((experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions))))
 
 
 def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
@@ -211,7 +202,7 @@ def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
     if len(models) > len(slots):
         surplus, room = models[len(slots)], f"experiment {experiment.name!r} has {len(slots)} slots for models"
         raise ConfigError(f"model {surplus!r} is one too many: {room}; drop it")
-    filled = {f"@{number}" for number in range(1, len(models) + 1)}
+    filled = slots[: len(models)]
     changes = {
         "models": (*models, *experiment.models[len(models) :]),
         "stand_ins": tuple(one for one in experiment.stand_ins if one.slot not in filled),
@@ -224,7 +215,7 @@ def standing_in(experiment: Experiment) -> tuple[str, ...]:
     told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
     played = dict(zip(model_slots(experiment), experiment.models, strict=False))
     plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
-    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items())]
+    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items(), key=lambda one: number(one[0]))]
     return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
 
 

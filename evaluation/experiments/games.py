@@ -1,23 +1,27 @@
 """From the design to its games: what is varied is applied, slots are filled, seeds are derived.
 
-Everything that chance decides hangs on the repeat alone, so that games of the same repeat share items, order, seats,
-personas and seed in all arms and conditions: they are paired by common random numbers.
+Everything that chance decides hangs on the repeat alone, so that games of the same repeat share items, order, seats (of
+the same bidders), personas and seed in all arms and conditions: they are paired by common random numbers. From repeat
+to repeat seats move on by one, and so do personas, so that over as many repeats each bidder has each in turn.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from harbor.config import AuctionConfig, check
+from pydantic import ConfigDict, Field
+
+from harbor.config import AuctionConfig, Item, check
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.experiments.cells import check_cells
-from harbor.evaluation.experiments.design import SLOT, Experiment, Order, Variation
+from harbor.evaluation.experiments.design import Experiment, Order, Variation
+from harbor.evaluation.experiments.slots import SLOT, number
 from harbor.personas.catalog import houses, personas
 from harbor.seeding import derive, stream
+from harbor.settings import Settings
 
 SEEDS = 2**32
 
@@ -76,6 +80,22 @@ def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str
     return {cell: repeats or min(fewer, default=experiment.repeats) for cell, fewer in own.items()}
 
 
+class Draft(Settings):
+    """The settings of a game before its slots are filled; what is not named here is as in an auction."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    bidders: list[dict[str, Any]] = Field(default_factory=list)
+    models: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class MatchedHouses(Settings):
+    """A sample of houses: how many in all, and how many of them suit the persona of a slot or of a bidder."""
+
+    count: int = Field(10, ge=1)
+    matched: dict[str, Annotated[int, Field(ge=0)]]
+
+
 def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Game:
     """Resolve one game.
 
@@ -83,33 +103,19 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
         ConfigError: its settings are refused.
     """
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
+    seed = derive(experiment.seed, "repeat", str(repeat)) % SEEDS
     try:
-        values = _values(experiment, arm, condition, repeat)
+        common = check(Draft, experiment.auction, "auction").model_dump()
+        settings = _merged(_merged(common, condition.auction), arm.auction)
+        values = _filled(check(Draft, settings, "auction"), experiment, seed, repeat)
+        named = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
+        config = check(AuctionConfig, values | named, "auction")
+        order = arm.order or condition.order or experiment.order
+        if isinstance(config.items, tuple):
+            config = config.model_copy(update={"items": _ordered(config.items, order, seed)})
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
-    return Game(arm.name, condition.name, repeat, check(AuctionConfig, values, where))
-
-
-def _values(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> dict[str, Any]:
-    values = deepcopy(experiment.auction)
-    for variation in (condition, arm):
-        values = _merged(values, variation.auction)
-    seed = derive(experiment.seed, "repeat", str(repeat)) % SEEDS
-    pool = experiment.personas or tuple(personas())
-    rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
-    bidders = [_filled(bidder, experiment, rotation, repeat) for bidder in values.get("bidders", [])]
-    shift = (repeat - 1) % len(bidders) if experiment.rotate_seats and bidders else 0
-    items = _items(values.pop("items", None), seed, bidders, rotation, repeat)
-    if isinstance(items, list):
-        items = _ordered(items, arm.order or condition.order or experiment.order, seed)
-    return {
-        **values,
-        "name": f"{experiment.name} {arm.name} {condition.name} {repeat}",
-        "seed": seed,
-        "bidders": bidders[shift:] + bidders[:shift],
-        "models": _models(values.get("models", {}), bidders, experiment),
-        **({} if items is None else {"items": items}),
-    }
+    return Game(arm.name, condition.name, repeat, config)
 
 
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,77 +127,90 @@ def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
         elif key != "items" and isinstance(change, Mapping) and isinstance(values.get(key), Mapping):
             merged[key] = _merged(values[key], change)
         else:
-            merged[key] = deepcopy(change)
+            merged[key] = change
     return merged
 
 
 def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
     """Change bidders by a table, keep those that a list names, or replace them by a list of others."""
-    by_table = isinstance(change, Mapping)
-    if not by_table and not (change and all(isinstance(one, str) for one in change)):
-        return deepcopy(change)
-    known = [bidder.get("name", "") for bidder in bidders]
+    by_table = isinstance(change, Mapping) and all(isinstance(one, Mapping) for one in change.values())
+    if not by_table and not (isinstance(change, list) and change and all(isinstance(one, str) for one in change)):
+        return change
+    known = [str(bidder.get("name")) for bidder in bidders]
     for name in change:
         if name not in known and not (by_table and name == "*"):
             raise ConfigError(unknown("bidder", name, known))
     if not by_table:
-        return [deepcopy(bidder) for bidder in bidders if bidder.get("name") in change]
+        return [bidder for bidder in bidders if bidder.get("name") in change]
     return [{**bidder, **change.get("*", {}), **change.get(bidder.get("name"), {})} for bidder in bidders]
 
 
-def _filled(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
-    """Put personas and models in a bidder's slots."""
-    filled = dict(bidder)
-    slots = filled.get("persona", [])
-    slots = [slots] if isinstance(slots, str) else slots
-    if isinstance(slots, list):
-        filled["persona"] = [_persona(slot, rotation, repeat) for slot in slots]
-    model = str(filled.get("model", "simulated"))
+def _filled(draft: Draft, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
+    """Fill the slots of models and personas, seat the bidders, and draw houses that are matched."""
+    pool = experiment.personas or tuple(personas())
+    rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
+    bidders = [_cast(bidder, experiment, rotation, repeat) for bidder in draft.bidders]
+    shift = (repeat - 1) % len(bidders) if experiment.rotate_seats and bidders else 0
+    values: dict[str, Any] = dict(draft.model_extra or {})
+    items = values.get("items")
+    if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
+        values["items"] = _houses(check(MatchedHouses, dict(items), "items"), seed, bidders, rotation, repeat)
+    values["bidders"] = bidders[shift:] + bidders[:shift]
+    values["models"] = _models(draft.models, bidders, experiment)
+    return values
+
+
+def _cast(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
+    """Put personas and a model in a bidder's slots."""
+    cast = dict(bidder)
+    mix = [cast["persona"]] if isinstance(cast.get("persona"), str) else cast.get("persona")
+    if isinstance(mix, list) and all(isinstance(slot, str) for slot in mix):
+        cast["persona"] = [_persona(slot, rotation, repeat) for slot in mix]
+    model = str(cast.get("model", "simulated"))
     if SLOT.fullmatch(model):
-        filled["model"] = experiment.models[int(model[1:]) - 1]
-    return filled
+        cast["model"] = experiment.models[number(model) - 1]
+    return cast
 
 
 def _persona(slot: str, rotation: list[str], repeat: int) -> str:
     """Give the persona of a slot: each repeat moves every slot on by one, so that each persona is in each in turn."""
     if not SLOT.fullmatch(slot):
         return slot
-    number = int(slot[1:])
-    if number > len(rotation):
+    if number(slot) > len(rotation):
         raise ConfigError(f"slot {slot!r} has no persona, as the pool holds {len(rotation)}; add to personas")
-    return rotation[(number + repeat - 2) % len(rotation)]
+    return rotation[(number(slot) + repeat - 2) % len(rotation)]
 
 
-def _models(own: Mapping[str, Any], bidders: list[dict[str, Any]], experiment: Experiment) -> dict[str, Any]:
-    """Give the settings of the models that are used; one that the experiment does not describe is used as it is."""
-    used = sorted({bidder.get("model", "simulated") for bidder in bidders})
-    found = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
+def _models(
+    own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], experiment: Experiment
+) -> dict[str, dict[str, Any]]:
+    """Give the settings of every model in use: its own, else the temperature and prices of the experiment."""
+    used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders)
+    settings = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
     prices = {use: price.model_dump() for use, price in experiment.prices.items()}
-    return {name: {**prices.get(settings.get("use", "simulated"), {}), **settings} for name, settings in found.items()}
+    return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}
 
 
-def _items(
-    items: Any, seed: int, bidders: list[dict[str, Any]], rotation: list[str], repeat: int
-) -> list[dict[str, Any]] | Any:
-    """Draw houses whose matches are given by slot, and so the same for all arms, or by bidder."""
-    if not (isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping)):
-        return items
+def _houses(
+    wanted: MatchedHouses, seed: int, bidders: list[dict[str, Any]], rotation: list[str], repeat: int
+) -> list[dict[str, Any]]:
+    """Draw houses that suit the personas of slots, and so are the same for all arms, or those of bidders."""
     held = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
     matched: Counter[str] = Counter()
-    for whose, count in items["matched"].items():
-        mix = held[whose] if whose in held else [_persona(whose, rotation, repeat)]
+    for whose, count in wanted.matched.items():
+        mix = held.get(whose) or [_persona(whose, rotation, repeat)]
         matched.update({persona: len(range(place, count, len(mix))) for place, persona in enumerate(mix)})
-    return [item.model_dump() for item in houses(items.get("count", 10), seed, matched)]
+    return [item.model_dump() for item in houses(wanted.count, seed, matched)]
 
 
-def _ordered(items: list[dict[str, Any]], order: Order, seed: int) -> list[dict[str, Any]]:
+def _ordered(items: tuple[Item, ...], order: Order, seed: int) -> tuple[Item, ...]:
     if order == "random":
-        return stream(seed, "order").sample(items, len(items))
+        return tuple(stream(seed, "order").sample(items, len(items)))
     if order in ("ascending", "descending"):
-        return sorted(items, key=lambda item: item["start"], reverse=order == "descending")
+        return tuple(sorted(items, key=lambda item: item.start, reverse=order == "descending"))
     if isinstance(order, tuple):
-        by_name = {item["name"]: item for item in items}
-        if set(order) != set(by_name) or len(order) != len(items):
+        by_name = {item.name: item for item in items}
+        if sorted(order) != sorted(by_name):
             raise ConfigError(f"order {list(order)!r} is not one of all items; name each of {sorted(by_name)} once")
-        return [by_name[name] for name in order]
+        return tuple(by_name[name] for name in order)
     return items

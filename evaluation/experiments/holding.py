@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harbor.config import AuctionConfig
+from harbor.config import AuctionConfig, ModelSettings
 from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.experiments.records import GameRecord, record
+from harbor.given import models_in_use
 from harbor.log import Entry
 from harbor.result import Listener
 from harbor.run import Auction
@@ -19,6 +20,19 @@ async def hold(
 ) -> GameRecord:
     """Hold a game from its beginning and measure it."""
     return record(game, metrics, await _logs(game.config, out, listen))
+
+
+def offline(config: AuctionConfig) -> AuctionConfig:
+    """Put the built-in model in the place of every other, at once and free, and keep memories to the game itself."""
+    models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
+    built_in = {
+        name: settings.model_copy(
+            update={"use": "simulated", "simulated": settings.simulated.model_copy(update={"latency_seconds": 0.0})}
+        )
+        for name, settings in models.items()
+    }
+    memory = config.memory.model_copy(update={"store": None, "embedding": "hashing"})
+    return config.model_copy(update={"models": built_in, "memory": memory})
 
 
 async def _logs(config: AuctionConfig, out: Path | None, listen: Listener | None) -> list[Sequence[Entry]]:

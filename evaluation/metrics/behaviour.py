@@ -112,6 +112,6 @@ def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Meas
             found.append(Measurement(name, None, bidder, missing=NO_PERSONA))
             continue
         counts = [bids[item] for item in items if (item in suits[bidder]) == matched]
-        why = f"no item that {'matches' if matched else 'does not match'} its persona is over yet"
+        why = f"no item that is over {'matches' if matched else 'does not match'} its persona"
         found.append(Measurement(name, fmean(counts) if counts else None, bidder, missing="" if counts else why))
     return found

@@ -21,9 +21,9 @@ from harbor.commands.output import Json, say
 from harbor.errors import RunFolderError
 
 if TYPE_CHECKING:
-    from harbor.evaluation.experiments.analysis import Analysis
+    from harbor.evaluation.analysis.findings import Analysis
     from harbor.evaluation.experiments.records import Results
-    from harbor.evaluation.experiments.runner import Hear, Running
+    from harbor.evaluation.running.runner import Hear, Running
 
     Hold = Callable[[Hear], Coroutine[Any, Any, Results]]
 
@@ -59,7 +59,7 @@ def run(
     from harbor.evaluation.experiments.catalog import experiment as read
     from harbor.evaluation.experiments.choices import chosen
     from harbor.evaluation.experiments.design import standing_in
-    from harbor.evaluation.experiments.runner import Running, run_experiment
+    from harbor.evaluation.running.runner import Running, run_experiment
     from harbor.folder import run_name
 
     design = chosen(read(name), model or (), arm or (), repeats, seed)
@@ -80,14 +80,14 @@ def resume(
     quiet: Quiet = False,
 ) -> None:
     """Go on with an experiment that was interrupted; no finished game is held and no recorded call paid again."""
-    from harbor.evaluation.experiments.runner import Running, resume_experiment
+    from harbor.evaluation.running.runner import Running, resume_experiment
 
     running = Running(executor, jobs, address, max_cost)
     _conduct(lambda hear: resume_experiment(folder, running, hear, retry_failed), folder, running, as_json, quiet)
 
 
 def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: bool) -> None:
-    from harbor.evaluation.experiments.analysis import analyse
+    from harbor.evaluation.analysis.findings import analyse
     from harbor.progress import watching
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
@@ -139,7 +139,7 @@ def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> N
 
 
 def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
-    from harbor.evaluation.experiments.tally import tally
+    from harbor.evaluation.running.tally import tally
 
     return {
         "name": results.experiment.name,

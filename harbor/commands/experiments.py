@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from harbor.commands.output import Json
+from harbor.commands.power import power
 
 experiment = typer.Typer(
     name="experiment",
@@ -58,3 +59,6 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
         typer.echo(designs.as_json(found))
     else:
         designs.print_design(Screen(highlight=False), found)
+
+
+experiment.command()(power)

@@ -12,6 +12,7 @@ from harbor.simulated.appraisal import Facts, Values, contested, reach, up_to, w
 from harbor.simulated.contests import CONTESTS
 from harbor.simulated.hindsight import Experience
 from harbor.simulated.insight import Conduct
+from harbor.simulated.ratings import rate
 from harbor.thoughts import RAISING, StrategicAction
 
 # ---------------------------------------------------------------- plan, replan
@@ -177,4 +178,5 @@ TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
     "believe": _believe,
     "learn": _learn,
     **CONTESTS,
+    "judge": rate,
 }

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import CELL
+from harbor.evaluation.analysis.skill import rate
 from harbor.evaluation.experiments.design import EVERYONE, ranking
-from harbor.evaluation.experiments.frames import CELL
 from harbor.evaluation.experiments.records import Results
-from harbor.evaluation.skill import rate
 
 ORDERS, FEWEST_ORDERS = 100, 10
 COUNTED = 6000
@@ -45,10 +45,13 @@ def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
     if not results.experiment.trueskill:
         return
     ranks = values[(values["metric"] == ranking(results.experiment)) & ~values["bidder"].isin(("", EVERYONE))]
-    games = [(cell, _rankings(rows)) for cell, rows in ranks.groupby(CELL)]
-    in_all = sum(len(rankings) for _, rankings in games)
+    cells = {cell: _rankings(rows) for cell, rows in ranks.groupby(CELL)}
+    arms, conditions = results.experiment.arms, results.experiment.conditions
+    designed = [(arm.name, condition.name) for arm in arms for condition in conditions]
+    games = [(*cell, cells[cell]) for cell in designed if cell in cells]
+    in_all = sum(len(rankings) for *_, rankings in games)
     orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, in_all)))
-    for (arm, condition), rankings in games:
+    for arm, condition, rankings in games:
         for bidder, skill in rate(rankings, orders, results.experiment.seed).items():
             held = sum(bidder in ranking for ranking in rankings)
             yield Rating(arm, condition, bidder, held, orders, skill.mu, skill.sigma, skill.low, skill.high)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import game_values
+from harbor.evaluation.analysis.rank_correlation import spearman
 from harbor.evaluation.experiments.design import EVERYONE
-from harbor.evaluation.experiments.frames import game_values
 from harbor.evaluation.experiments.records import Results
-from harbor.evaluation.statistics import spearman
 
 
 @dataclass(frozen=True, slots=True)

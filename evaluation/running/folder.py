@@ -22,10 +22,10 @@ from harbor import __version__
 from harbor.config import check
 from harbor.errors import RunFolderError
 from harbor.evaluation.experiments.design import Experiment, measured
-from harbor.evaluation.experiments.differences import differences
-from harbor.evaluation.experiments.game_folder import read_game, write_whole
 from harbor.evaluation.experiments.games import Game, games
 from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.running.differences import differences
+from harbor.evaluation.running.game_folder import read_game, write_whole
 from harbor.folder import manifest
 
 DESIGN, MANIFEST, RESULTS, GAMES = "experiment.json", "manifest.json", "results.json", "games"

@@ -11,12 +11,12 @@ from typing import Any
 
 from harbor.config import AuctionConfig
 from harbor.errors import HarborError, RunFolderError
-from harbor.evaluation.experiments.folder import game_path
-from harbor.evaluation.experiments.game_folder import begun, clear, keep_failure, keep_record, read_game
 from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.experiments.holding import logs_of
-from harbor.evaluation.experiments.purse import Allowance, paid_for
 from harbor.evaluation.experiments.records import GameRecord, record
+from harbor.evaluation.running.folder import game_path
+from harbor.evaluation.running.game_folder import begun, clear, keep_failure, keep_record, read_game
+from harbor.evaluation.running.purse import Allowance, paid_for
 from harbor.folder import RunFolder, complete
 from harbor.given import Given
 from harbor.log import Entry

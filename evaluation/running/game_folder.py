@@ -19,9 +19,9 @@ from pydantic.dataclasses import dataclass
 from harbor import __version__
 from harbor.config import AuctionConfig, read_settings
 from harbor.errors import LogError, RunFolderError
-from harbor.evaluation.experiments.differences import differences
 from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.experiments.records import GameRecord, broken_off, record
+from harbor.evaluation.running.differences import differences
 from harbor.folder import CONFIG, EVENTS, complete
 from harbor.log import Entry, read_whole_lines
 from harbor.run import resolved

@@ -12,8 +12,10 @@ from pathlib import Path
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.experiments.choices import with_prices
 from harbor.evaluation.experiments.design import Experiment, measured
-from harbor.evaluation.experiments.executors import EXECUTORS
-from harbor.evaluation.experiments.folder import (
+from harbor.evaluation.experiments.games import Game, games
+from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.running.executors import EXECUTORS
+from harbor.evaluation.running.folder import (
     check_versions,
     game_path,
     held,
@@ -22,12 +24,10 @@ from harbor.evaluation.experiments.folder import (
     read_results,
     write_results,
 )
-from harbor.evaluation.experiments.game_folder import set_aside
-from harbor.evaluation.experiments.games import Game, games
-from harbor.evaluation.experiments.purse import Purse, check_prices, paid_for
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.experiments.tally import Tally, tally
-from harbor.evaluation.experiments.work import Executor, Outcome, Task
+from harbor.evaluation.running.game_folder import set_aside
+from harbor.evaluation.running.purse import Purse, check_prices, paid_for
+from harbor.evaluation.running.tally import Tally, tally
+from harbor.evaluation.running.work import Executor, Outcome, Task
 from harbor.given import Given
 from harbor.run import Run
 from harbor.series import HeldSeries

@@ -23,9 +23,9 @@ from typing import Any
 
 from harbor import __version__
 from harbor.errors import ConfigError, HarborError, RunFolderError
-from harbor.evaluation.experiments.folder import game_path, read_manifest
-from harbor.evaluation.experiments.game_folder import write_whole
-from harbor.evaluation.experiments.work import LIVES, Executor, Outcome, Task, died, do
+from harbor.evaluation.running.folder import game_path, read_manifest
+from harbor.evaluation.running.game_folder import write_whole
+from harbor.evaluation.running.work import LIVES, Executor, Outcome, Task, died, do
 from harbor.folder import CALLS, EVENTS
 
 Files = dict[str, bytes]

@@ -19,8 +19,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
-from harbor.evaluation.experiments.ray_cluster import on_ray
-from harbor.evaluation.experiments.work import LIVES, Executor, Outcome, Task, died, do
+from harbor.evaluation.running.ray_cluster import on_ray
+from harbor.evaluation.running.work import LIVES, Executor, Outcome, Task, died, do
 
 AT_ONCE = 10
 """Games that one process holds side by side by default: most of the time they wait for models."""
@@ -28,13 +28,13 @@ Opening = Callable[[int | None, str | None], AbstractAsyncContextManager[Executo
 
 
 @asynccontextmanager
-async def in_this_process(places: int | None, address: str | None) -> AsyncIterator[Executor]:
+async def in_this_process(places: int | None, address: str | None) -> AsyncIterator[Executor]:  # noqa: ARG001 - all are opened alike
     """Hold games side by side in the event loop that runs."""
     yield Executor(places or AT_ONCE, do)
 
 
 @asynccontextmanager
-async def in_processes(places: int | None, address: str | None) -> AsyncIterator[Executor]:
+async def in_processes(places: int | None, address: str | None) -> AsyncIterator[Executor]:  # noqa: ARG001 - all are opened alike
     """Hold games in processes, each one at a time; by default there are as many as processors.
 
     The lifeline is a pipe that this process alone can write to: when it is closed, or this process dies, all end.

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import game_values
+from harbor.evaluation.analysis.statistics import Method, holm, paired
 from harbor.evaluation.experiments.design import EVERYONE, Comparison, Experiment, Side
-from harbor.evaluation.experiments.frames import CELL, game_values
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.statistics import Method, holm, paired
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A planned comparison: the mean of the differences game by game, with its 95 % interval, p and effect size.
 
-    `missing` counts repeats that lack a value on a side. `effect` is Cohen's d of paired samples, in standard deviations
-    of the differences; `p_holm` is p within the family of all planned comparisons of the experiment. `note` says why
-    there is no interval.
+    `missing` counts repeats that lack a value on a side. `effect` is Cohen's d of paired samples, in standard
+    deviations of the differences; `p_holm` is p within the family of all planned comparisons of the experiment. `note`
+    says why there is no interval.
     """
 
     metric: str
@@ -76,6 +75,12 @@ def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Serie
     return (of - against).dropna()
 
 
+def repeats_of(results: Results, comparison: Comparison) -> int:
+    """Count the repeats of a comparison's cells, whether they have a value or not."""
+    cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
+    return len({game.repeat for game in results.games if (game.arm, game.condition) in cells})
+
+
 def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
     """Give a value a repeat: of the whole game, or else the mean over what it is broken down by.
 
@@ -91,8 +96,6 @@ def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
 
 def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
     found = paired_differences(values, comparison).to_numpy()
-    cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
-    repeats = {game.repeat for game in results.games if (game.arm, game.condition) in cells}
     test = paired(found, skewed=METRICS[comparison.metric].spread != "mean")
     mean = test.difference
     return Difference(
@@ -100,7 +103,7 @@ def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) 
         comparison.of,
         comparison.against,
         pairs=mean.n,
-        missing=len(repeats) - mean.n,
+        missing=repeats_of(results, comparison) - mean.n,
         mean=mean.mean,
         sd=mean.sd,
         low=mean.low,

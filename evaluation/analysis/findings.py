@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harbor.evaluation.experiments.comparisons import Difference, differences
-from harbor.evaluation.experiments.correlations import Correlation, correlations
-from harbor.evaluation.experiments.estimates import Estimate, estimates
-from harbor.evaluation.experiments.frames import frame, measurements
-from harbor.evaluation.experiments.ratings import Rating, ratings
+from harbor.evaluation.analysis.comparisons import Difference, differences
+from harbor.evaluation.analysis.correlations import Correlation, correlations
+from harbor.evaluation.analysis.estimates import Estimate, estimates
+from harbor.evaluation.analysis.frames import frame, measurements
+from harbor.evaluation.analysis.ratings import Rating, ratings
 from harbor.evaluation.experiments.records import Results
 
 __all__ = ["Analysis", "Correlation", "Difference", "Estimate", "Rating", "analyse"]

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
+from harbor.evaluation.analysis.frames import CELL, QUESTION
+from harbor.evaluation.analysis.statistics import (
+    Mean,
+    Method,
+    bootstrap_mean,
+    clustered_mean,
+    t_mean,
+    wilson_mean,
+    within,
+)
 from harbor.evaluation.experiments.design import EVERYONE, measured
-from harbor.evaluation.experiments.frames import CELL, QUESTION
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.statistics import Mean, Method, bootstrap_mean, clustered_mean, t_mean, wilson_mean
 
 Cell = tuple[str, str]
 """An arm under a condition."""
@@ -52,7 +61,8 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
 
     One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
     down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
-    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval.
+    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. That of a
+    share is cut at 0 and at 1.
 
     Args:
         results: the records.
@@ -76,7 +86,7 @@ def _answers(values: pd.DataFrame) -> dict[Cell, dict[Question, pd.DataFrame]]:
     answers: dict[Cell, dict[Question, pd.DataFrame]] = {}
     pooled = pd.concat([values, _over_places(values)])
     for (arm, condition, *question), rows in pooled.groupby([*CELL, *QUESTION], dropna=False, sort=False):
-        answers.setdefault((arm, condition), {})[_question(*question)] = rows
+        answers.setdefault((str(arm), str(condition)), {})[_question(*question)] = rows
     return answers
 
 
@@ -85,7 +95,7 @@ def _over_places(values: pd.DataFrame) -> pd.DataFrame:
     whole = [*CELL, "metric", "bidder", "about"]
     places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
     only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
-    return values.merge(only[whole], on=whole).assign(at=pd.NA).astype({"at": "Int64"})
+    return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
 
 
 def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, str]]:
@@ -97,8 +107,8 @@ def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, s
     return reasons
 
 
-def _question(metric: str, bidder: str, about: str, at: int | None) -> Question:
-    return metric, bidder, about, None if pd.isna(at) else int(at)
+def _question(metric: object, bidder: object, about: object, at: Any) -> Question:
+    return str(metric), str(bidder), str(about), None if pd.isna(at) else int(at)
 
 
 def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
@@ -120,7 +130,7 @@ def _missing(
 
 
 def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) -> str:
-    """Say why a game has no value: it did not finish, or what was said of the question, of its bidder, or of its metric."""
+    """Say why a game has no value: it did not finish, or what was said of the question, its bidder, or its metric."""
     if game.status != "finished":
         return ": ".join(filter(None, (game.status, game.detail)))
     metric, bidder, _, _ = question
@@ -132,9 +142,24 @@ def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) 
 def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
     metric, bidder, about, at = question
     mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
-    why = tuple(f"{reason} ({count})" for reason, count in sorted(missing.items()))
-    interval = (mean.mean, mean.sd, mean.low, mean.high, mean.method, mean.note)
-    return Estimate(metric, *cell, bidder, about, at, games, missing.total(), why, *interval)
+    if METRICS[metric].unit == "share":
+        mean = within(mean, 0, 1)
+    return Estimate(
+        metric,
+        *cell,
+        bidder,
+        about,
+        at,
+        games=games,
+        missing=missing.total(),
+        why=tuple(f"{reason} ({count})" for reason, count in sorted(missing.items())),
+        mean=mean.mean,
+        sd=mean.sd,
+        low=mean.low,
+        high=mean.high,
+        method=mean.method,
+        note=mean.note,
+    )
 
 
 def _mean(question: Question, rows: pd.DataFrame) -> Mean:

@@ -7,14 +7,15 @@ are 95 %.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import statsmodels.api as sm
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
@@ -22,17 +23,15 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from harbor.seeding import derive
 
-Method = Literal["t", "bootstrap", "Wilson", "cluster-robust", "cluster bootstrap", "none"]
+Method = Literal["t", "bootstrap", "Wilson", "cluster-robust", "none"]
 Floats = NDArray[np.float64]
 
-RESAMPLES, RANK_RESAMPLES = 1999, 999
+RESAMPLES = 1999
 BOOTSTRAP_FROM = 20
 """How many values a bootstrap needs: of fewer, also of skewed ones, the t interval covers more nearly what it says.
 
 In samples of 5 and of 10 from an exponential distribution it holds the mean 90 % of the time, and BCa 81 and 88 %.
 """
-FEWEST_CLUSTERS = 5
-"""How many games can be resampled: of fewer there are too few different samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +56,6 @@ class Paired:
     p: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """Spearman's rho over `n` pairs of values from so many games, its p, and an interval."""
-
-    games: int
-    n: int
-    rho: float | None
-    p: float | None
-    low: float | None
-    high: float | None
-    note: str = ""
-
-
 def t_mean(values: ArrayLike) -> Mean:
     """Give the mean with the interval of Student's t."""
     found = _without_interval(values)
@@ -90,8 +76,15 @@ def bootstrap_mean(values: ArrayLike) -> Mean:
     if found.n < BOOTSTRAP_FROM:
         return t_mean(values)
     sample = (_floats(values),)
-    interval = stats.bootstrap(sample, np.mean, n_resamples=RESAMPLES, batch=500, rng=_rng()).confidence_interval
+    interval = stats.bootstrap(sample, np.mean, n_resamples=RESAMPLES, batch=500, rng=generator()).confidence_interval
     return _with_interval(found, interval.low, interval.high, "bootstrap")
+
+
+def within(found: Mean, least: float, most: float) -> Mean:
+    """Cut an interval where no mean can be: it covers as often as before."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(least, found.low), high=min(most, found.high))
 
 
 def wilson_mean(values: ArrayLike) -> Mean:
@@ -105,19 +98,20 @@ def wilson_mean(values: ArrayLike) -> Mean:
         raise ValueError("a share needs values of 0 and 1; take t_mean of others")
     if not found.n:
         return found
-    return _with_interval(found, *proportion_confint(sample.sum(), found.n, method="wilson"), "Wilson")
+    low, high = proportion_confint(sample.sum(), found.n, method="wilson")
+    return _with_interval(found, low, high, "Wilson")
 
 
-def clustered_mean(values: ArrayLike, groups: Sequence[object]) -> Mean:
+def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Mean:
     """Give the mean of values that come in groups (the bids of one game), with a cluster-robust interval.
 
     Every value counts once. The covariance is that of Liang and Zeger with the correction for few groups, and t has one
     degree of freedom less than there are groups. `sd` is that of the values.
     """
-    return _clustered(_floats(values), np.ones((len(groups), 1)), groups)
+    return _clustered(_floats(values), np.ones((np.size(values), 1)), groups)
 
 
-def clustered_difference(values: ArrayLike, groups: Sequence[object], of: Sequence[bool]) -> Mean:
+def clustered_difference(values: ArrayLike, groups: ArrayLike, of: ArrayLike) -> Mean:
     """Give the mean of the values marked in `of` minus that of the others, with a cluster-robust interval.
 
     A group may hold values of both kinds, as games of two arms do that share their seed.
@@ -156,31 +150,6 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def spearman(one: ArrayLike, other: ArrayLike, games: Sequence[object]) -> Rank:
-    """Correlate the ranks of two series of values, with an interval by resampling whole games.
-
-    `p` is scipy's: it takes pairs as independent of each other, as published ones do; the interval does not.
-    Resamples in which a series is constant have no rho and are left out.
-
-    Args:
-        one: a value a pair.
-        other: the other value of each.
-        games: which game each pair is of.
-    """
-    x, y = _floats(one), _floats(other)
-    count = len(set(games))
-    if len(x) < 3:
-        return Rank(count, len(x), None, None, None, None, "fewer than 3 pairs")
-    if _constant(x) or _constant(y):
-        return Rank(count, len(x), None, None, None, None, "the values of one side are all equal")
-    found = stats.spearmanr(x, y)
-    rho, p = float(found.statistic), float(found.pvalue)
-    if count < FEWEST_CLUSTERS:
-        return Rank(count, len(x), rho, p, None, None, f"fewer than {FEWEST_CLUSTERS} games to resample")
-    low, high = _resampled_rho(x, y, games)
-    return Rank(count, len(x), rho, p, low, high)
-
-
 def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0.8) -> int:
     """Say how many pairs a two-sided paired t test needs to find a mean difference of `effect`.
 
@@ -195,23 +164,29 @@ def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0
     """
     if not (np.isfinite(effect) and effect and np.isfinite(sd) and sd > 0 and 0 < alpha < power < 1):
         raise ValueError(f"effect {effect!r}, sd {sd!r}, alpha {alpha!r}, power {power!r}: no number of pairs")
-    size, test = abs(effect) / sd, TTestPower()
-    if test.power(size, 2, alpha) >= power:
-        return 2
-    return int(np.ceil(test.solve_power(size, alpha=alpha, power=power)))
+
+    def found(pairs: int) -> float:
+        """How often it is found, and in its own direction."""
+        return float(TTestPower().power(abs(effect) / sd, pairs, alpha / 2, alternative="larger"))
+
+    enough = 2  # TTestPower's own solver does not converge where a few pairs are enough
+    while found(enough) < power:  # NaN, for what is all but certain, ends the search as it should
+        enough *= 2
+    return 2 + bisect_left(range(2, enough), power, key=found)
 
 
 def _floats(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=float)
 
 
-def _rng() -> np.random.Generator:
+def generator() -> np.random.Generator:
+    """Open the random stream of resampling, the same each time."""
     return np.random.default_rng(derive(0, "resampling"))
 
 
-def _constant(values: Floats) -> bool:
-    """Whether values are equal but for rounding: their spread would be that of the arithmetic."""
-    return bool(np.ptp(values) <= 1e-12 * np.abs(values).max())
+def constant(values: Floats) -> bool:
+    """Whether values are equal but for rounding, or too near to zero to be squared: their spread means nothing."""
+    return bool(np.ptp(values) <= max(1e-12 * np.abs(values).max(), 1e-150))
 
 
 def _without_interval(values: ArrayLike) -> Mean:
@@ -221,7 +196,7 @@ def _without_interval(values: ArrayLike) -> Mean:
         return Mean(0, None, None, None, None, "none", "no values")
     if len(sample) == 1:
         return Mean(1, float(sample[0]), None, None, None, "none", "one value has no spread")
-    note = f"all {len(sample)} values are equal" if _constant(sample) else ""
+    note = f"all {len(sample)} values are equal" if constant(sample) else ""
     sd = 0.0 if note else float(sample.std(ddof=1))
     return Mean(len(sample), float(sample.mean()), sd, None, None, "none", note)
 
@@ -230,7 +205,7 @@ def _with_interval(found: Mean, low: float, high: float, method: Method) -> Mean
     return Mean(found.n, found.mean, found.sd, float(low), float(high), method)
 
 
-def _clustered(values: Floats, design: Floats, groups: Sequence[object]) -> Mean:
+def _clustered(values: Floats, design: Floats, groups: ArrayLike) -> Mean:
     """Fit by least squares and give the last coefficient."""
     found, codes = _without_interval(values), np.unique(np.asarray(groups), return_inverse=True)[1]
     if found.note:
@@ -244,49 +219,6 @@ def _clustered(values: Floats, design: Floats, groups: Sequence[object]) -> Mean
 
 def _sign_flip_p(differences: Floats) -> float:
     test = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", vectorized=True, batch=500, rng=_rng()
+        (differences,), np.mean, permutation_type="samples", vectorized=True, batch=500, rng=generator()
     )
     return float(test.pvalue)
-
-
-def _resampled_rho(x: Floats, y: Floats, games: Sequence[object]) -> tuple[float | None, float | None]:
-    """Give the 2.5 and 97.5 % quantiles of rho over resamples of games.
-
-    A game counts as often as it was drawn, and so do its pairs: rho of weighted pairs, for all resamples at once, which
-    scipy does not have. Ranking every resample anew would take minutes for a thousand games.
-    """
-    pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
-    codes = np.unique(np.asarray(games), return_inverse=True)[1]
-    held = sparse.csr_array((np.ones(len(x)), (codes, which.ravel())))  # how often a game holds a pair of values
-    count, sides = codes.max() + 1, [np.unique(side, return_inverse=True)[1] for side in pairs.T]
-
-    def rho(drawn: NDArray[np.int64], axis: int) -> Floats:
-        weights = np.apply_along_axis(np.bincount, axis, drawn, minlength=count) @ held
-        return _weighted_rho(weights, *sides)
-
-    draws = (np.arange(count),)
-    found = stats.bootstrap(
-        draws, rho, n_resamples=RANK_RESAMPLES, batch=100, vectorized=True, method="percentile", rng=_rng()
-    )
-    spread = found.bootstrap_distribution[np.isfinite(found.bootstrap_distribution)]
-    low, high = np.quantile(spread, (0.025, 0.975))
-    return float(low), float(high)
-
-
-def _weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) -> Floats:
-    """Correlate the mean ranks of pairs that count as often as their weights say; NaN where a side is constant.
-
-    Args:
-        weights: resamples by pairs.
-        x: the rank of each pair's one value among the different ones, from 0.
-        y: that of its other value.
-    """
-    spans = []
-    for side in (x, y):
-        ties = weights @ sparse.csr_array((np.ones(len(side)), (np.arange(len(side)), side)))
-        ranks = np.cumsum(ties, axis=-1) - (ties - 1) / 2
-        spans.append(ranks[..., side] - (weights.sum(axis=-1, keepdims=True) + 1) / 2)
-    one, other = spans
-    together = (weights * one * other).sum(axis=-1)
-    apart = np.sqrt((weights * one**2).sum(axis=-1) * (weights * other**2).sum(axis=-1))
-    return np.divide(together, apart, out=np.full_like(together, np.nan), where=apart > 0)

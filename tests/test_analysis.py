@@ -1,0 +1,397 @@
+"""The analysis of records: what is averaged, paired, counted as missing, and which interval it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor.evaluation.analysis.findings import analyse
+from harbor.evaluation.analysis.frames import frame
+from harbor.evaluation.analysis.statistics import (
+    bootstrap_mean,
+    clustered_mean,
+    holm,
+    paired,
+    t_mean,
+    wilson_mean,
+    within,
+)
+from harbor.evaluation.experiments.design import EVERYONE, Experiment, measured
+from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.metrics.measurement import Measurement
+
+ANN, BEN = "Ann", "Ben"
+
+
+def designed(*metrics, arms=("plain", "wise"), conditions=("poor",), **more):
+    return Experiment.model_validate(
+        {
+            "name": "trial",
+            "title": "A trial",
+            "question": "Does it help?",
+            "source": "here",
+            "repeats": 3,
+            "auction": {},
+            "arms": [{"name": name} for name in arms],
+            "conditions": [{"name": name} for name in conditions],
+            "metrics": metrics,
+        }
+        | more
+    )
+
+
+def held(repeat, *measurements, arm="plain", condition="poor"):
+    return GameRecord(arm, condition, repeat, 100 + repeat, "finished", measurements=measurements)
+
+
+def failed(repeat, arm="plain", condition="poor", why="the model fell silent"):
+    return GameRecord(arm, condition, repeat, 100 + repeat, "failed", why)
+
+
+def profits(ann, ben=0.0):
+    return Measurement("profit", ann, ANN), Measurement("profit", ben, BEN)
+
+
+def estimate(analysis, metric="profit", bidder=ANN, arm="plain", condition="poor", about="", at=None):
+    wanted = (metric, arm, condition, bidder, about, at)
+    [found] = [
+        one
+        for one in analysis.estimates
+        if (one.metric, one.arm, one.condition, one.bidder, one.about, one.at) == wanted
+    ]
+    return found
+
+
+def numbers(found):
+    return found.mean, found.sd, found.low, found.high, found.method
+
+
+# ---------------------------------------------------------------- estimates
+
+
+def test_a_bidder_has_the_t_interval_of_its_games():
+    found = estimate(analyse(Results(designed("profit"), tuple(held(n, *profits(10.0 * n)) for n in (1, 2, 3)))))
+    assert numbers(found) == numbers(t_mean([10, 20, 30]))
+    assert (found.games, found.missing, found.why) == (3, 0, ())
+
+
+def test_everyone_is_the_mean_over_the_bidders_of_each_game():
+    games = [held(1, *profits(10.0, 30.0)), held(2, *profits(0.0, 2.0)), held(3, *profits(7.0, -1.0))]
+    found = estimate(analyse(Results(designed("profit"), tuple(games))), bidder=EVERYONE)
+    assert numbers(found) == numbers(t_mean([20, 1, 3]))
+    assert found.games == 3
+
+
+def test_what_is_the_games_own_is_nobodys_mean():
+    games = [held(n, Measurement("survivors", float(n))) for n in (1, 2, 3)]
+    found = [one for one in analyse(Results(designed("survivors"), tuple(games))).estimates if one.arm == "plain"]
+    assert [(one.bidder, one.mean) for one in found] == [("", 2)]
+
+
+def test_failed_unfinished_and_unmeasured_games_are_counted_with_their_reasons():
+    games = [
+        held(1, *profits(1.0)),
+        held(2, Measurement("profit", None, ANN, missing="nothing was for sale")),
+        failed(3),
+        failed(4),
+        GameRecord("plain", "poor", 5, 105, "unfinished"),
+        held(6, Measurement("profit", None, missing="the log opens no ascending auction")),
+        held(7),
+    ]
+    found = estimate(analyse(Results(designed("profit"), tuple(games))))
+    assert (found.games, found.missing, found.mean, found.low) == (1, 6, 1, None)
+    assert found.why == (
+        "failed: the model fell silent (2)",
+        "not measured in this game (1)",
+        "nothing was for sale (1)",
+        "the log opens no ascending auction (1)",
+        "unfinished (1)",
+    )
+    assert found.note == "one value has no spread"
+
+
+def test_a_cell_without_a_finished_game_has_its_metrics_without_numbers():
+    analysis = analyse(Results(designed("profit", "rank"), (failed(1), held(1, *profits(1.0), arm="wise"))))
+    for metric in ("profit", "rank"):
+        found = estimate(analysis, metric, EVERYONE)
+        assert (found.games, found.missing, found.mean, found.method) == (0, 1, None, "none")
+    assert estimate(analysis, "profit", arm="wise").mean == 1
+    assert estimate(analysis, "rank", EVERYONE, arm="wise").why == ("not measured in this game (1)",)
+
+
+def test_a_binary_metric_takes_wilson_for_a_bidder_and_t_for_everyone():
+    games = [
+        held(n, Measurement("survived", float(n > 1), ANN), Measurement("survived", float(n > 2), BEN))
+        for n in range(1, 5)
+    ]
+    analysis = analyse(Results(designed("survived"), tuple(games)))
+    assert numbers(estimate(analysis, "survived")) == numbers(wilson_mean([0, 1, 1, 1]))
+    assert numbers(estimate(analysis, "survived", EVERYONE)) == numbers(within(t_mean([0, 0.5, 1, 1]), 0, 1))
+
+
+def test_a_skewed_metric_takes_a_bootstrap_over_many_games_and_t_where_it_is_broken_down():
+    values = [(n % 7) ** 3 / 10 for n in range(30)]
+    games = [
+        held(n, Measurement("engagement", value, ANN), Measurement("engagement", value, ANN, "Vase", 2))
+        for n, value in enumerate(values)
+    ]
+    analysis = analyse(Results(designed("engagement"), tuple(games)))
+    whole, broken_down = (
+        estimate(analysis, "engagement", about=about, at=at) for about, at in (("", None), ("Vase", 2))
+    )
+    assert (whole.method, broken_down.method) == ("bootstrap", "t")
+    assert (whole.mean, whole.low) == pytest.approx((bootstrap_mean(values).mean, bootstrap_mean(values).low), rel=0.01)
+    assert numbers(broken_down) == pytest.approx(numbers(t_mean(values)))
+
+
+def test_the_interval_of_a_share_ends_where_shares_end_and_that_of_a_ratio_does_not():
+    both = ("failed_bid_rate", "profit_ratio")
+    games = [held(n, *(Measurement(metric, value, ANN) for metric in both)) for n, value in ((1, 0.5), (2, 1.0))]
+    found = analyse(Results(designed(*both), tuple(games)))
+    assert (estimate(found, both[0]).low, estimate(found, both[0]).high) == (0, 1)
+    assert numbers(estimate(found, both[1])) == numbers(t_mean([0.5, 1.0]))
+
+
+def test_bids_of_one_game_are_one_cluster():
+    bids, repeats = [0.1, 0.2, 0.9, 0.4, 0.4], [1, 1, 2, 3, 3]
+    games = [
+        held(n, *(Measurement("bid_increase", bid, ANN) for bid, of in zip(bids, repeats, strict=True) if of == n))
+        for n in (1, 2, 3)
+    ]
+    found = estimate(analyse(Results(designed("bid_increase"), tuple(games))), "bid_increase")
+    assert numbers(found) == numbers(clustered_mean(bids, repeats))
+    assert (found.games, found.method) == (3, "cluster-robust")
+
+
+def test_what_is_measured_at_places_is_estimated_at_each_and_over_all():
+    days = [(1, 8.0, 10.0), (2, 6.0, 7.0), (3, 8.0, 6.0)]
+    games = [
+        held(n, Measurement("health", one, ANN, at=1), Measurement("health", two, ANN, at=2)) for n, one, two in days
+    ]
+    analysis = analyse(Results(designed("health"), tuple(games)))
+    assert numbers(estimate(analysis, "health", at=2)) == numbers(t_mean([10, 7, 6]))
+    assert estimate(analysis, "health").mean == pytest.approx(7.5)
+    assert estimate(analysis, "health").method == "cluster-robust"
+
+
+# ---------------------------------------------------------------- comparisons
+
+WISER = {"metric": "profit", "of": {"arm": "wise", "bidder": ANN}, "against": {"arm": "plain", "bidder": ANN}}
+
+
+def test_a_comparison_pairs_games_of_the_same_repeat():
+    plain, wise = [3.0, 50.0, -20.0, 8.0], [5.0, 51.0, -17.0, 12.0]
+    games = [held(n, *profits(value)) for n, value in enumerate(plain, 1)]
+    games += [held(n, *profits(value), arm="wise") for n, value in reversed(list(enumerate(wise, 1)))]
+    [found] = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games))).differences
+    test = paired([2, 1, 3, 4])
+    assert numbers(found) == numbers(test.difference)
+    assert (found.p, found.effect, found.pairs, found.missing) == (test.p, test.effect, 4, 0)
+
+
+def test_a_share_is_compared_by_flipping_signs():
+    def survived(value):
+        return Measurement("survived", float(value), ANN)
+
+    games = [held(n, survived(n > 5)) for n in range(1, 7)] + [held(n, survived(1), arm="wise") for n in range(1, 7)]
+    of = WISER | {"metric": "survived"}
+    [found] = analyse(Results(designed("survived", comparisons=[of]), tuple(games))).differences
+    assert (found.mean, found.p) == (pytest.approx(5 / 6), pytest.approx(2 / 2**5))  # five wins, no loss, one draw
+
+
+def test_a_failed_game_takes_its_pair_out_and_is_counted():
+    games = [held(1, *profits(1.0)), failed(2), held(3, *profits(2.0)), held(4, *profits(4.0))]
+    games += [held(n, *profits(10.0), arm="wise") for n in (1, 2, 3)] + [held(4, arm="wise")]
+    [found] = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games))).differences
+    assert (found.mean, found.pairs, found.missing) == (8.5, 2, 2)
+
+
+def test_a_comparison_goes_through_what_it_leaves_open_and_holm_through_all_of_it():
+    rivals = {"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}}
+    experiment = designed("profit", conditions=("poor", "rich"), comparisons=[WISER, rivals])
+    games = [
+        held(n, *profits(n * weight, n % 3), arm=arm, condition=condition)
+        for n in range(1, 7)
+        for arm, weight in (("plain", 0.9), ("wise", 1.7))
+        for condition in ("poor", "rich")
+    ]
+    found = analyse(Results(experiment, tuple(games))).differences
+    assert [(one.of.arm, one.of.condition) for one in found] == [
+        *(("wise", condition) for condition in ("poor", "rich")),
+        *((arm, condition) for arm in ("plain", "wise") for condition in ("poor", "rich")),
+    ]
+    assert all(one.against.condition == one.of.condition for one in found)
+    assert [one.p_holm for one in found] == holm([one.p for one in found])
+    assert found[0].p_holm == pytest.approx(6 * found[0].p)
+
+
+def test_a_comparison_without_pairs_has_no_p_and_does_not_count_in_the_family():
+    rivals = {"metric": "profit", "of": {"arm": "plain", "bidder": ANN}, "against": {"arm": "plain", "bidder": BEN}}
+    games = [held(n, *profits(float(n**2))) for n in (1, 2, 3)] + [failed(n, arm="wise") for n in (1, 2, 3)]
+    empty, full = analyse(Results(designed("profit", comparisons=[WISER, rivals]), tuple(games))).differences
+    assert (empty.pairs, empty.missing, empty.mean, empty.p, empty.p_holm) == (0, 3, None, None, None)
+    assert empty.note == "no values"
+    assert full.p_holm == full.p
+
+
+def test_what_is_measured_item_by_item_is_compared_by_the_mean_of_each_game():
+    def bids(plain, repeat, arm):
+        counts = [Measurement("engagement", count, ANN, item, at) for item, count, at in plain]
+        return held(repeat, *counts, arm=arm)
+
+    games = [bids([("Vase", 1.0, 1), ("Urn", 3.0, 2)], n, "plain") for n in (1, 2)]
+    games += [bids([("Clock", 4.0, 1), ("Urn", 4.0 + n, 2)], n, "wise") for n in (1, 2)]
+    [found] = analyse(
+        Results(designed("engagement", comparisons=[WISER | {"metric": "engagement"}]), tuple(games))
+    ).differences
+    assert (found.mean, found.pairs) == ((2.5 + 3) / 2, 2)
+
+
+def test_everyones_share_of_the_games_own_is_the_game():
+    more = {"metric": "survivors", "of": {"arm": "wise"}, "against": {"arm": "plain"}}
+    games = [held(n, Measurement("survivors", float(n))) for n in (1, 2)]
+    games += [held(n, Measurement("survivors", 5.0), arm="wise") for n in (1, 2)]
+    [found] = analyse(Results(designed("survivors", comparisons=[more]), tuple(games))).differences
+    assert found.mean == 3.5
+
+
+# ---------------------------------------------------------------- correlations and ratings
+
+
+def planned_and_bid(repeat, ann, ben, arm="plain"):
+    rows = [
+        Measurement(metric, float(value), bidder, at=at)
+        for bidder, pairs in ((ANN, ann), (BEN, ben))
+        for at, pair in enumerate(pairs, 1)
+        for metric, value in zip(("priority_initial", "bids"), pair, strict=True)
+    ]
+    return held(repeat, *rows, arm=arm)
+
+
+def test_a_correlation_joins_bidder_and_place_over_all_games():
+    experiment = designed("priority_initial", correlations=[("priority_initial", "bids")])
+    games = [planned_and_bid(n, [(1, 1), (2, 2), (3, 4)], [(3, 0), (2, 3), (1, 7)]) for n in range(1, 7)]
+    games[0] = planned_and_bid(1, [(1, 1), (2, 2)], [(3, 0), (2, 3), (1, 7)])
+    found = {one.bidder: one for one in analyse(Results(experiment, tuple(games))).correlations if one.arm == "plain"}
+    assert set(found) == {EVERYONE, ANN, BEN}
+    assert (found[ANN].rho, found[BEN].rho) == (pytest.approx(1), pytest.approx(-1))
+    assert (found[EVERYONE].games, found[EVERYONE].pairs, found[ANN].pairs) == (6, 35, 17)
+    assert found[EVERYONE].name == "priority_initial ~ bids"
+    assert found[EVERYONE].low < found[EVERYONE].rho < found[EVERYONE].high
+    assert found[EVERYONE].p < 1
+
+
+def test_a_correlation_without_common_rows_says_so():
+    experiment = designed("profit", correlations=[("profit", "bids")])
+    games = [held(n, *profits(1.0), Measurement("bids", 2.0, ANN, at=1)) for n in (1, 2)]
+    found = analyse(Results(experiment, tuple(games))).correlations[0]
+    assert (found.pairs, found.rho, found.note) == (0, None, "fewer than 3 pairs")
+
+
+def ranks(metric, repeat, winner, at=None):
+    return [Measurement(metric, float(1 if bidder == winner else 2), bidder, at=at) for bidder in (ANN, BEN)]
+
+
+def test_who_wins_more_games_is_rated_higher():
+    games = [held(n, *ranks("rank", n, ANN if n % 4 else BEN)) for n in range(1, 9)]
+    ann, ben = analyse(Results(designed("profit", trueskill=True), tuple(games))).ratings
+    assert (ann.bidder, ann.games, ann.orders) == (ANN, 8, 100)
+    assert ann.mu > 25 > ben.mu
+    assert ann.mu_low < ann.mu < ann.mu_high
+
+
+def test_ratings_stand_in_the_order_of_the_design():
+    ranked = [held(1, *ranks("rank", 1, ANN), arm=arm) for arm in ("plain", "wise")]
+    found = analyse(Results(designed("profit", trueskill=True, arms=("wise", "plain")), tuple(ranked))).ratings
+    assert [one.arm for one in found] == ["wise", "wise", "plain", "plain"]
+
+
+def test_a_series_is_rated_by_each_of_its_auctions():
+    experiment = designed("series_rank", trueskill=True, auction={"series": {"auctions": 3}})
+    assert measured(experiment) == ("series_rank",)
+    games = [held(n, *(row for at in (1, 2, 3) for row in ranks("series_rank", n, ANN, at))) for n in (1, 2)]
+    assert {one.bidder: one.games for one in analyse(Results(experiment, tuple(games))).ratings} == {ANN: 6, BEN: 6}
+
+
+def test_games_are_measured_by_what_is_correlated_and_rated_too():
+    experiment = designed("profit", correlations=[("bids", "won"), ("profit", "won")], trueskill=True)
+    assert measured(experiment) == ("profit", "bids", "won", "rank")
+
+
+# ---------------------------------------------------------------- all of it
+
+FULL = designed(
+    "profit",
+    "survived",
+    "bid_increase",
+    conditions=("poor", "rich"),
+    correlations=[("priority_initial", "bids")],
+    comparisons=[WISER, {"metric": "bid_increase", "of": {"arm": "wise"}, "against": {"arm": "plain"}}],
+    trueskill=True,
+)
+VALUES = st.sampled_from([0.0, 0.1, 1.0, 2.0, 1000.0])
+MEASUREMENTS = st.lists(
+    st.builds(
+        Measurement,
+        st.sampled_from(["profit", "bid_increase", "priority_initial", "bids"]),
+        VALUES | st.none(),
+        st.sampled_from([ANN, BEN]),
+        at=st.sampled_from([None, 1, 2]),
+        missing=st.just("lost"),
+    ),
+    max_size=8,
+).map(tuple)
+
+
+@st.composite
+def any_results(draw):
+    games = [
+        draw(
+            st.builds(failed, st.just(repeat), st.just(arm), st.just(condition))
+            | st.builds(lambda rows, r, a, c: held(r, *rows, arm=a, condition=c), MEASUREMENTS, *map(st.just, cell))
+        )
+        for repeat in range(1, draw(st.integers(1, 6)) + 1)
+        for arm in ("plain", "wise")
+        for condition in ("poor", "rich")
+        for cell in [(repeat, arm, condition)]
+    ]
+    return Results(FULL, tuple(games))
+
+
+@given(any_results(), st.randoms())
+@settings(max_examples=15)
+def test_records_of_any_shape_are_analysed_without_nan_whatever_their_order(results, random):
+    shuffled = replace(results, games=tuple(random.sample(results.games, len(results.games))))
+    analysis = analyse(results)
+    assert analyse(shuffled) == analysis
+    for found in (*analysis.estimates, *analysis.differences, *analysis.correlations, *analysis.ratings):
+        fields = (getattr(found, name) for name in type(found).__slots__)
+        assert all(isfinite(value) for value in fields if isinstance(value, float))
+    for found in analysis.estimates:
+        assert found.games + found.missing == len(results.games) / 4
+        assert sum(int(why.rpartition("(")[2][:-1]) for why in found.why) == found.missing
+    assert {one.metric for one in analysis.estimates} >= set(measured(FULL))
+
+
+def test_resampling_does_not_hang_on_the_order_of_records():
+    metrics = ("engagement", "bid_increase")
+    games = [
+        held(n, *(Measurement(metric, 1 / (n + place), ANN) for metric in metrics for place in range(1, 3)), arm=arm)
+        for n in range(1, 26)
+        for arm in ("plain", "wise")
+    ]
+    games += [held(26, Measurement("engagement", 3.0, BEN))]
+    experiment = designed(*metrics, comparisons=[WISER | {"metric": "engagement"}])
+    assert analyse(Results(experiment, tuple(games))) == analyse(Results(experiment, tuple(reversed(games))))
+
+
+def test_the_table_of_measurements_has_a_row_each_and_a_type_a_column():
+    table = frame(Results(designed("profit"), (held(1, *profits(1.0)), failed(2), held(3))))
+    assert len(table) == 2
+    assert [*table] == "arm condition repeat seed status metric bidder about at value missing".split()  # noqa: SIM905
+    assert (str(table["at"].dtype), str(table["value"].dtype)) == ("Int64", "float64")
+    assert [str(kind) for kind in frame(Results(designed("profit"), ())).dtypes] == [str(kind) for kind in table.dtypes]

@@ -1,0 +1,203 @@
+"""What an experiment will take, counted by a dry run, against what it takes in earnest."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from harbor import cli
+from harbor.errors import ConfigError
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.dry_run import dry_run
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.experiments.holding import hold
+from harbor.evaluation.metrics.calls import calls
+from harbor.events import ModelCalled
+from harbor.log import of_type
+from harbor.run import Auction
+
+ITEMS = [{"name": name, "start": 1000, "true_value": 2000} for name in ("Vase", "Clock")]
+PAIR = [{"name": "Ann", "model": "@1", "budget": 4000}, {"name": "Ben", "model": "@2", "budget": 3000}]
+
+
+def design(models: tuple[str, ...] = (), **changes) -> Experiment:
+    """Two small arms, of which one plans and has more games; the built-in model plays where no other is given."""
+    values = {
+        "name": "small",
+        "title": "Small",
+        "question": "What does it cost?",
+        "source": "none",
+        "repeats": 2,
+        "metrics": ["profit"],
+        "auction": {"items": ITEMS, "bidders": PAIR},
+        "arms": [
+            {"name": "plain", "auction": {"bidders": {"*": {"planning": "none"}}}},
+            {"name": "planned", "repeats": 3},
+        ],
+        "models": (*models, *["simulated"] * (2 - len(models))),
+    }
+    return Experiment.model_validate(values | changes)
+
+
+async def held(experiment: Experiment):
+    return [await hold(game, ()) for game in games(experiment)]
+
+
+async def test_where_every_game_is_played_the_estimate_is_what_the_experiment_takes():
+    experiment = design()
+    records = await held(experiment)
+    found = await dry_run(experiment, sample=3)
+    assert found.games == found.played == len(records) == 5
+    assert found.usage.calls == sum(record.calls for record in records) > 0
+    assert found.usage.input_tokens == sum(record.input_tokens for record in records)
+    assert found.usage.output_tokens == sum(record.output_tokens for record in records)
+
+
+async def test_a_game_that_is_played_stands_for_all_of_its_arm_and_condition():
+    conditions = [{"name": "one"}, {"name": "two", "auction": {"items": ITEMS[:1]}}]
+    experiment = design(conditions=conditions)
+    records = {(record.arm, record.condition): record for record in await held(experiment) if record.repeat == 1}
+    found = await dry_run(experiment)
+    assert (found.games, found.played) == (10, 4)
+    assert found.usage.calls == sum(
+        record.calls * {"plain": 2, "planned": 3}[arm] for (arm, _), record in records.items()
+    )
+    planned = found.arms[1]
+    assert planned.games == 6
+    assert [usage.calls for usage in planned.played] == [
+        records["planned", "one"].calls,
+        records["planned", "two"].calls,
+    ]
+    assert planned.usage.input_tokens == 3 * sum(usage.input_tokens for usage in planned.played)
+
+
+async def test_repeats_scale_the_estimate():
+    once, often = await dry_run(design(), repeats=1), await dry_run(design(), repeats=100)
+    assert (once.games, often.games) == (2, 200)
+    assert often.usage.output_tokens == 100 * once.usage.output_tokens
+    assert often.usage.chain == once.usage.chain
+
+
+async def test_what_a_seat_is_asked_counts_for_the_model_that_would_play_it():
+    models = ("openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-latest")
+    found = await dry_run(design(models, repeats=1, arms=[{"name": "planned"}]))
+    [game] = games(design(repeats=1, arms=[{"name": "planned"}]))
+    log = (await Auction.model_validate(game.config.model_dump()).arun()).log
+    for bidder, model in zip(("Ann", "Ben"), models, strict=True):
+        made = [call for call in of_type(log, ModelCalled) if call.bidder == bidder]
+        [use] = [use for use in found.usage.models if use.model == model]
+        assert use.calls == len(made) > 0
+        assert use.input_tokens == sum(call.input_tokens for call in made)
+        assert use.output_tokens == sum(call.output_tokens for call in made)
+        assert use.cost == pytest.approx(
+            (use.input_tokens * use.input_price + use.output_tokens * use.output_price) / 1_000_000
+        )
+    assert found.usage.chain == calls(log).chain
+    assert found.usage.cost == pytest.approx(sum(use.cost for use in found.usage.models))
+
+
+async def test_no_model_is_called_and_no_store_of_memories_is_touched(monkeypatch, tmp_path):
+    def refuse(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    store = tmp_path / "memories"
+    auction = {"items": ITEMS, "bidders": [PAIR[0] | {"memory": "list", "learning": True}], "series": {"auctions": 2}}
+    auction["memory"] = {"store": str(store)}
+    found = await dry_run(design(("openai:gpt-4o",), auction=auction, arms=[{"name": "one"}]))
+    assert found.usage.calls > 0
+    assert not store.exists()
+
+
+async def test_a_series_counts_all_its_auctions():
+    arms = [{"name": "one"}]
+    auction = {"items": ITEMS, "bidders": PAIR}
+    alone = await dry_run(design(auction=auction, arms=arms, repeats=1))
+    series = await dry_run(design(auction=auction | {"series": {"auctions": 3}}, arms=arms, repeats=1))
+    assert series.usage.calls > 2 * alone.usage.calls
+    assert series.usage.chain > 2 * alone.usage.chain
+
+
+async def test_a_price_of_ones_own_counts_and_an_unknown_one_leaves_the_cost_unknown():
+    mine = {"use": "openai:house-model", "input_price": 10, "output_price": 20}
+    auction = {"items": ITEMS, "bidders": [PAIR[0] | {"model": "mine"}, PAIR[1]], "models": {"mine": mine}}
+    found = await dry_run(design(("simulated", "openai:nobody-knows"), auction=auction, arms=[{"name": "one"}]))
+    costs = {use.model: use.cost for use in found.usage.models}
+    assert costs["mine"] > 0
+    assert costs["openai:nobody-knows"] is None
+    assert found.usage.cost is None
+    assert found.usage.calls > 0
+
+
+async def test_a_model_that_nobody_provides_is_refused():
+    with pytest.raises(ConfigError, match="unknown model 'gpt-4o'; choose one of: anthropic:MODEL"):
+        await dry_run(design(("gpt-4o",)))
+
+
+# ---------------------------------------------------------------- the command
+
+
+def run(*words: str):
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "harbor", "estimate", *words], capture_output=True, text=True, env=dict(os.environ)
+    )
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("estimate") / "small.json"
+    path.write_text(design().model_dump_json())
+    return str(path)
+
+
+def test_the_command_gives_one_object_with_models_prices_and_arms(small):
+    model = ("--model", "openai:gpt-4o-mini")
+    done = run(small, *model, *model, "--repeats", "4", "--arm", "planned", "--json")
+    found = json.loads(done.stdout)
+    assert (found["experiment"], found["games"], found["simulated"]) == ("small", 4, True)
+    [model] = found["models"]
+    assert (model["model"], model["input_price"], model["output_price"]) == ("openai:gpt-4o-mini", 0.15, 0.6)
+    assert model["calls"] == found["calls"] > 0
+    assert found["cost_dollars"] == pytest.approx(
+        (model["input_tokens"] * 0.15 + model["output_tokens"] * 0.6) / 1e6, abs=1e-6
+    )
+    assert found["prices"].keys() == {"package", "version", "date"}
+    assert [arm["arm"] for arm in found["arms"]] == ["planned"]
+
+
+def test_the_command_says_where_prices_come_from_and_that_the_bidders_are_simulated(small):
+    done = run(small, "--model", "openai:gpt-nobody-knows")
+    words = " ".join(done.stdout.split())
+    assert "unknown" in words
+    assert "2 of 5 games were played, on the built-in model (simulated bidders)" in words
+    assert "Prices are those of genai-prices" in words
+    assert "four characters each" in words
+    assert "no price of model 'openai:gpt-nobody-knows' is known" in done.stderr
+    assert "input_price" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("smal",), "unknown experiment 'smal'"),
+        (("tom", "--arm", "nine"), "unknown arm 'nine'"),
+        (("tom", "--repeats", "0"), "'--repeats'"),
+        (("tom", "--model", "a:b", "--model", "simulated"), "model 'simulated' is one too many"),
+    ],
+)
+def test_a_mistake_is_one_line(words, complaint, monkeypatch, capsys):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "argv", ["harbor", "estimate", *words])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert (left.value.code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1

@@ -1,0 +1,309 @@
+"""Experiments as data: games paired by common random numbers, slots filled in turn, mistakes named in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor.config import AuctionConfig, check
+from harbor.errors import ConfigError
+from harbor.evaluation.experiments.catalog import experiment, presets
+from harbor.evaluation.experiments.design import Experiment, Variation, model_slots, standing_in, with_models
+from harbor.evaluation.experiments.games import Game, games, games_in_all
+
+ITEMS = [
+    {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
+    for letter, start in zip("ABC", (30, 10, 20), strict=True)
+]
+PERSONAS = ("downsizing", "investment-buyers", "vacation-homes", "urban-dwellers")
+
+
+def design(**changes: Any) -> dict[str, Any]:
+    """Two arms under two conditions, in the shape of a TOML file."""
+    auction = {
+        "items": ITEMS,
+        "bidders": [
+            {"name": "Ann", "persona": "@1", "model": "@1"},
+            {"name": "Ben", "persona": "@2", "model": "@2"},
+            {"name": "Cho", "model": "@1"},
+        ],
+    }
+    plain = {
+        "name": "own",
+        "title": "An experiment",
+        "question": "Which?",
+        "source": "nobody",
+        "repeats": 3,
+        "auction": auction,
+        "models": ["simulated", "simulated"],
+        "metrics": ["profit", "items_won"],
+        "arms": [
+            {"name": "plain"},
+            {"name": "mindful", "auction": {"bidders": {"Ann": {"theory_of_mind": "inferred"}}}},
+        ],
+        "conditions": [
+            {"name": "poor", "auction": {"bidders": {"*": {"budget": 40}}}},
+            {"name": "rich", "auction": {"bidders": {"*": {"budget": 100}}}},
+        ],
+    }
+    return plain | changes
+
+
+def made(**changes: Any) -> Experiment:
+    return check(Experiment, design(**changes), "own.toml")
+
+
+def seats(game: Game) -> list[str]:
+    return [bidder.name for bidder in game.config.bidders]
+
+
+def changes(variation: Variation, key: str) -> bool:
+    return key in variation.auction or (key == "items" and variation.order is not None)
+
+
+# ---------------------------------------------------------------- pairing
+
+
+@pytest.mark.parametrize("name", presets())
+def test_games_of_a_repeat_share_seed_items_order_and_seats_unless_these_are_what_is_varied(name):
+    found = experiment(name)
+    fixed = {
+        (arm.name, condition.name)
+        for arm in found.arms
+        for condition in found.conditions
+        if not changes(arm, "items") and not changes(condition, "items")
+    }
+    for repeat in (1, 2, 5):
+        paired = [game for game in games(found, 5) if game.repeat == repeat]
+        assert len({game.config.seed for game in paired}) == 1
+        assert len({game.config.items for game in paired if (game.arm, game.condition) in fixed}) <= 1
+        by_bidders = {frozenset(seats(game)): seats(game) for game in paired}
+        assert all(seats(game) == by_bidders[frozenset(seats(game))] for game in paired)
+
+
+@pytest.mark.parametrize("name", presets())
+def test_orders_and_supplies_are_varied_over_the_same_items_and_seeds(name):
+    for repeat in (1, 2):
+        paired = [game for game in games(experiment(name), 2) if game.repeat == repeat]
+        listed = [game.config.items for game in paired if isinstance(experiment(name).auction.get("items"), list)]
+        assert len({frozenset(item.name for item in items) for items in listed}) <= 1
+
+
+@given(st.integers(0, 2**32), st.sets(st.sampled_from(("planning", "memory", "strategy")), min_size=1))
+def test_whatever_an_arm_switches_nothing_else_differs_in_its_games(seed, switched):
+    values = {"planning": "static", "memory": "list", "strategy": "on"}
+    arms = [
+        {"name": "plain"},
+        {"name": "other", "auction": {"bidders": {"Ann": {key: values[key] for key in switched}}}},
+    ]
+    found = games(made(arms=arms, seed=seed, order="random", personas=PERSONAS))
+    for repeat in (1, 2, 3):
+        for condition in ("poor", "rich"):
+            plain, other = (game.config for game in found if (game.condition, game.repeat) == (condition, repeat))
+            back = {bidder.name: bidder for bidder in plain.bidders}
+            ann = next(bidder for bidder in other.bidders if bidder.name == "Ann")
+            assert {key for key in values if getattr(ann, key) != getattr(back["Ann"], key)} == switched
+            assert ann.model_copy(update={key: getattr(back["Ann"], key) for key in switched}) == back["Ann"]
+            alike = {"name": "", "bidders": plain.bidders}
+            assert other.model_copy(update=alike) == plain.model_copy(update=alike)
+            assert [bidder.name for bidder in other.bidders] == [bidder.name for bidder in plain.bidders]
+
+
+def test_repeats_differ_in_their_seeds_and_random_orders_are_drawn_anew():
+    found = [game for game in games(made(order="random", repeats=12)) if game.path.startswith("plain/poor")]
+    assert len({game.config.seed for game in found}) == 12
+    assert len({tuple(item.name for item in game.config.items) for game in found}) > 1
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(1, 3))
+def test_over_a_round_of_repeats_every_persona_is_in_every_slot_and_every_bidder_in_every_seat_equally_often(
+    seed, pool, rounds
+):
+    repeats = pool * 3 * rounds
+    found = games(made(seed=seed, personas=PERSONAS[:pool], repeats=repeats))
+    for arm in ("plain", "mindful"):
+        own = [game for game in found if (game.arm, game.condition) == (arm, "rich")]
+        for name in ("Ann", "Ben"):
+            held = Counter(
+                next(iter(bidder.persona)) for game in own for bidder in game.config.bidders if bidder.name == name
+            )
+            assert set(held.values()) == {3 * rounds}
+            assert len(held) == pool
+        places = Counter((name, place) for game in own for place, name in enumerate(seats(game)))
+        assert set(places.values()) == {pool * rounds}
+        assert len(places) == 9
+
+
+def test_two_bidders_never_have_the_persona_of_one_slot_in_a_repeat():
+    for game in games(made(personas=PERSONAS, repeats=8)):
+        ann, ben = (next(b for b in game.config.bidders if b.name == name).persona for name in ("Ann", "Ben"))
+        assert set(ann).isdisjoint(ben)
+
+
+def test_houses_matched_to_slots_are_the_same_whoever_holds_the_persona():
+    for repeat in (1, 4):
+        of = {game.arm: game.config for game in games(experiment("persona-profit")) if game.repeat == repeat}
+        assert len({config.items for config in of.values()}) == 1
+        master = next(iter(next(b for b in of["own"].bidders if b.name == "Master").persona))
+        assert sum(item.persona == master for item in of["own"].items) == 2
+        assert all(set(bidder.persona) == {master} for bidder in of["shared-by-all"].bidders)
+
+
+def test_houses_matched_to_a_bidder_of_two_personas_suit_them_in_turn():
+    for game in games(experiment("profiling"), 1):
+        count = int(game.condition.removeprefix("matched-"))
+        for rival in (bidder for bidder in game.config.bidders if bidder.persona):
+            suited = Counter(item.persona for item in game.config.items if item.persona in rival.persona)
+            assert sum(suited.values()) == count
+            assert len(game.config.items) == 10
+            if len(rival.persona) == 2:
+                assert max(suited.values(), default=0) - min(suited[one] for one in rival.persona) <= 1
+
+
+def test_a_list_of_names_keeps_those_bidders_and_no_others():
+    crowd = {game.condition: set(seats(game)) for game in games(experiment("profiling-capacity"), 1)}
+    assert crowd["rivals-2"] == {"Master", "Rival 1", "Rival 2"}
+    assert len(crowd["rivals-6"]) == 7
+
+
+def test_a_cell_is_repeated_as_its_arm_and_condition_say_or_as_often_as_is_asked_for():
+    arms = [{"name": "plain", "repeats": 2}, {"name": "mindful", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]
+    conditions = [design()["conditions"][0], design()["conditions"][1] | {"repeats": 5}]
+    found = made(arms=arms, conditions=conditions)
+    count = Counter((game.arm, game.condition) for game in games(found))
+    assert count == {("plain", "poor"): 2, ("plain", "rich"): 2, ("mindful", "poor"): 3, ("mindful", "rich"): 5}
+    assert games_in_all(found) == 12
+    assert len(games(found, 4)) == games_in_all(found, 4) == 16
+
+
+# ---------------------------------------------------------------- models
+
+
+def test_given_models_fill_the_first_slots_and_the_rest_are_said_to_stand_in():
+    stand_ins = [
+        {"slot": "@1", "wants": "GPT-4", "uses": "a stand-in"},
+        {"slot": "@2", "wants": "PaLM", "uses": "another"},
+    ]
+    found = made(stand_ins=stand_ins)
+    assert model_slots(found) == ("@1", "@2")
+    assert standing_in(found) == ("slot @1, GPT-4: a stand-in", "slot @2, PaLM: another")
+    given_one = with_models(found, ["openai:gpt-4o"])
+    assert standing_in(given_one) == ("slot @2, PaLM: another",)
+    played = {bidder.name: bidder.model for bidder in games(given_one)[0].config.bidders}
+    assert played == {"Ann": "openai:gpt-4o", "Cho": "openai:gpt-4o", "Ben": "simulated"}
+    with pytest.raises(ConfigError, match="model 'c:c' is one too many: experiment 'own' has 2 slots"):
+        with_models(found, ["a:a", "b:b", "c:c"])
+
+
+def test_models_have_the_temperature_of_the_experiment_unless_their_settings_name_one():
+    auction = design()["auction"] | {
+        "models": {"cool": {"use": "openai:x", "temperature": 0.1}, "own": {"use": "openai:y"}}
+    }
+    found = games(made(auction=auction, models=["cool", "own"], temperature=0.7))[0].config.models
+    assert {name: one.temperature for name, one in found.items()} == {"cool": 0.1, "own": 0.7}
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+def comparison(of: dict[str, str], against: dict[str, str], metric: str = "profit") -> dict[str, Any]:
+    return {"comparisons": [{"metric": metric, "of": of, "against": against}]}
+
+
+def published(metric: str = "profit", **value: Any) -> dict[str, Any]:
+    return {"published": [{"source": "s", "model": "m", "metric": metric, "values": [{"value": 1, **value}]}]}
+
+
+def arm(**auction: Any) -> dict[str, Any]:
+    return {"arms": [{"name": "plain"}, {"name": "other", "auction": auction}]}
+
+
+OTHER = "experiment 'own', arm 'other', condition 'poor': "
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
+    ({"correlations": [["bids", "one"]]}, "unknown metric 'one'"),
+    ({"repeats": 0}, "repeats 0"),
+    ({"arms": []}, "arms: must hold at least one"),
+    ({"arms": [{"name": "a"}, {"name": "a"}]}, "arm name 'a' is there twice"),
+    ({"arms": [{"name": "../a"}]}, "names a folder; write words in lower case"),
+    ({"arms": [{"name": "a"}, {"name": "b"}]}, "arms 'a' and 'b' are equal; change one of them"),
+    ({"conditions": [{"name": "a"}, {"name": "b"}]}, "conditions 'a' and 'b' are equal"),
+    (comparison({"arm": "plain"}, {"arm": "plain"}), "two equal sides"),
+    (comparison({"arm": "plain"}, {}), "only one side of the comparison of 'profit' names its arm"),
+    (comparison({"arm": "plan"}, {"arm": "mindful"}), "unknown arm 'plan'; did you mean 'plain'?"),
+    (comparison({"condition": "rch"}, {"condition": "poor"}), "unknown condition 'rch'; did you mean 'rich'?"),
+    (comparison({"bidder": "An"}, {"bidder": "Ben"}), "unknown bidder 'An'; did you mean 'Ann'? (in arm 'plain'"),
+    (comparison({"bidder": "Ann"}, {"bidder": "Ben"}, "rank"), "unknown metric 'rank'"),
+    (published(bidder="Bn"), "unknown bidder 'Bn'; did you mean 'Ben'?"),
+    (published(arm="plian"), "unknown arm 'plian'; did you mean 'plain'?"),
+    (published("trueskill"), "unknown metric 'trueskill'"),
+    ({"models": ["simulated"]}, "slot '@2' has no model, as models names 1"),
+    ({"personas": ["downsizing"]}, "slot '@2' has no persona, as the pool holds 1"),
+    ({"personas": ["downsizng", "urban-dwellers"]}, "unknown persona 'downsizng'; did you mean 'downsizing'?"),
+    ({"order": ["Item A", "Item B"]}, "order ['Item A', 'Item B'] is not one of all items"),
+    ({"order": ["Item A", "Item B", "Item B"]}, "is not one of all items"),
+    ({"order": "up"}, "order"),
+    (arm(bidders={"Dan": {"strategy": "on"}}), f"{OTHER}unknown bidder 'Dan'"),
+    (arm(bidders={"Ann": {"strateg": "on"}}), f"{OTHER}auction: unknown key 'strateg'; did you mean 'strategy'?"),
+    (arm(bidders=["Ann", "Den"]), f"{OTHER}unknown bidder 'Den'; did you mean 'Ben'?"),
+    (arm(bidders={"Ann": "strategy"}), OTHER),
+    (arm(bidders=7), OTHER),
+    (arm(items={"count": 10, "matched": {"@1": -1}}), OTHER),
+    (arm(items={"count": 10, "matched": {"Dan": 1}}), f"{OTHER}unknown persona 'Dan'"),
+    (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched houses are more than the 2 for sale"),
+    (arm(rules={"game": "chess"}), f"{OTHER}auction: unknown game 'chess'"),
+    (arm(rules={"game": "water"}), OTHER),
+    ({"armz": []}, "unknown key 'armz'; did you mean 'arms'?"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "complaint"), MISTAKES, ids=[complaint[:60] for _, complaint in MISTAKES])
+def test_a_mistake_in_a_design_is_one_line_that_names_it(mistake, complaint):
+    with pytest.raises(ConfigError) as refused:
+        games(made(**mistake))
+    assert complaint in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_no_repeats_at_all_are_refused():
+    with pytest.raises(ConfigError, match="repeats 0: ask for one or more"):
+        games(made(), 0)
+
+
+def test_a_file_that_is_no_toml_is_refused_with_its_line(tmp_path):
+    (tmp_path / "own.toml").write_text("name = 'own'\narms = [\n")
+    with pytest.raises(ConfigError, match="is not TOML"):
+        experiment(str(tmp_path / "own.toml"))
+
+
+KEYS = st.sampled_from(
+    ("bidders", "items", "matched", "count", "rules", "game", "models", "name", "persona", "model", "Ann", "*", "@1")
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 50) | st.sampled_from(("", "x", "é\n", "@1", "@9", "Ann", "*")),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=3))
+def test_whatever_an_arm_holds_it_is_games_or_one_line(auction):
+    held_or_refused(lambda: games(made(**arm(**auction)), 1))
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=3))
+def test_whatever_the_common_settings_hold_it_is_games_or_one_line(auction):
+    held_or_refused(lambda: games(made(auction=auction), 1))
+
+
+def held_or_refused(resolve: Callable[[], list[Game]]) -> None:
+    try:
+        assert all(isinstance(game.config, AuctionConfig) for game in resolve())
+    except ConfigError as refused:
+        assert len(str(refused).splitlines()) == 1  # noqa: PT017 - either is right

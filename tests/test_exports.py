@@ -1,0 +1,228 @@
+"""What an experiment found, for other programs: frames, CSV, Parquet, LaTeX, and the command that writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from harbor.evaluation import load
+from harbor.evaluation.analysis.findings import analyse
+from harbor.evaluation.experiments.design import Comparison, Experiment, Side, Variation
+from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.report.exports import FRAMES, latex, to_csv
+from harbor.evaluation.report.loading import Loaded
+from harbor.evaluation.report.tables import Cell, Column, Table
+from harbor.evaluation.running.runner import run_experiment
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+SMALL = Experiment(
+    name="small",
+    title="A small experiment",
+    question="Does a plan pay?",
+    source="Nobody 2024",
+    repeats=2,
+    auction={
+        "items": [{"name": name, "start": 1000, "true_value": 2000} for name in ("Lot A", "Lot B")],
+        "bidders": [{"name": name, "budget": 4000, "model": "@1"} for name in ("Ann", "Ben")],
+    },
+    arms=(Variation(name="adaptive"), Variation(name="none", auction={"bidders": {"*": {"planning": "none"}}})),
+    metrics=("profit", "remaining_budget", "bids", "priority_initial"),
+    correlations=(("priority_initial", "bids"),),
+    trueskill=True,
+    comparisons=(Comparison(metric="profit", of=Side(arm="adaptive"), against=Side(arm="none")),),
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A small experiment, held for real."""
+    path = tmp_path_factory.mktemp("experiments") / "small"
+    asyncio.run(run_experiment(SMALL, path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def half(folder, tmp_path_factory) -> Path:
+    """The same, with one game missing and one broken off in the middle."""
+    path = tmp_path_factory.mktemp("half") / "small"
+    shutil.copytree(folder, path)
+    shutil.rmtree(path / "games/none/all/0002")
+    cut = path / "games/adaptive/all/0002"
+    (cut / "record.json").unlink()
+    events = cut / "events.jsonl"
+    events.write_bytes(b"".join(events.read_bytes().splitlines(keepends=True)[:-3]))
+    return path
+
+
+def report(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*HARBOR, "report", *map(str, words)], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+
+
+def test_the_frames_hold_what_the_analysis_says(folder):
+    loaded = load(folder)
+    said = analyse(loaded.results)
+    assert list(loaded.estimates["mean"].astype("object").where(loaded.estimates["mean"].notna(), None)) == [
+        one.mean for one in said.estimates
+    ]
+    assert list(loaded.differences["p_holm"].dropna()) == [
+        one.p_holm for one in said.differences if one.p_holm is not None
+    ]
+    assert list(loaded.correlations["rho"].dropna()) == [one.rho for one in said.correlations if one.rho is not None]
+    assert list(loaded.ratings["mu"]) == [one.mu for one in said.ratings]
+    assert list(loaded.games["status"]) == ["finished"] * 4
+    assert list(loaded.differences[["of_arm", "against_arm"]].iloc[0]) == ["adaptive", "none"]
+    assert loaded.experiment == SMALL.model_copy(update={"prices": loaded.experiment.prices})
+
+
+def test_a_mean_of_the_measurements_is_the_estimate(folder):
+    loaded = load(folder)
+    own = loaded.measurements.query("metric == 'profit' and arm == 'none' and bidder == 'Ann'")["value"].mean()
+    told = loaded.estimates.query("metric == 'profit' and arm == 'none' and bidder == 'Ann'")["mean"]
+    assert list(told) == [pytest.approx(own)]
+
+
+def test_frames_of_nothing_have_their_columns_and_types():
+    loaded = Loaded(Results(SMALL, ()))
+    full = Loaded(Results(SMALL, (GameRecord("none", "all", 1, 7, "failed", detail="cut \ud83d short"),)))
+    assert list(loaded.games.columns) == list(full.games.columns)
+    assert loaded.games["cost"].dtype == full.games["cost"].dtype == "float64"
+    assert list(full.games["detail"]) == ["cut \\ud83d short"]
+
+
+def test_loading_is_lazy():
+    script = "import harbor.evaluation, sys; print(sorted({'pandas', 'matplotlib', 'jinja2'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_files_read_back_as_the_frames(folder, tmp_path, form):
+    done = report(folder, "--format", form, "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "out")), done.stderr
+    loaded = load(folder)
+    for name in FRAMES:
+        frame = getattr(loaded, name)
+        path = tmp_path / "out" / f"{name}.{form}"
+        if form == "parquet":
+            read = pd.read_parquet(path)
+        else:
+            types = {column: frame[column].dtype for column in frame}
+            read = pd.read_csv(
+                path,
+                dtype=types,
+                keep_default_na=False,
+                na_values={column: [""] for column in frame if frame[column].isna().any()},
+            )
+        assert_frame_equal(read, frame, check_dtype=form == "parquet")
+
+
+def test_any_text_survives_a_csv_file(tmp_path):
+    text = 'comma, "quote"\nline; =1+1, שלום'
+    record = GameRecord("none", "all", 1, 7, "failed", detail=text, players=((text, text),))
+    to_csv(Loaded(Results(SMALL, (record,))), tmp_path)
+    read = pd.read_csv(tmp_path / "games.csv")
+    assert list(read["detail"]) == [text]
+    assert json.loads(read["players"][0]) == {text: text}
+
+
+def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path):
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('not here')")
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyarrow'] = None")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = report(folder, "--format", "parquet", "--out", tmp_path / "out", PYTHONPATH=path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
+    )
+
+
+def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path):
+    done = report(folder, "--format", "latex", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    written = {path.name: path.read_text() for path in tmp_path.glob("*.tex")}
+    assert {"estimates-profit.tex", "comparisons.tex", "correlations.tex", "ratings.tex"} <= set(written)
+    for text in written.values():
+        rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+        assert len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
+        assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
+        assert not re.search(r"(?<!\\)[_%#$]", text)
+
+
+def test_special_characters_are_escaped_for_latex():
+    table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", "\N{MINUS SIGN}5\n6"),),))
+    text = latex(table)
+    assert r"a\_b \& c" in text
+    assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum  -5 6 \\" in text.replace(
+        "\\textasciicircum -5", "\\textasciicircum  -5"
+    )
+
+
+def test_the_report_is_written_into_the_folder(folder):
+    done = report(folder)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(folder / "report.html"), "")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "A small experiment" in page
+    assert json.loads((folder / "manifest.json").read_text())["config_digest"] in page
+
+
+def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path):
+    done = report(half, "--out", tmp_path / "page.html")
+    assert done.returncode == 0
+    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.stderr
+    assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
+
+
+def test_a_changed_design_is_refused_in_one_line(folder, tmp_path):
+    path = tmp_path / "changed"
+    shutil.copytree(folder, path)
+    design = path / "experiment.json"
+    design.write_text(design.read_text().replace("A small experiment", "Another"))
+    done = report(path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "was changed since the experiment began" in done.stderr
+
+
+def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
+    single = report(folder / "games/none/all/0001")
+    assert single.returncode == 2
+    assert re.fullmatch(
+        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor replay .*\n", single.stderr
+    )
+    nothing = report(tmp_path)
+    assert nothing.returncode == 2
+    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.stderr)
+
+
+def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path):
+    done = report(folder, "--out", tmp_path / "no" / "such.html")
+    assert done.returncode == 2
+    assert re.fullmatch(
+        r"harbor: error: '.*' can't be written \(No such file or directory\); name another with --out\n", done.stderr
+    )
+
+
+def test_an_unknown_format_is_refused_in_one_line(folder):
+    done = report(folder, "--format", "pdf")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "'pdf'" in done.stderr
+
+
+def test_records_in_another_order_say_the_same(folder):
+    loaded = load(folder)
+    turned = Loaded(replace(loaded.results, games=tuple(reversed(loaded.results.games))))
+    assert_frame_equal(turned.estimates, loaded.estimates)

@@ -1,0 +1,180 @@
+"""Power: how many games a planned comparison needs, from a pilot that is played or given."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor.errors import ConfigError
+from harbor.evaluation.analysis.power import Question, pilot, planned, weigh
+from harbor.evaluation.analysis.statistics import pairs_needed, t_mean
+from harbor.evaluation.experiments.catalog import experiment as read
+from harbor.evaluation.experiments.design import chosen_arms
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.experiments.holding import offline
+from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.running.runner import run_experiment
+
+SMALL = """
+name = "small"
+title = "Small"
+question = "Does it help to plan?"
+source = "here"
+repeats = 2
+metrics = ["profit", "spent"]
+[auction]
+items = { count = 2 }
+[[auction.bidders]]
+name = "Ann"
+model = "@1"
+[[auction.bidders]]
+name = "Ben"
+model = "@1"
+budget = 900
+[[arms]]
+name = "plain"
+[[arms]]
+name = "planless"
+auction.bidders.Ann = { planning = "none" }
+[[arms]]
+name = "other"
+auction.bidders.Ann = { planning = "static" }
+[[comparisons]]
+metric = "profit"
+of = { arm = "plain", bidder = "Ann" }
+against = { arm = "planless", bidder = "Ann" }
+[[comparisons]]
+metric = "spent"
+of = { bidder = "Ann" }
+against = { bidder = "Ben" }
+"""
+
+
+@pytest.fixture
+def small(tmp_path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def power(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "harbor", "experiment", "power", *map(str, words)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def piloted(experiment, plain, planless):
+    """Records of a pilot in which Ann earned this much; None is a failed game."""
+    cells = [("plain", plain), ("planless", planless)]
+    held = [
+        GameRecord(arm, "all", n, n, "finished", measurements=(Measurement("profit", float(profit), "Ann"),))
+        if profit is not None
+        else GameRecord(arm, "all", n, n, "failed", "silent")
+        for arm, profits in cells
+        for n, profit in enumerate(profits, 1)
+    ]
+    return Results(experiment, tuple(held))
+
+
+def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_worst(small):
+    experiment = read(str(small))
+    plain, planless = [10, 30, 20, None, 60, 7], [5, 10, 30, 8, 50, None]
+    found = weigh(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0))
+    [need] = found.needs
+    sd = t_mean([5, 20, -10, 10]).sd
+    assert (need.pairs, need.missing, need.sd) == (4, 2, sd)
+    assert found.family == 4  # one of profit, and one of spending in each of three arms
+    assert (need.games, need.games_holm) == (pairs_needed(4, sd), pairs_needed(4, sd, alpha=0.05 / 4))
+    assert need.note.startswith("rough: 4 pairs")
+
+
+def test_differences_without_spread_and_missing_pairs_are_explained_cells(small):
+    experiment = read(str(small))
+    for plain, planless, note in (
+        ([5, 6, 7], [4, 5, 6], "all 3 values are equal"),
+        ([5], [4], "one value has no spread"),
+        ([None, 5], [4, None], "no values"),
+    ):
+        [need] = weigh(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0)).needs
+        assert (need.games, need.games_holm) == (None, None)
+        assert need.note == f"{note}: the pilot does not say how they vary"
+
+
+@given(st.floats(0.1, 1e4), st.floats(1, 50))
+@settings(max_examples=30)
+def test_smaller_effects_need_no_fewer_games(tmp_path_factory, effect, factor):
+    path = tmp_path_factory.mktemp("design") / "small.toml"
+    path.write_text(SMALL)
+    results = piloted(experiment := read(str(path)), [1, 50, 20, 3], [2, 2, 9, 4])
+    asked = (Question(effect), Question(-effect), Question(effect / factor))
+    one, mirrored, smaller = (weigh(results, planned(experiment, "profit"), each).needs[0] for each in asked)
+    assert one.games == mirrored.games <= smaller.games
+    assert one.games <= one.games_holm
+
+
+def test_what_can_not_be_asked_is_refused_by_name(small):
+    for effect in (0.0, float("nan"), float("inf")):
+        with pytest.raises(ConfigError, match=f"effect {effect!r}"):
+            Question(effect)
+    for level in ({"power": 1.0}, {"alpha": 0.0}, {"alpha": 0.9}, {"power": float("nan")}):
+        with pytest.raises(ConfigError, match="give an alpha above 0"):
+            Question(1.0, **level)
+    with pytest.raises(ConfigError, match="unknown compared metric 'profits'; did you mean 'profit'"):
+        planned(read(str(small)), "profits")
+    with pytest.raises(ConfigError, match="'small' plans no comparison"):
+        planned(read(str(small)).model_copy(update={"comparisons": ()}))
+
+
+async def test_a_pilot_holds_the_compared_games_alone_and_pays_for_no_model(small):
+    experiment = read(str(small)).model_copy(update={"models": ("openai:gpt-4o",)})
+    results = await pilot(experiment, planned(experiment, "profit"), 2)
+    assert [(game.arm, game.repeat) for game in results.games] == [
+        (arm, repeat) for repeat in (1, 2) for arm in ("plain", "planless")
+    ]
+    assert {game.status for game in results.games} == {"finished"}
+    assert results.simulated
+
+
+def test_a_game_goes_offline_with_nothing_but_its_models_changed(small):
+    experiment = read(str(small)).model_copy(update={"models": ("openai:gpt-4o",), "temperature": 0.7})
+    game = games(experiment, 1)[0]
+    [(name, settings_of)] = offline(game.config).models.items()
+    assert (name, settings_of.use, settings_of.temperature) == ("openai:gpt-4o", "simulated", 0.7)
+    assert offline(game.config).model_copy(update={"models": game.config.models}).bidders == game.config.bidders
+
+
+def test_the_command_plays_a_pilot_and_labels_it(small):
+    done = power("small.toml", "--effect", "100", "--repeats", "2", "--metric", "spent", "--json", cwd=small.parent)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert list(printed) == ["experiment", "simulated", "question", "family", "needs"]
+    assert (printed["simulated"], printed["family"], len(printed["needs"])) == (True, 4, 3)
+    assert printed["question"] == {"effect": 100.0, "power": 0.8, "alpha": 0.05}
+    assert "the built-in model plays 2 repeats" in done.stderr
+    assert sorted(path.name for path in small.parent.iterdir()) == ["small.toml"]
+
+
+def test_the_command_reads_a_pilot_that_was_run(small):
+    experiment, folder = read(str(small)), small.parent / "pilot"
+    results = asyncio.run(run_experiment(chosen_arms(experiment, ["plain", "planless"]), folder))
+    done = power("small.toml", "--effect", "100", "--pilot", "pilot", "--json", cwd=small.parent)
+    assert done.returncode == 0, done.stderr
+    found = weigh(replace(results, experiment=experiment), planned(experiment), Question(100.0))
+    printed = json.loads(done.stdout)
+    assert [need["pairs"] for need in printed["needs"]] == [2, 2, 2, 0]  # one arm was left out of the pilot
+    assert [(need["sd"], need["games"]) for need in printed["needs"]] == [(need.sd, need.games) for need in found.needs]
+    other = small.parent / "other.toml"
+    other.write_text(SMALL.replace('"small"', '"other"', 1))
+    done = power("other.toml", "--effect", "100", "--pilot", "pilot", cwd=small.parent)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "harbor: error: pilot 'pilot' is of experiment 'small'; give a folder of 'other', or name 'small'"
+    ]

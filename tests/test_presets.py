@@ -1,0 +1,188 @@
+"""Every published experiment is there, can be held, and measures every number that its paper prints."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+from harbor.errors import ConfigError
+from harbor.evaluation.analysis.findings import Analysis, analyse
+from harbor.evaluation.experiments.catalog import experiment, presets
+from harbor.evaluation.experiments.design import Experiment, chosen_arms, measured
+from harbor.evaluation.experiments.games import Game, game, games, games_in_all
+from harbor.evaluation.experiments.holding import hold
+from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.metrics.registry import METRICS
+
+PUBLISHED = {
+    "rationality",
+    "adaptability",
+    "intraspecific",
+    "interspecific",
+    "learning",
+    "standard",
+    "persona-behaviour",
+    "persona-profit",
+    "profiling",
+    "profiling-capacity",
+    "tom",
+    "water",
+    "beauty",
+    "second-price",
+}
+
+
+def tiny(name: str) -> Experiment:
+    """A preset as it is, but for the long ones: of twenty items six, of ten auctions in a row two."""
+    found = experiment(name)
+    listed = found.auction.get("items")
+    fewer = {"items": listed[:6]} if isinstance(listed, list) and len(listed) == 20 else {}
+    fewer |= {"series": {"auctions": 2, "shuffled": True}} if "series" in found.auction else {}
+    return found.model_copy(update={"auction": found.auction | fewer})
+
+
+def hold_some(found: Experiment) -> list[tuple[Game, GameRecord]]:
+    """One game of each arm, under the conditions in turn."""
+    cells = [(arm, found.conditions[place % len(found.conditions)]) for place, arm in enumerate(found.arms)]
+    chosen = [game(found, arm, condition, 1) for arm, condition in cells]
+    return [(one, asyncio.run(hold(one, measured(found)))) for one in chosen]
+
+
+def test_every_published_experiment_is_a_preset():
+    assert set(presets()) == PUBLISHED
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_every_game_of_a_preset_can_be_resolved(name):
+    found = experiment(name)
+    assert found.name == name
+    assert len({one.path for one in games(found)}) == games_in_all(found)
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_every_arm_of_a_preset_yields_every_number_that_its_paper_has(name):
+    found = tiny(name)
+    held = hold_some(found)
+    for one, record in held:
+        assert record.status == "finished", (one.path, record.detail)
+        assert {measurement.metric for measurement in record.measurements} == set(measured(found))
+        for measurement in record.measurements:
+            assert measurement.missing if measurement.value is None else math.isfinite(measurement.value), measurement
+    ours = numbers(analyse(Results(found, tuple(record for _, record in held))))
+    assert {metric for metric, *_ in ours} >= set(found.metrics)
+    for one, _ in held:
+        for published in found.published:
+            for value in published.values:
+                if value.is_beside(one.arm, one.condition):
+                    assert (published.metric, one.arm, one.condition, value.bidder) in ours, published
+
+
+def numbers(analysis: Analysis) -> set[tuple[str, str, str, str]]:
+    """Metric, arm, condition and bidder of every number that an analysis gives."""
+    estimates = {(one.metric, one.arm, one.condition, one.bidder) for one in analysis.estimates if one.mean is not None}
+    rho = {(one.name, one.arm, one.condition, one.bidder) for one in analysis.correlations if one.rho is not None}
+    return estimates | rho | {("trueskill", one.arm, one.condition, one.bidder) for one in analysis.ratings}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_published_numbers_are_in_our_units(name):
+    for published in experiment(name).published:
+        unit = METRICS[published.metric].unit if published.metric in METRICS else "number"
+        for value in published.values:
+            assert math.isfinite(value.value)
+            assert unit != "share" or 0 <= value.value <= 1, published
+
+
+def test_arms_can_be_chosen_and_comparisons_with_others_go():
+    chosen = chosen_arms(experiment("tom"), ["none", "true"])
+    assert [arm.name for arm in chosen.arms] == ["none", "true"]
+    assert len(chosen.comparisons) == 1
+    assert len(games(chosen)) == 2 * 5
+
+
+def test_an_unknown_arm_or_preset_is_named_with_the_nearest():
+    with pytest.raises(ConfigError, match="unknown arm 'sceond'; did you mean 'second'"):
+        chosen_arms(experiment("tom"), ["sceond"])
+    with pytest.raises(ConfigError, match="unknown experiment 'standrad'; did you mean 'standard'"):
+        experiment("standrad")
+
+
+# ---------------------------------------------------------------- from the shell
+
+
+def harbor(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "harbor", *words], capture_output=True, text=True, timeout=60)
+
+
+def test_the_list_names_every_preset_with_its_games():
+    rows = {row["name"]: row for row in json.loads(harbor("experiment", "list", "--json").stdout)["experiments"]}
+    assert set(rows) == PUBLISHED
+    assert rows["tom"]["games"] == 25
+    assert all(row["question"] and row["source"] for row in rows.values())
+
+
+def test_designs_are_listed_and_shown_without_a_framework_or_statistics():
+    heavy = {
+        "autogen_core",
+        "langgraph",
+        "langchain_core",
+        "chromadb",
+        "pandas",
+        "statsmodels",
+        "scipy",
+        "matplotlib",
+        "ray",
+    }
+    code = """
+import sys
+sys.argv = ["harbor", "experiment", "show", "tom"]
+from harbor.cli import main
+try:
+    main()
+finally:
+    print(",".join(sys.modules), file=sys.stderr)
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "Theory of mind" in shown.stdout
+    assert not heavy & set(shown.stderr.strip().split(","))
+
+
+def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
+    shown = harbor("experiment", "show", "standard")
+    assert shown.returncode == 0, shown.stderr
+    for words in (
+        "a rule challenges",
+        "descending",
+        "bid_increase_share",
+        "8712.5",
+        "GPT-4-Turbo",
+        "slot @2",
+        "120 games",
+    ):
+        assert words in shown.stdout
+
+
+def test_a_given_model_fills_the_first_slot_and_stand_ins_keep_the_rest():
+    shown = json.loads(harbor("experiment", "show", "standard", "--model", "openai:gpt-4o", "--json").stdout)
+    assert shown["slots"] == {"@1": "openai:gpt-4o", "@2": "minimum-90", "@3": "minimum-60"}
+    assert [words.split(",")[0] for words in shown["standing_in"]] == ["slot @2", "slot @3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("show", "watre"), "unknown experiment 'watre'; did you mean 'water'?"),
+        (("show", "nowhere.toml"), "can't be read"),
+        (("show", "tom", "--model", "a:b", "--model", "c:d"), "model 'c:d' is one too many"),
+    ],
+)
+def test_what_is_asked_wrongly_is_one_line(words, complaint):
+    shown = harbor("experiment", *words)
+    assert shown.returncode == 2
+    assert complaint in shown.stderr
+    assert len(shown.stderr.splitlines()) == 1

@@ -1,0 +1,360 @@
+"""Rating sheets: drawn, blinded, filled, merged and unblinded, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from harbor import Auction, Bidder, Item, cli
+from harbor.errors import RatingError, RunFolderError
+from harbor.evaluation.rating.merging import merge
+from harbor.evaluation.rating.records import Rateable, rateables
+from harbor.evaluation.rating.results import agreements, scores
+from harbor.evaluation.rating.rubric import rubric
+from harbor.evaluation.rating.sheets import draw, read_key, write_sheets
+
+CRITERIA = [criterion.id for criterion in rubric().criteria]
+
+
+def hold(folder: Path, seed: int, persona: str | None) -> None:
+    Auction(
+        seed=seed,
+        items=[Item(name="Lot", start=1000, true_value=2000)],
+        bidders=[
+            Bidder("Ann", persona=persona, budget=3000),
+            Bidder("Ben", budget=2000),
+            Bidder("Rob", rule="minimum-raise"),
+        ],
+    ).run(out=folder)
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    """Four games of two arms, as a runner leaves them, and one that was never finished."""
+    root = tmp_path_factory.mktemp("experiment")
+    for arm, persona in (("plain", None), ("acted", "downsizing")):
+        for repeat in (1, 2):
+            hold(root / "games" / arm / "all" / f"{repeat:04}", repeat, persona)
+    whole = root / "games" / "plain" / "all" / "0002"
+    shutil.copytree(whole, whole.with_name("0003"))
+    log = whole.with_name("0003") / "events.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-3]))
+    return root
+
+
+@pytest.fixture
+def ratings(experiment, tmp_path):
+    write_sheets(tmp_path / "ratings", rateables([experiment]), raters=2)
+    return tmp_path / "ratings"
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def fill(path: Path, score: str, *but: str) -> None:
+    """Give every record the same score on all criteria but these."""
+    give(path, {row["record"]: score for row in rows_of(path)}, *but)
+
+
+def give(path: Path, scores: dict[str, str], *but: str) -> None:
+    """Give each record its score on all criteria but these."""
+    rows = rows_of(path)
+    for row in rows:
+        row |= {name: scores[row["record"]] for name in CRITERIA if not row[name] and name not in but}
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def sheet(ratings: Path, rater: int) -> Path:
+    return ratings / "sheets" / f"rater-{rater}" / "sheet.csv"
+
+
+def change(path: Path, line: int, old: str, new: str) -> None:
+    lines = path.read_text().splitlines()
+    assert old in lines[line - 1]
+    lines[line - 1] = lines[line - 1].replace(old, new, 1)
+    path.write_text("\n".join(lines) + "\n")
+
+
+# ---------------------------------------------------------------- drawing
+
+
+def test_what_can_be_rated_are_bidders_with_reasons_in_finished_games(experiment):
+    found = rateables([experiment])
+    assert Counter((one.arm, one.condition, one.bidder) for one in found) == {
+        (arm, "all", bidder): 2 for arm in ("plain", "acted") for bidder in ("Ann", "Ben")
+    }
+    assert {one.game for one in found} == {f"{arm}/all/000{n}" for arm in ("plain", "acted") for n in (1, 2)}
+
+
+def test_a_run_that_is_given_twice_is_rated_once(experiment):
+    one = experiment / "games" / "plain" / "all" / "0001"
+    assert len(rateables([experiment, one])) == len(rateables([experiment]))
+
+
+def test_a_folder_without_runs_or_without_words_is_refused(tmp_path, experiment):
+    with pytest.raises(RunFolderError, match="holds no run"):
+        rateables([tmp_path])
+    with pytest.raises(RatingError, match="nothing to rate"):
+        rateables([experiment / "games" / "plain" / "all" / "0003"])
+
+
+def many(cells: int, each: int) -> list[Rateable]:
+    return [
+        Rateable(Path(f"{c}-{n}"), "Ann", "x", f"arm-{c}", "all", f"{c}-{n}") for c in range(cells) for n in range(each)
+    ]
+
+
+def test_a_draw_takes_as_many_of_each_arm_and_shares_them_out_evenly():
+    drawn = draw(many(cells=6, each=10), count=30, raters=10, each=5, seed=1)
+    assert len(drawn) == 30
+    assert set(Counter(one.arm for one, _ in drawn.values()).values()) == {5}
+    assert all(len(set(raters)) == 5 for _, raters in drawn.values())
+    assert set(Counter(rater for _, raters in drawn.values() for rater in raters).values()) == {15}
+
+
+def test_a_draw_hangs_on_its_seed_alone():
+    found = many(cells=2, each=20)
+    assert draw(found, 10, 2, None, 1) == draw(found, 10, 2, None, 1)
+    assert draw(found, 10, 2, None, 1) != draw(found, 10, 2, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("count", "each", "complaint"), [(99, None, "99 records are wanted, but there are 4"), (2, 3, "3 raters a record")]
+)
+def test_more_than_there_is_is_refused_before_anything_is_written(count, each, complaint):
+    with pytest.raises(RatingError, match=complaint):
+        draw(many(1, 4), count, raters=2, each=each, seed=0)
+
+
+def test_what_a_rater_gets_tells_nothing_of_run_bidder_player_or_arm(ratings):
+    folder = ratings / "sheets" / "rater-1"
+    given = "".join(f"{path.relative_to(folder)}\n{path.read_text()}" for path in folder.rglob("*") if path.is_file())
+    for secret in ("Ann", "Ben", "Rob", "simulated", "acted", "/all/", "downsizing", "0001", str(ratings.parent)):
+        assert secret not in given
+    assert "Player A" in given
+    assert not list(folder.rglob("key.json"))
+
+
+def test_each_rater_reads_the_records_in_an_order_of_its_own(ratings):
+    orders = [[row["record"] for row in rows_of(sheet(ratings, n))] for n in (1, 2)]
+    assert sorted(orders[0]) == sorted(orders[1]) == sorted(read_key(ratings).records)
+    assert orders[0] != orders[1]
+
+
+def test_identity_is_asked_only_of_players_with_one(ratings):
+    key = read_key(ratings)
+    for row in rows_of(sheet(ratings, 1)):
+        assert row["identity_alignment"] == ("" if key.records[row["record"]].persona else "n/a")
+    assert sum(record.persona for record in key.records.values()) == 2
+
+
+# ---------------------------------------------------------------- merging
+
+
+def test_sheets_that_are_filled_come_back_unblinded(ratings):
+    key = read_key(ratings)
+    for rater in (1, 2):
+        give(sheet(ratings, rater), {id_: "5" if one.bidder == "Ann" else "2" for id_, one in key.records.items()})
+    merged = merge(ratings)
+    assert not merged.missing
+    assert merged.simulated
+    assert len(merged.ratings) == 2 * (8 * 5 + 2)
+    assert all(rating.score == (5 if rating.of.bidder == "Ann" else 2) for rating in merged.ratings)
+    assert all(one.agreement.alpha == 1 for one in agreements(merged) if one.criterion != "identity_alignment")
+    [identity] = [one for one in scores(merged) if (one.criterion, one.arm) == ("identity_alignment", "acted")]
+    assert (identity.scores, identity.records, identity.mean, identity.sd) == (4, 2, 5, 0)
+    assert identity.low is None
+
+
+def test_scores_are_described_in_all_and_by_arm_with_the_game_as_the_unit(ratings):
+    key = read_key(ratings)
+    ids = list(key.records)
+    values = {id_: 1 + place % 5 for place, id_ in enumerate(ids)}
+    give(sheet(ratings, 1), {id_: str(score) for id_, score in values.items()})
+    found = [one for one in scores(merge(ratings, [sheet(ratings, 1)])) if one.criterion == "adaptability"]
+    assert [(one.source, one.arm, one.scores, one.games) for one in found] == [
+        ("people", "", 8, 4),
+        ("people", "acted", 4, 2),
+        ("people", "plain", 4, 2),
+    ]
+    assert found[0].mean == pytest.approx(sum(values.values()) / 8)
+    plain = found[2]
+    games = {record.game for record in key.records.values() if record.arm == "plain"}
+    sums = [sum(values[id_] - plain.mean for id_ in ids if key.records[id_].game == game) for game in games]
+    error = (sum(one**2 for one in sums) * 2 / 1 * 3 / 3) ** 0.5 / 4  # sandwich of sums by game, corrected for few
+    assert plain.high - plain.mean == pytest.approx(stats.t.ppf(0.975, 1) * error)
+
+
+def test_what_is_not_filled_is_missing_and_not_nought(ratings):
+    fill(sheet(ratings, 1), "4", "adaptability")
+    merged = merge(ratings, [sheet(ratings, 1)])
+    assert {gap.criteria for gap in merged.missing} == {("adaptability",)}
+    assert len(merged.missing) == 8
+    assert not [one for one in scores(merged) if one.criterion == "adaptability"]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_sheet_may_come_back_as_a_spreadsheet_saves_it(ratings, delimiter):
+    path = sheet(ratings, 1)
+    fill(path, "4.0")
+    rows = list(csv.reader(path.read_text().splitlines()))
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator="\r\n").writerows([*rows, [""] * len(rows[0])])
+    assert {rating.score for rating in merge(ratings, [path]).ratings} == {4}
+
+
+@pytest.mark.parametrize("entry", ["6", "0", "-1", "3.5", "good", "=1+1", "1e0", "nan"])
+def test_an_entry_that_is_no_score_is_refused_by_file_and_line(ratings, entry):
+    path = sheet(ratings, 2)
+    fill(path, "3")
+    change(path, 4, ",3,", f",{entry},")
+    with pytest.raises(RatingError) as refusal:
+        merge(ratings)
+    assert str(refusal.value) == (
+        f"sheet {str(path)!r} line 4: information_utilisation {entry!r} is no score; give a whole number from 1 to 5"
+    )
+
+
+def test_a_score_for_an_identity_that_nobody_had_is_refused(ratings):
+    fill(sheet(ratings, 1), "3")
+    sheet(ratings, 1).write_text(sheet(ratings, 1).read_text().replace("n/a", "3"))
+    with pytest.raises(
+        RatingError, match=r"line \d: identity_alignment '3', but that player had no persona; leave it n/a"
+    ):
+        merge(ratings)
+
+
+def test_an_unknown_record_or_rater_is_refused_by_file_and_line(ratings):
+    [first, *_] = read_key(ratings).records
+    path = sheet(ratings, 1)
+    line = 1 + next(n for n, row in enumerate(path.read_text().splitlines()) if first in row)
+    change(path, line, first, f"{first}x")
+    with pytest.raises(RatingError, match=f"line {line}: unknown record '{first}x'; did you mean '{first}'"):
+        merge(ratings)
+    change(path, line, f"{first}x", first)
+    change(path, line, "rater-1", "rater-9")
+    with pytest.raises(RatingError, match=f"line {line}: unknown rater 'rater-9'"):
+        merge(ratings)
+
+
+def test_a_sheet_that_comes_twice_is_refused(ratings, tmp_path):
+    fill(sheet(ratings, 1), "3")
+    copy = shutil.copy(sheet(ratings, 1), tmp_path / "copy.csv")
+    with pytest.raises(
+        RatingError, match=r"copy.csv' line 2: rater-1 has rated \w+ already, at sheet .* line 2; drop one"
+    ):
+        merge(ratings, [sheet(ratings, 1), Path(copy)])
+
+
+def test_a_row_for_another_rater_is_refused(experiment, tmp_path):
+    write_sheets(tmp_path / "ratings", rateables([experiment]), raters=2, each=1)
+    key = read_key(tmp_path / "ratings")
+    [other, *_] = [id_ for id_, record in key.records.items() if record.raters == ("rater-2",)]
+    with sheet(tmp_path / "ratings", 1).open("a") as file:
+        file.write(f"rater-1,{other},3,3,3,3,3,3,\n")
+    with pytest.raises(RatingError, match=f"record '{other}' is not for rater-1, but for rater-2"):
+        merge(tmp_path / "ratings")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"), [("", "no column 'rater'"), ("rater,record\n", "no column 'information_utilisation'")]
+)
+def test_a_sheet_without_its_columns_is_refused(ratings, text, complaint):
+    sheet(ratings, 1).write_text(text)
+    with pytest.raises(RatingError, match=complaint):
+        merge(ratings)
+
+
+def test_a_folder_without_key_or_sheets_is_refused(ratings, tmp_path):
+    shutil.rmtree(ratings / "sheets")
+    with pytest.raises(RatingError, match=r"holds no sheet.csv"):
+        merge(ratings)
+    with pytest.raises(RatingError, match=r"holds no key.json"):
+        merge(tmp_path)
+    with pytest.raises(RatingError, match="can't be read"):
+        merge(ratings, [tmp_path / "nowhere.csv"])
+
+
+# ---------------------------------------------------------------- the commands
+
+
+@pytest.fixture
+def harbor(monkeypatch, capsys):
+    """Give the command line; it gives exit code, stdout and stderr."""
+
+    def run(*words: object) -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["harbor", "rate", *map(str, words)])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return (left.value.code or 0, *capsys.readouterr())
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    return run
+
+
+def test_sheets_judge_and_merge_work_together_from_the_command_line(experiment, tmp_path, harbor):
+    folder = tmp_path / "ratings"
+    code, out, err = harbor("sheets", experiment, "--out", folder, "--records", 4, "--raters", 2)
+    assert (code, err) == (0, "")
+    assert "4 records for 2 raters" in out
+    judged = json.loads(harbor("judge", folder, "--model", "simulated", "--json")[1])
+    assert (judged["records"], judged["failed"], judged["cost_dollars"]) == (4, {}, 0)
+    fill(sheet(folder, 1), "3")
+    _, out, err = harbor("merge", folder, "--json")
+    found = json.loads(out)
+    assert err == "harbor: missing: rater-2 has rated nothing\n"
+    assert found["simulated"]
+    assert {one["source"] for one in found["criteria"]} == {"people", "judge:simulated"}
+    assert {one["source"] for one in found["agreement"]} == {"people", "judge:simulated", "all"}
+    assert all(one["alpha"] is None and one["undefined"] for one in found["agreement"] if one["source"] == "people")
+    assert found["published"]["groups"][0]["mean"]["long_term_planning"] == 3.88
+
+
+def test_what_is_merged_is_told_beside_the_published_ratings(ratings, harbor):
+    fill(sheet(ratings, 1), "3")
+    code, out, _ = harbor("merge", ratings)
+    assert code == 0
+    assert "Simulated results" in out
+    assert "gpt-4-32k" in out
+
+
+def test_a_judge_may_draw_its_own_records(experiment, tmp_path):
+    words = ["judge", experiment, "--model", "simulated", "--out", tmp_path / "judged", "--records", 2]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "harbor", "rate", *map(str, words)], capture_output=True, text=True, check=True
+    )
+    assert "judge:simulated rated 2 records in 2 calls" in done.stdout
+    assert "simulated judge" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["sheets", "nowhere", "--out", "x"], "holds no run"),
+        (["judge", "nowhere", "--model", "simulated"], "name a new one with --out"),
+        (["judge", "RATINGS", "--model", "nobody"], "unknown model 'nobody'"),
+        (["judge", "RATINGS", "--model", "simulated", "--records", "2"], "drop --out and --records"),
+        (["sheets", "EXPERIMENT", "--out", "RATINGS"], "exists; name a new one"),
+        (["merge", "EXPERIMENT"], "holds no key.json"),
+    ],
+)
+def test_a_mistake_is_one_line(words, complaint, ratings, experiment, harbor):
+    places = {"RATINGS": ratings, "EXPERIMENT": experiment}
+    code, out, err = harbor(*(places.get(word, word) for word in words))
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert err.count("\n") == 1

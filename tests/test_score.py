@@ -1,0 +1,191 @@
+"""Every metric on a real log of every game, whole and broken off, and `harbor score` from the shell."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, hold_series
+from harbor.config import Houses, Item, Series
+from harbor.evaluation.metrics.registry import METRICS, OPENINGS, fitting, measure
+from harbor.evaluation.metrics.score import score
+from harbor.folder import EVENTS
+from harbor.log import read_log
+
+HARBOR = [sys.executable, "-P", "-m", "harbor"]
+ITEMS = (Item(name="Vase", start=100, true_value=300), Item(name="Urn", start=100, true_value=250))
+THINKERS = [
+    Bidder("Ann", persona="urban-dwellers", theory_of_mind="inferred", strategy="on", planning="adaptive"),
+    Bidder("Ben", persona="rural-home-seekers", planning="static"),
+    Bidder("Cho", rule="minimum-raise"),
+]
+RIVALS = [Bidder(name) for name in ("Alex", "Bob", "Cindy")]
+AUCTIONS = {
+    "english": Auction(seed=5, items=Houses(count=3, matched=1), bidders=THINKERS),
+    "water": Auction(rules={"game": "water", "days": 3, "supply": "low"}, bidders=RIVALS),
+    **{
+        game: Auction(rules={"game": game, "runs": 2}, bidders=RIVALS)
+        for game in ("second-price", "first-price", "english-private", "beauty")
+    },
+}
+ROW = Auction(
+    items=ITEMS,
+    bidders=[Bidder("Ann", budget=500), Bidder("Ben", budget=500, rule="minimum-raise")],
+    series=Series(auctions=2),
+)
+GAMES = (*AUCTIONS, "series")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A finished run of each game, and a series."""
+    place = tmp_path_factory.mktemp("runs")
+    for game, auction in AUCTIONS.items():
+        auction.run(out=place / game)
+    hold_series(ROW, out=place / "series")
+    return {game: place / game for game in GAMES}
+
+
+@pytest.fixture(scope="module")
+def logs(folders):
+    return {game: read_log(folder / EVENTS).entries for game, folder in folders.items()}
+
+
+def harbor(*words):
+    return subprocess.run([*HARBOR, *map(str, words)], capture_output=True, text=True, check=False)
+
+
+# ---------------------------------------------------------------- every metric, every game
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_of_every_game_is_a_finite_number_or_a_reason(metric, game, logs):
+    found = measure([metric], logs[game])
+    assert found
+    for one in found:
+        assert one.metric == metric
+        assert (one.value is None) == bool(one.missing)
+        assert one.value is None or (type(one.value) is float and math.isfinite(one.value))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_metric_of_another_game_is_missing_once_with_the_reason(game, logs):
+    strangers = [name for name in METRICS if name not in fitting(logs[game])]
+    found = measure(strangers, logs[game])
+    assert [one.metric for one in found] == strangers
+    assert {(one.value, one.missing) for one in found} == {
+        (None, f"the log opens no {METRICS[name].game}") for name in strangers
+    }
+
+
+def test_every_metric_fits_a_game_and_no_game_is_without(logs):
+    fits = {game: set(fitting(entries)) for game, entries in logs.items()}
+    assert set().union(*fits.values()) == set(METRICS)
+    assert all(fits.values())
+    assert {metric.game for metric in METRICS.values()} == set(OPENINGS)
+
+
+def test_a_thinking_auction_gives_a_number_to_every_metric_of_its_game(logs):
+    found = measure(fitting(logs["english"]), logs["english"])
+    assert {one.metric for one in found if one.value is not None} == set(fitting(logs["english"]))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_says_its_unit_and_source_or_counts_calls(name):
+    said = METRICS[name].measure.__doc__
+    assert "Source: " in said or METRICS[name].game == "game"
+    assert METRICS[name].says
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(GAMES), st.floats(0, 1))
+def test_a_log_that_broke_off_anywhere_is_measured_or_says_why_not(logs, game, share):
+    entries = logs[game][: math.ceil(share * len(logs[game]))]
+    for one in measure(METRICS, entries):
+        assert (one.value is None) == bool(one.missing)
+        assert one.value is None or math.isfinite(one.value)
+
+
+@pytest.mark.parametrize("game", ["english", "water", "beauty"])
+def test_a_run_of_the_same_seed_measures_the_same(game, logs):
+    again = score(AUCTIONS[game].run().log)
+    assert again.measurements == score(logs[game]).measurements
+
+
+# ---------------------------------------------------------------- harbor score
+
+
+@pytest.mark.parametrize("game", ["english", "series"])
+def test_score_prints_what_the_metrics_of_the_game_say(game, folders, logs):
+    done = harbor("score", folders[game], "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    shown = json.loads(done.stdout)
+    assert shown == json.loads(json.dumps(score(logs[game]).as_json()))
+    assert set(shown) == {"run", "seed", "simulated", "measurements"}
+    assert (shown["run"], shown["simulated"]) == (game, True)
+    assert set(shown["measurements"][0]) == {"metric", "bidder", "about", "at", "value", "missing"}
+    assert {one["metric"] for one in shown["measurements"]} == set(fitting(logs[game]))
+
+
+def test_score_prints_a_table_of_metrics_by_bidder_and_lists_what_is_missing(folders):
+    done = harbor("score", folders["english"])
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    heading = next(line for line in lines if "metric" in line)
+    assert all(name in heading for name in ("Ann", "Ben", "Cho"))
+    assert any("profit_ratio" in line for line in lines)
+    assert "missing: acquisition_rate of Cho: the bidder has no persona" in lines
+    assert "seed 5 (simulated bidders)" in lines
+
+
+def test_score_takes_the_metrics_it_is_asked_for_and_a_log_for_a_folder(folders):
+    done = harbor("score", folders["water"] / EVENTS, "--metric", "survivors", "--metric", "profit", "--json")
+    found = {one["metric"]: one for one in json.loads(done.stdout)["measurements"]}
+    assert set(found) == {"survivors", "profit"}
+    assert found["survivors"]["value"] is not None
+    assert (found["profit"]["value"], found["profit"]["missing"]) == (None, "the log opens no ascending auction")
+
+
+def test_a_log_that_broke_off_is_measured_as_far_as_it_goes_with_a_warning(folders, tmp_path):
+    whole = (folders["english"] / EVENTS).read_bytes()
+    (tmp_path / EVENTS).write_bytes(whole[: len(whole) // 2])
+    done = harbor("score", tmp_path, "--json")
+    assert done.returncode == 0
+    assert done.stderr.startswith("harbor: warning: line ")
+    assert done.stderr.endswith("it is measured as far as it goes\n")
+    assert any(one["value"] for one in json.loads(done.stdout)["measurements"])
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--metric", "proft"], "unknown metric 'proft'; did you mean 'profit'?"),
+        (["--metric", "TrueSkill"], "unknown metric 'TrueSkill'"),
+    ],
+)
+def test_an_unknown_metric_is_one_line_that_names_the_nearest(words, error, folders):
+    done = harbor("score", folders["english"], *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"harbor: error: {error}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_folder_without_a_run_is_refused_in_one_line(tmp_path):
+    done = harbor("score", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "give the folder of a run" in done.stderr
+
+
+def test_a_name_from_a_file_is_shown_as_text_and_never_as_markup(tmp_path):
+    bidders = [Bidder("[bold]Ann", rule="truthful"), Bidder("Ben", rule="minimum-raise")]
+    Auction(items=ITEMS, bidders=bidders).run(out=tmp_path / "run")
+    assert "[bold]Ann" in harbor("score", tmp_path / "run").stdout
