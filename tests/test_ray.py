@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -15,13 +16,14 @@ import psutil
 import pytest
 
 from harbor.config import read_settings
-from harbor.errors import RunFolderError
-from harbor.evaluation.experiments import ray_cluster
+from harbor.errors import ConfigError, RunFolderError
 from harbor.evaluation.experiments.design import Experiment, measured
 from harbor.evaluation.experiments.games import games
+from harbor.evaluation.running import ray_cluster
 from harbor.evaluation.running.folder import game_path, make_folder, read_results, write_results
 from harbor.evaluation.running.purse import paid_for
 from harbor.evaluation.running.ray_cluster import Errand
+from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
 from harbor.evaluation.running.work import Task
 
 TINY = Path(__file__).parent / "data" / "tiny.toml"
@@ -33,7 +35,7 @@ GAMES = 4
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
-    subprocess.run([*HARBOR, "run", TINY, "--out", folder / "run", "--json"], check=True, capture_output=True)
+    asyncio.run(run_experiment(read_settings(TINY, Experiment), folder / "run"))
     return folder / "run"
 
 
@@ -96,9 +98,16 @@ def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_until_the_money_is_spent(wh
     assert running.returncode == 0, complaints
     assert json.loads(said)["unfinished"] > 0
     assert before < limit - dearest < paid_for(folder, models) < limit + 2 * dearest
-    subprocess.run([*HARBOR, "resume", folder, "--json"], check=True, capture_output=True)
+    asyncio.run(resume_experiment(folder))
     assert (folder / "results.json").read_bytes() == (whole / "results.json").read_bytes()
     assert set(paid(folder).values()) == {1}
+
+
+def test_an_address_at_which_nobody_listens_is_refused_before_anything_is_written(tmp_path):
+    experiment = read_settings(TINY, Experiment)
+    with pytest.raises(ConfigError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
+        asyncio.run(run_experiment(experiment, tmp_path / "run", Running("ray", address="127.0.0.1:1")))
+    assert not (tmp_path / "run").exists()
 
 
 # ---------------------------------------------------------------- a machine that does not see the folder

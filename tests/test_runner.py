@@ -518,7 +518,7 @@ def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
 def test_a_run_tells_each_game_and_the_means_of_simulated_bidders(here):
     said, told = shown(here, "run", TINY, "--out", "run", "--repeats", 1)
     assert [line.partition(":")[0] for line in told.splitlines()[1:]] == ["1 of 2 games", "2 of 2 games"]
-    assert "Means over games (simulated bidders)" in said
+    assert "profit: profit of a bidder, dollars (simulated bidders)" in said
     assert "2 of 2 games finished, 0 failed, seed 5 (simulated bidders)" in said
     assert said.splitlines()[-2:] == ["folder: run", "report: harbor report run"]
 

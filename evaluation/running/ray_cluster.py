@@ -12,6 +12,7 @@ import gc
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,6 +29,7 @@ from harbor.evaluation.running.game_folder import write_whole
 from harbor.evaluation.running.work import LIVES, Executor, Outcome, Task, died, do
 from harbor.folder import CALLS, EVENTS
 
+CONNECT_SECONDS = 5.0
 Files = dict[str, bytes]
 
 
@@ -90,6 +92,8 @@ def _imported() -> Any:
 
 
 def _connect(ray: Any, places: int | None, address: str | None) -> None:
+    if address is not None:
+        _knock(address)
     wanted = {"address": address} if address else {"num_cpus": places, "include_dashboard": False}
     ends = signal.getsignal(signal.SIGTERM)
     try:
@@ -101,6 +105,16 @@ def _connect(ray: Any, places: int | None, address: str | None) -> None:
         ) from error
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, ends)  # Ray's own handler would leave without a word
+
+
+def _knock(address: str) -> None:
+    """Refuse an address at which nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            raise ConfigError(f"no Ray cluster at {address!r} ({error}); start one, or mend --address") from error
 
 
 def _errand(task: Task) -> Errand:
