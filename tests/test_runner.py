@@ -76,7 +76,8 @@ def spent(folder):
 def started(folder, *words):
     """Start a run of the tiny experiment in a process of its own."""
     command = [*HARBOR, "experiment", *map(str, words)]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, text=True, process_group=0, **pipes)
 
 
 def when(condition, running):
@@ -93,6 +94,20 @@ def half_done(folder):
     finished = {path.parent for path in folder.rglob("record.json")}
     begun = {path.parent for path in folder.rglob("calls.jsonl") if path.stat().st_size}
     return bool(finished) and bool(begun - finished)
+
+
+def workers_of(running):
+    """The processes in which games are held, but for those that are just dying."""
+    found = []
+    for child in psutil.Process(running.pid).children():
+        with suppress(psutil.Error):
+            found += [child] if "spawn_main" in " ".join(child.cmdline()) else []
+    return found
+
+
+def loading(running):
+    """Say whether a worker loads what it needs, which takes a while."""
+    return any(worker.memory_info().rss > 30 * 2**20 for worker in workers_of(running))
 
 
 @pytest.fixture(scope="module")
@@ -381,8 +396,7 @@ def test_a_worker_that_is_killed_takes_no_game_along(whole, tmp_path):
     words = ["run", TINY, "--out", "run", "--jobs", 2, "--executor", "processes", "--json"]
     with started(tmp_path, *words) as running:
         when(lambda: half_done(tmp_path / "run"), running)
-        workers = [one for one in psutil.Process(running.pid).children() if "spawn_main" in " ".join(one.cmdline())]
-        workers[0].kill()
+        workers_of(running)[0].kill()
         said, complaints = running.communicate()
     assert running.returncode == 0, complaints
     assert json.loads(said)["finished"] == GAMES
@@ -415,13 +429,19 @@ def holders(running, folder):
 
 
 @pytest.mark.parametrize(
-    ("executor", "how"), [("asyncio", signal.SIGTERM), ("asyncio", signal.SIGINT), ("processes", signal.SIGINT)]
+    ("executor", "how", "early"),
+    [
+        ("asyncio", signal.SIGTERM, False),
+        ("asyncio", signal.SIGINT, False),
+        ("processes", signal.SIGINT, False),
+        ("processes", signal.SIGINT, True),
+    ],
 )
-def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, executor, how):
+def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, executor, how, early):
     with started(tmp_path, "run", TINY, "--out", "run", "--jobs", 1, "--executor", executor) as running:
-        when(lambda: half_done(tmp_path / "run"), running)
+        when(lambda: loading(running) if early else half_done(tmp_path / "run"), running)
         workers = psutil.Process(running.pid).children()
-        running.send_signal(how)
+        os.killpg(running.pid, how)  # as a terminal does
         _, said = running.communicate()
     assert running.returncode == 130, said
     assert said.endswith("harbor: stopped; resume with: harbor experiment resume run\n")
@@ -468,7 +488,7 @@ def test_what_earlier_sessions_paid_counts_and_more_money_brings_it_to_its_end(w
     folder, limit = tmp_path / "run", 0.3 * spent(whole)
     run(tiny(), folder, max_cost=limit)
     before = paid(folder)
-    resume(folder, max_cost=limit)
+    resume(folder, max_cost=limit, jobs=1)
     assert paid(folder) == before
     resume(folder, max_cost=2 * limit)
     assert limit < spent(folder) < 2.5 * limit
