@@ -74,17 +74,17 @@ def print_power(console: Console, power: Power) -> None:
     rows = [
         {
             "metric": one.metric,
-            "of": _place(one.of),
-            "minus": _place(one.against),
+            "difference": f"{_place(one.of)} - {_place(one.against)}",
             "pilot pairs": f"{one.pairs} of {one.pairs + one.missing}",
             "sd of differences": None if one.sd is None else f"{one.sd:.4g}",
             "games a side": one.games,
             "by Holm at worst": one.games_holm,
-            "note": one.note,
         }
         for one in power.needs
     ]
     _print_table(console, f"Games to find a difference of {asked.effect:g}", rows)
+    for note in dict.fromkeys(one.note for one in power.needs if one.note):
+        console.print(printable(note), markup=False)
     console.print(
         f"found {asked.power:.0%} of the time at alpha {asked.alpha:g}, by a paired t test; at worst, at alpha over"
         f" {power.family}, the number of planned comparisons" + (" (simulated bidders)" if power.simulated else ""),

@@ -1,57 +1,68 @@
-"""What an experiment found, in a terminal: the mean of each metric in each cell, with its interval."""
+"""What an experiment found, in a terminal: our numbers beside the published ones, and the planned comparisons.
+
+The tables are those of the report.
+"""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from harbor.display import cell, printable
-from harbor.evaluation.experiments.design import EVERYONE
+from harbor.display import cell
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.money import dollars, to_cents
+from harbor.evaluation.report import listings, tables
 
 if TYPE_CHECKING:
-    from harbor.evaluation.analysis.findings import Analysis, Estimate
+    from harbor.evaluation.analysis.findings import Analysis
     from harbor.evaluation.experiments.records import Results
-
-WHOLE_DOLLARS = 100
-"""From here on cents are not shown."""
 
 
 def print_findings(console: Console, results: Results, analysis: Analysis) -> None:
-    """Print what is estimated of whole games, of the game or of the mean of its bidders; the report has the rest."""
+    """Print what is published beside our own, or all that is measured of whole games; then the comparisons."""
     simulated = " (simulated bidders)" if results.simulated else ""
-    several = len(results.experiment.conditions) > 1
-    table = Table("metric", "arm", "mean", "95 % interval", title=f"Means over games{simulated}")
-    missing: dict[str, list[str]] = {}
-    for one in analysis.estimates:
-        if one.at is not None or one.about or one.bidder not in ("", EVERYONE):
-            continue
-        place = f"{one.arm}, {one.condition}" if several else one.arm
-        if one.mean is None:
-            missing.setdefault(f"{one.metric}: {'; '.join(one.why)}", []).append(place)
-        else:
-            table.add_row(*map(cell, (one.metric, place, _number(one.mean, one.metric), _interval(one))))
-    console.print(table)
-    for why, places in missing.items():
-        console.print(printable(f"missing: {why}, in {'; '.join(places)}"), markup=False, soft_wrap=True)
+    for title, table in _tables(results, analysis):
+        console.print(_drawn(table, f"{title}{simulated}"))
     console.print(
         f"{len(results.of('finished'))} of {len(results.games)} games finished, {len(results.of('failed'))} failed,"
-        f" seed {results.experiment.seed}{simulated}"
+        f" seed {results.experiment.seed}{simulated}; means over games with 95 % intervals"
     )
 
 
-def _interval(estimate: Estimate) -> str:
-    """Write the ends of an interval; or why there is none."""
-    if estimate.low is None or estimate.high is None:
-        return f"none: {estimate.note}"
-    return f"{_number(estimate.low, estimate.metric)} to {_number(estimate.high, estimate.metric)}"
+def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.Table]]:
+    experiment = results.experiment
+    published = {one.metric for one in experiment.published}
+    for name in tables.asked(experiment):
+        found = tables.findings(name, analysis)
+        printed = tables.printed_numbers(name, found, experiment)
+        whole, _ = tables.parted(found, printed)
+        if whole and (name in published or not published):
+            says = f"{name}: {METRICS[name].says}, {METRICS[name].unit}" if name in METRICS else name
+            yield says, tables.beside_published(name, whole, printed, results)
+    if analysis.differences:
+        yield "Planned comparisons", listings.comparisons(analysis.differences, experiment)
+    if analysis.ratings and "trueskill" not in published:
+        yield "TrueSkill", listings.ratings(analysis.ratings, experiment)
 
 
-def _number(value: float, metric: str) -> str:
-    if METRICS[metric].unit != "dollars":
-        return f"{value:,.3f}"
-    return dollars(Decimal(round(value)) if abs(value) >= WHOLE_DOLLARS else to_cents(Decimal(value)))
+def _drawn(table: tables.Table, title: str) -> Table:
+    """Draw a table; what the first column repeats is left out."""
+    drawn = Table(title=cell(title), title_justify="left")
+    for column in table.columns:
+        drawn.add_column(_joined(column.head, "\n"), justify="right" if column.numeric else "left")
+    before = ""
+    for row in table.rows:
+        if row[0].text != before:
+            drawn.add_section()
+        first = tables.Cell("") if row[0].text == before else row[0]
+        drawn.add_row(*(_joined(one, " ") for one in (first, *row[1:])))
+        before = row[0].text
+    return drawn
+
+
+def _joined(both: tables.Cell, between: str) -> Text:
+    """Write a cell with its smaller text."""
+    return Text(between).join([cell(both.text), *([cell(both.below)] if both.below else [])])

@@ -165,7 +165,7 @@ def test_a_failed_bid_is_seen_by_its_bidder_alone():
     assert not any(isinstance(event, BidFailed) for event in sale.seen_by("Ann"))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8), st.integers(0, 3))
 def test_whatever_is_said_the_sale_comes_to_its_end(phrases, reasks):
     sale, number = sale_of(100, 50), iter(range(10**6))
@@ -261,7 +261,7 @@ def test_without_thinkers_there_is_no_pause():
     assert picked(sale, Paused) == []
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.permutations(["Ann", "Ben", "Cho"]))
 def test_notes_are_written_in_seat_order_whatever_the_order_of_the_answers(arrival):
     sale = sale_of(100)

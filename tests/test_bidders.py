@@ -56,7 +56,7 @@ def hold(players, *starts, budget=1000, values=None):
 # ---------------------------------------------------------------- the rule bidder
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 8), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
 def test_a_rule_bidder_raises_by_the_minimum_until_it_has_made_its_bids_on_the_item(most, before, made, rivals):
     seen = [
@@ -92,7 +92,7 @@ def test_rule_bidders_alone_make_no_more_than_their_bids_on_any_item(most):
 # ---------------------------------------------------------------- the truthful bidder
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_a_truthful_bidder_raises_by_the_minimum_up_to_its_estimate(minimum, estimate):
     answer = Truthful().decide(ask(minimum, 10**7), [seated(Vase=estimate, Urn=1), opened()])
@@ -120,7 +120,7 @@ def test_acting_is_deciding(player):
     assert asyncio.run(player.act(ask(), seen)) == player.decide(ask(), seen) == Bid(Decimal(100))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 500), st.integers(500, 2000), st.integers(0, 6), st.sampled_from([MinimumRaise(4), Truthful()]))
 def test_a_scripted_bidder_only_makes_legal_bids(minimum, maximum, made, player):
     asked = ask(minimum, maximum)

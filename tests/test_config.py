@@ -191,13 +191,13 @@ def test_an_unknown_choice_is_refused_with_the_choices():
     assert "'minimum-raise', 'truthful', 'rational', 'random' or 'adversary'" in complaint(**bidder(rule="minimum"))
 
 
-@effort(max_examples=200, deadline=None)
+@effort(max_examples=200)
 @given(st.decimals(Decimal("0.01"), 10**12, places=2))
 def test_any_amount_in_cents_is_taken_exactly(amount):
     assert config(**bidder(budget=amount)).bidders[0].budget == amount
 
 
-@effort(max_examples=100, deadline=None)
+@effort(max_examples=100)
 @given(st.integers(1, 10**9))
 def test_a_float_is_taken_as_it_is_written(number):
     amount = Decimal(number) / 100
@@ -496,7 +496,7 @@ def test_a_bidder_is_played_by_one_player_only():
     assert "one player, not rule and agent" in complaint(**bidder(rule="truthful", agent=True))
 
 
-@effort(max_examples=200, deadline=None)
+@effort(max_examples=200)
 @given(
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),

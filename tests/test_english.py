@@ -35,7 +35,7 @@ from harbor.rules.english import English, Item
 from harbor.rules.mechanism import fold, refusal
 from harbor.seeding import stream
 
-HARD = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee")
 CENT = Decimal("0.01")
 

@@ -38,7 +38,7 @@ from harbor.rules.session import RunLabelled, RunSettled
 from harbor.rules.water import DayClosed, DayOpened, Status, WaterOpened
 from harbor.thoughts import Belief, Believed, Decided, Planned, Predicted, Prediction, Profiled, Strategized
 
-QUICK = settings(max_examples=60, deadline=None)
+QUICK = settings(max_examples=60)
 NOTHING = Belief(Decimal(0), {}, {})
 
 

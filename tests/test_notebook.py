@@ -32,7 +32,7 @@ from harbor.memory.notebook import Hammer, Notebook, Result
 from harbor.rules.english import English, Item
 from harbor.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
 
 

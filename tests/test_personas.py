@@ -121,7 +121,7 @@ def test_equal_seeds_give_equal_sales_and_other_seeds_others():
     assert len({tuple(item.name for item in houses(10, seed=seed)) for seed in range(20)}) == 20
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 40), st.integers(0, 2**32))
 def test_a_sample_is_as_large_as_demanded_and_without_repeats(count, seed):
     sale = houses(count, seed)
@@ -129,7 +129,7 @@ def test_a_sample_is_as_large_as_demanded_and_without_repeats(count, seed):
     assert set(sale) <= set(EVERY)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(some, st.integers(0, 10), st.integers(0, 2**32))
 def test_matched_houses_are_exactly_as_many_as_demanded(matched, more, seed):
     sale = houses(sum(matched.values()) + more, seed, matched)

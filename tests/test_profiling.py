@@ -61,7 +61,7 @@ TEXTS = {key: one.text for key, one in personas().items()}
 HOUSES = [house.item for house in catalog_houses().values()]
 LOFT = next(house for house in HOUSES if house.persona == "urban-dwellers")
 RIVALS = ("Ben", "Cho", "Dan")
-LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Desk:

@@ -12,32 +12,39 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-SHELL = [line for language, block in BLOCKS if language == "sh" for line in block.splitlines()]
-PYTHON = [block for language, block in BLOCKS if language == "python"]
+PAGES = ("README.md", "EXPERIMENTS.md")
+
+
+def blocks(page: str, wanted: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [
+        block
+        for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        if language == wanted
+    ]
+
+
+SHELL = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory) -> Path:
-    """A folder in which the README's `harbor` commands are run, one after another."""
-    folder = tmp_path_factory.mktemp("readme")
-    (folder / "examples").symlink_to(ROOT / "examples")
-    return folder
-
-
-def test_every_harbor_command_runs_in_order(place):
-    commands = [shlex.split(line) for line in SHELL if line.startswith("harbor ")]
+@pytest.mark.parametrize("page", PAGES)
+def test_every_harbor_command_runs_in_order_and_python_reads_what_they_left(page, tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    commands = [shlex.split(line) for line in lines if line.startswith("harbor ")]
     assert len(commands) >= 6
     for _, *words in commands:
-        run(sys.executable, "-P", "-m", "harbor", *words, cwd=place)
+        run(sys.executable, "-P", "-m", "harbor", *words, cwd=tmp_path)
+    if page != "README.md":
+        for block in blocks(page, "python"):
+            assert run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
 
 
-@pytest.mark.parametrize("block", PYTHON)
+@pytest.mark.parametrize("block", blocks("README.md", "python"))
 def test_python_blocks_run(block, tmp_path):
     assert "Ann" in run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
 
@@ -57,7 +64,7 @@ def test_the_way_without_make_is_the_way_of_make():
 
 
 def test_every_file_that_is_linked_exists():
-    for page in ("README.md", "CONTRIBUTING.md"):
+    for page in (*PAGES, "CONTRIBUTING.md"):
         links = re.findall(r"\]\(((?!http)[^)]+)\)", (ROOT / page).read_text(encoding="utf-8"))
         assert all((ROOT / link).exists() for link in links)
 

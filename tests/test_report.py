@@ -163,13 +163,13 @@ def test_no_nasty_text_changes_the_structure_of_the_page_and_each_is_shown_as_it
     assert structure.text.count(legible(text)) >= 12
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.text(min_size=1, max_size=40))
 def test_no_text_changes_the_structure_of_the_page(plain, text):
     assert Structure(render(told(text))).tags == plain
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(TEXTS)
 def test_an_image_holds_any_name_as_plain_text(name):
     panel = paint("", "", lambda axes: axes.set_xlabel(legible(name)), 200, 120)

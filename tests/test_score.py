@@ -104,7 +104,7 @@ def test_every_metric_says_its_unit_and_source_or_counts_calls(name):
     assert METRICS[name].says
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(GAMES), st.floats(0, 1))
 def test_a_log_that_broke_off_anywhere_is_measured_or_says_why_not(logs, game, share):
     entries = logs[game][: math.ceil(share * len(logs[game]))]

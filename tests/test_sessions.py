@@ -29,7 +29,7 @@ from harbor.rules.session import RunClosed, RunLabelled, RunSettled, SessionOpen
 from harbor.scripts import Rational
 from harbor.seeding import stream
 
-QUICK = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee", "Eve")
 TWO_THIRDS = Fraction(2, 3)
 

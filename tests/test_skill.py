@@ -58,14 +58,14 @@ def test_the_seed_decides_the_orders():
     assert rate(rankings, 5, seed=1) == rate(rankings, 5, seed=1) != rate(rankings, 5, seed=2)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(RANKINGS)
 def test_the_order_of_seats_does_not_matter(rankings):
     turned = [dict(reversed(ranks.items())) for ranks in rankings]
     assert rate(turned, orders=3) == rate(rankings, orders=3)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(RANKINGS)
 def test_everyone_is_rated_and_mu_lies_in_its_spread(rankings):
     found = rate(rankings, orders=3)

@@ -72,7 +72,6 @@ def test_few_skewed_values_take_t():
 
 
 @given(st.lists(FLOATS, max_size=30))
-@settings(deadline=None)
 def test_there_is_an_interval_around_the_mean_or_a_note_and_never_nan(values):
     for found in (t_mean(values), bootstrap_mean(values), clustered_mean(values, range(len(values)))):
         assert all(isfinite(value) for value in astuple(found)[:5] if value is not None)
@@ -159,7 +158,7 @@ def test_paired_gives_students_own_example():
 
 
 @given(st.lists(st.sampled_from([-1, 0, 1]), min_size=2, max_size=12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_flipping_signs_of_wins_and_losses_is_mcnemars_exact_test(differences):
     wins, losses = differences.count(1), differences.count(-1)
     exact = mcnemar([[0, wins], [losses, 0]], exact=True).pvalue if wins + losses else 1.0
@@ -189,7 +188,7 @@ PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
 
 
 @given(PS)
-@settings(max_examples=20, deadline=None)  # statsmodels collects garbage in every call
+@settings(max_examples=20)  # statsmodels collects garbage in every call
 def test_holm_never_lowers_a_p_never_beats_bonferroni_and_keeps_the_order(ps):
     adjusted, count = holm(ps), sum(p is not None for p in ps)
     known = sorted((p, after) for p, after in zip(ps, adjusted, strict=True) if p is not None)
@@ -199,7 +198,7 @@ def test_holm_never_lowers_a_p_never_beats_bonferroni_and_keeps_the_order(ps):
 
 
 @given(PS, st.randoms())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_holm_does_not_depend_on_the_order_of_the_family(ps, random):
     order = random.sample(range(len(ps)), len(ps))
     adjusted = holm(ps)
@@ -223,7 +222,6 @@ PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 
 
 
 @given(PAIRS)
-@settings(deadline=None)
 def test_pairs_that_count_several_times_have_the_rho_of_their_copies(pairs):
     x, y, times = (np.array(side) for side in zip(*pairs, strict=True))
     one, other = np.repeat(x, times), np.repeat(y, times)
@@ -261,7 +259,6 @@ def test_small_middling_and_large_effects_need_what_tables_say(size, pairs):
 
 
 @given(st.floats(0.05, 20), st.floats(1.01, 3), st.floats(0.1, 10))
-@settings(deadline=None)
 def test_smaller_effects_stricter_levels_and_more_power_need_no_fewer_pairs(effect, factor, sd):
     pairs = pairs_needed(effect, sd)
     assert pairs <= pairs_needed(effect / factor, sd)

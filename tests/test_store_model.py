@@ -137,7 +137,5 @@ class Stores(RuleBasedStateMachine):
             self.own.delete(op.namespace, op.key)
 
 
-Stores.TestCase.settings = settings(
-    max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
-)
+Stores.TestCase.settings = settings(max_examples=25, stateful_step_count=20, suppress_health_check=list(HealthCheck))
 TestChromaAnswersAsLangGraphsOwnStore = Stores.TestCase

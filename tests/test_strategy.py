@@ -324,7 +324,7 @@ temptations = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(calls_to_bid, temptations))
 def test_no_rival_is_drained_beyond_what_the_item_is_worth_or_the_budget(call):
     facts = about(call)
@@ -336,7 +336,7 @@ def test_no_rival_is_drained_beyond_what_the_item_is_worth_or_the_budget(call):
         assert len(facts["items"]) > 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(calls_to_bid)
 def test_the_action_is_the_same_whether_it_is_fused_or_not(call):
     facts = about(call)

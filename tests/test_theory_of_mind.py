@@ -530,7 +530,7 @@ def test_a_rival_drains_nobody_further_than(profile, picture, spent, mine, limit
 weights = st.fixed_dictionaries({persona: st.floats(-1, 1) for persona in PAIR})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     weights,
     weights,

@@ -22,7 +22,7 @@ from harbor.rules.registry import RULES
 from harbor.rules.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
 from harbor.seeding import stream
 
-HARD = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
 CENT = Decimal("0.01")
 

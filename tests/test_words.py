@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harbor.asks import Bid, Unreadable, Withdraw
 from harbor.words import hear, say
 
-QUICK = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 amounts = st.decimals(0, 10**12, places=2)
 
 

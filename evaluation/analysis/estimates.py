@@ -10,7 +10,15 @@ from typing import Any
 import pandas as pd
 
 from harbor.evaluation.analysis.frames import CELL, QUESTION
-from harbor.evaluation.analysis.statistics import Mean, Method, bootstrap_mean, clustered_mean, t_mean, wilson_mean
+from harbor.evaluation.analysis.statistics import (
+    Mean,
+    Method,
+    bootstrap_mean,
+    clustered_mean,
+    t_mean,
+    wilson_mean,
+    within,
+)
 from harbor.evaluation.experiments.design import EVERYONE, measured
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.registry import METRICS
@@ -53,7 +61,8 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
 
     One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
     down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
-    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval.
+    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. That of a
+    share is cut at 0 and at 1.
 
     Args:
         results: the records.
@@ -131,8 +140,10 @@ def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) 
 
 
 def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
-    mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
     metric, bidder, about, at = question
+    mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
+    if METRICS[metric].unit == "share":
+        mean = within(mean, 0, 1)
     return Estimate(
         metric,
         *cell,

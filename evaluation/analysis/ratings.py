@@ -45,7 +45,10 @@ def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
     if not results.experiment.trueskill:
         return
     ranks = values[(values["metric"] == ranking(results.experiment)) & ~values["bidder"].isin(("", EVERYONE))]
-    games = [(str(arm), str(condition), _rankings(rows)) for (arm, condition), rows in ranks.groupby(CELL)]
+    cells = {cell: _rankings(rows) for cell, rows in ranks.groupby(CELL)}
+    arms, conditions = results.experiment.arms, results.experiment.conditions
+    designed = [(arm.name, condition.name) for arm in arms for condition in conditions]
+    games = [(*cell, cells[cell]) for cell in designed if cell in cells]
     in_all = sum(len(rankings) for *_, rankings in games)
     orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, in_all)))
     for arm, condition, rankings in games:

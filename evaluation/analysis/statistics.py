@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -78,6 +78,13 @@ def bootstrap_mean(values: ArrayLike) -> Mean:
     sample = (_floats(values),)
     interval = stats.bootstrap(sample, np.mean, n_resamples=RESAMPLES, batch=500, rng=generator()).confidence_interval
     return _with_interval(found, interval.low, interval.high, "bootstrap")
+
+
+def within(found: Mean, least: float, most: float) -> Mean:
+    """Cut an interval where no mean can be: it covers as often as before."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(least, found.low), high=min(most, found.high))
 
 
 def wilson_mean(values: ArrayLike) -> Mean:

@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from harbor.config import AuctionConfig, ModelSettings
+from harbor.config import ModelSettings
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.games import Game, games
-from harbor.evaluation.experiments.holding import hold
+from harbor.evaluation.experiments.holding import hold, offline
 from harbor.evaluation.metrics.calls import calls
 from harbor.evaluation.prices import priced
 from harbor.events import ModelCalled
-from harbor.given import models_in_use
 from harbor.log import Entry, of_type
 
 Track = Callable[[Sequence[Game]], Iterable[Game]]
@@ -153,7 +152,7 @@ async def _play(game: Game) -> Usage:
     """Have the built-in model play a game, and count what it was asked in place of each model."""
     heard: list[Entry] = []
     config = priced(game.config)
-    await hold(replace(game, config=_dry(config)), metrics=(), listen=heard.append)
+    await hold(replace(game, config=offline(config)), metrics=(), listen=heard.append)
     made = of_type(heard, ModelCalled)
     names = dict.fromkeys(call.model for call in made)
     found = [_use(name, config.models[name], [call for call in made if call.model == name]) for name in names]
@@ -164,16 +163,3 @@ def _use(name: str, settings: ModelSettings, made: Sequence[ModelCalled]) -> Mod
     read = sum(call.input_tokens for call in made)
     written = sum(call.output_tokens for call in made)
     return ModelUse(name, len(made), read, written, settings.input_price, settings.output_price)
-
-
-def _dry(config: AuctionConfig) -> AuctionConfig:
-    """Put the built-in model in the place of every other, and keep memories to the game itself."""
-    at_once = {"latency_seconds": 0.0}
-    models = {
-        name: config.models[name].model_copy(
-            update={"use": "simulated", "simulated": config.models[name].simulated.model_copy(update=at_once)}
-        )
-        for name in models_in_use(config)
-    }
-    memory = config.memory.model_copy(update={"store": None, "embedding": "hashing"})
-    return config.model_copy(update={"models": models, "memory": memory})

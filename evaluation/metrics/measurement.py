@@ -8,7 +8,8 @@ from typing import Literal
 
 from harbor.log import Entry
 
-Unit = Literal["dollars", "share", "count", "rank", "nats", "number", "health", "tokens", "correlation"]
+Unit = Literal["dollars", "share", "ratio", "count", "rank", "nats", "number", "health", "tokens", "correlation"]
+"""A share is of a whole, from 0 to 1; a ratio may be any number."""
 Spread = Literal["mean", "skewed", "binary"]
 """How values of a metric spread over games, which says how their interval is made: t, bootstrap, or Wilson."""
 

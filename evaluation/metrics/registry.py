@@ -44,7 +44,7 @@ _NO_DAY, _NO_RUN, _NO_AUCTION, _NO_ITEM = (f"no {part} is over yet" for part in 
 METRICS: dict[str, Metric] = {
     # the ascending auction
     "profit": Metric("profit of a bidder", "dollars", results.profit),
-    "profit_ratio": Metric("profit over what all items could have earned", "share", results.profit_ratio),
+    "profit_ratio": Metric("profit over what all items could have earned", "ratio", results.profit_ratio),
     "items_won": Metric("items that a bidder won", "count", results.items_won),
     "spent": Metric("what a bidder paid", "dollars", results.spent),
     "rank": Metric("rank by profit", "rank", results.rank),
@@ -62,7 +62,7 @@ METRICS: dict[str, Metric] = {
     ),
     "failed_bid_rate": Metric("corrected failure rate of bids", "share", bidding.failed_bid_rate, "skewed"),
     "bid_increase": Metric(
-        "increase of a bid over the highest before", "share", bidding.bid_increase, "skewed", nothing=_NO_BIDS
+        "increase of a bid over the highest before", "ratio", bidding.bid_increase, "skewed", nothing=_NO_BIDS
     ),
     "bid_increase_share": Metric(
         "bids whose increase is within a bin", "share", bidding.bid_increase_share, "skewed", nothing=_NO_BIDS
@@ -120,7 +120,7 @@ METRICS: dict[str, Metric] = {
     ),
     "prediction_error": Metric(
         "error of the predicted limits of rivals",
-        "share",
+        "ratio",
         strategy.prediction_error,
         "skewed",
         nothing="nobody has predicted the limit of a rival that bid and lost",
@@ -146,7 +146,7 @@ METRICS: dict[str, Metric] = {
     # sessions of one-shot games
     "payoff": Metric("mean payoff over the runs", "number", sessions.payoff, "skewed", "session", _NO_RUN),
     "payoff_ratio": Metric(
-        "mean payoff over that in equilibrium", "number", sessions.payoff_ratio, "skewed", "session", _NO_RUN
+        "mean payoff over that in equilibrium", "ratio", sessions.payoff_ratio, "skewed", "session", _NO_RUN
     ),
     "deviation": Metric("mean deviation from equilibrium", "number", sessions.deviation, "skewed", "session", _NO_RUN),
     "deviation_path": Metric(

@@ -13,7 +13,7 @@ MINUS = "\N{MINUS SIGN}"
 """What stands where there is no number."""
 EXACT_DOLLARS = 1000
 """From here on dollars are written without cents."""
-PLACES: dict[str, int] = {"share": 3, "nats": 3, "correlation": 3, "tokens": 0}
+PLACES: dict[str, int] = {"share": 3, "ratio": 3, "nats": 3, "correlation": 3, "tokens": 0}
 """Places after the point by unit; two for all others."""
 SMALLEST_P = 0.001
 _ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

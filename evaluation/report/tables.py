@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import compress, product
 
 from harbor.evaluation.analysis.findings import Analysis, Correlation, Estimate, Rating
-from harbor.evaluation.experiments.design import Experiment, Published, PublishedValue
+from harbor.evaluation.experiments.design import Experiment, Published, PublishedValue, measured
 from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval, write_printed
@@ -92,6 +92,20 @@ def models_of(results: Results) -> str:
     """Name what played: the models, and the rules and people beside them."""
     players = {player for game in results.games for _, player in game.players}
     return ", ".join(sorted(players or set(results.experiment.models)))
+
+
+def asked(experiment: Experiment) -> tuple[str, ...]:
+    """Name what is measured, and what is published of correlations and ratings."""
+    return tuple(dict.fromkeys((*measured(experiment), *(one.metric for one in experiment.published))))
+
+
+def parted(
+    found: Sequence[Finding], printed: Mapping[Published, Mapping[Place, PublishedValue]]
+) -> tuple[list[Finding], list[Finding]]:
+    """Part what is of whole games, or published, from what is broken down by item, day or rival."""
+    beside = {place for values in printed.values() for place in values}
+    shown = [one.place in beside or (one.place.at is None and not one.place.about) for one in found]
+    return list(compress(found, shown)), [one for one, first in zip(found, shown, strict=True) if not first]
 
 
 def printed_numbers(
