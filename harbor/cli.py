@@ -85,8 +85,8 @@ def _harbor(
 
 for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses):
     app.command()(command)
-for holding in (experiment_runs.run, experiment_runs.resume):
-    experiment.command()(holding)
+experiment.command()(experiment_runs.run)
+experiment.command()(experiment_runs.resume)
 app.add_typer(memory)
 app.add_typer(rate)
 app.add_typer(experiment)

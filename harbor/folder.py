@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import warnings
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
@@ -113,7 +112,7 @@ class RunFolder:
             RunFolderError: it can't be written.
         """
         try:
-            self._calls.write(json.dumps(asdict(call)).encode() + b"\n")
+            self._calls.write(json.dumps(vars(call)).encode() + b"\n")
             self._calls.flush()
         except OSError as error:
             raise RunFolderError(

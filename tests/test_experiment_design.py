@@ -259,6 +259,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched houses are more than the 2 for sale"),
     (arm(rules={"game": "chess"}), f"{OTHER}auction: unknown game 'chess'"),
     (arm(rules={"game": "water"}), OTHER),
+    (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "'everyone', which is the mean of all bidders"),
     ({"armz": []}, "unknown key 'armz'; did you mean 'arms'?"),
 ]
 

@@ -16,7 +16,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 from harbor.evaluation.analysis.rank_correlation import spearman, weighted_rho
 from harbor.evaluation.analysis.statistics import (
     bootstrap_mean,
-    clustered_difference,
     clustered_mean,
     holm,
     paired,
@@ -131,20 +130,19 @@ def test_cluster_robust_intervals_hold_the_mean_where_naive_ones_do_not():
     assert np.mean(naive) < 0.75
 
 
-def test_a_clustered_difference_is_that_of_statsmodels_with_t_on_groups_less_one():
+def test_a_clustered_mean_is_that_of_statsmodels_with_t_on_groups_less_one():
     rng = np.random.default_rng(7)
-    games, of = np.repeat(np.arange(9), 6), np.tile([True, False], 27)
-    values = rng.normal(size=54) + 2 * of + rng.normal(size=9)[games]
-    found = clustered_difference(values, games, of)
-    fit = sm.OLS(values, np.column_stack((np.ones(54), of))).fit(cov_type="cluster", cov_kwds={"groups": games})
-    reach = stats.t.ppf(0.975, 8) * fit.bse[1]
-    assert found.mean == pytest.approx(values[of].mean() - values[~of].mean())
+    games = np.repeat(np.arange(9), 6)
+    values = rng.normal(size=54) + rng.normal(size=9)[games]
+    found = clustered_mean(values, games)
+    fit = sm.OLS(values, np.ones(54)).fit(cov_type="cluster", cov_kwds={"groups": games})
+    reach = stats.t.ppf(0.975, 8) * fit.bse[0]
+    assert found.mean == pytest.approx(values.mean())
     assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach))
 
 
-def test_too_few_groups_or_one_side_have_no_interval():
+def test_one_group_has_no_interval():
     assert clustered_mean([1, 2, 3], ["a"] * 3).note == "too few games"
-    assert clustered_difference([1, 2, 3], [1, 2, 3], [True] * 3).note == "one side has no values"
 
 
 # ---------------------------------------------------------------- pairs

@@ -108,18 +108,15 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Mean:
     Every value counts once. The covariance is that of Liang and Zeger with the correction for few groups, and t has one
     degree of freedom less than there are groups. `sd` is that of the values.
     """
-    return _clustered(_floats(values), np.ones((np.size(values), 1)), groups)
-
-
-def clustered_difference(values: ArrayLike, groups: ArrayLike, of: ArrayLike) -> Mean:
-    """Give the mean of the values marked in `of` minus that of the others, with a cluster-robust interval.
-
-    A group may hold values of both kinds, as games of two arms do that share their seed.
-    """
-    marked = np.asarray(of, dtype=float)
-    if marked.size and marked.min() == marked.max():
-        return Mean(len(marked), None, None, None, None, "none", "one side has no values")
-    return _clustered(_floats(values), sm.add_constant(marked), groups)
+    found, codes = _without_interval(values), np.unique(np.asarray(groups), return_inverse=True)[1]
+    if found.note:
+        return found
+    if codes.max() < 1:
+        return Mean(found.n, found.mean, found.sd, None, None, "none", "too few games")
+    sample = _floats(values)
+    fit = sm.OLS(sample, np.ones_like(sample)).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
+    low, high = fit.conf_int()[0]
+    return _with_interval(found, low, high, "cluster-robust")
 
 
 def paired(differences: ArrayLike, skewed: bool = False) -> Paired:
@@ -203,18 +200,6 @@ def _without_interval(values: ArrayLike) -> Mean:
 
 def _with_interval(found: Mean, low: float, high: float, method: Method) -> Mean:
     return Mean(found.n, found.mean, found.sd, float(low), float(high), method)
-
-
-def _clustered(values: Floats, design: Floats, groups: ArrayLike) -> Mean:
-    """Fit by least squares and give the last coefficient."""
-    found, codes = _without_interval(values), np.unique(np.asarray(groups), return_inverse=True)[1]
-    if found.note:
-        return found
-    if codes.max() < design.shape[1]:
-        return Mean(found.n, found.mean, found.sd, None, None, "none", "too few games")
-    fit = sm.OLS(values, design).fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    low, high = fit.conf_int()[-1]
-    return Mean(found.n, float(fit.params[-1]), found.sd, float(low), float(high), "cluster-robust")
 
 
 def _sign_flip_p(differences: Floats) -> float:

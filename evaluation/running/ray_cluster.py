@@ -8,6 +8,7 @@ on with from what was handed back before.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -15,6 +16,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -108,6 +110,7 @@ def _errand(task: Task) -> Errand:
 
 def _run(errand: Errand) -> tuple[Outcome, Files]:
     """Do what is asked, on a worker; the files of the game come back where the folder of the experiment is not seen."""
+    _settle_in()
     if errand.harbor != __version__:
         raise RunFolderError(f"a worker has harbor {__version__}, not {errand.harbor}; install the same everywhere")
     if _seen(errand):
@@ -117,6 +120,12 @@ def _run(errand: Errand) -> tuple[Outcome, Files]:
         path = game_path(elsewhere.folder, elsewhere.game)
         _unpack(errand.files, path)
         return asyncio.run(do(elsewhere)), _pack(path)
+
+
+@cache
+def _settle_in() -> None:
+    """Keep what a worker has loaded out of garbage collection, once."""
+    gc.freeze()
 
 
 def _seen(errand: Errand) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,8 +85,9 @@ async def run_experiment(
         check_prices(first)
     for game in first:
         _check_playable(game)
-    make_folder(out, experiment)
-    return await resume_experiment(out, running, hear)
+    async with _opened(running) as executor:
+        make_folder(out, experiment)
+        return await _go_on(out, experiment, running, hear, executor=executor)
 
 
 def _check_playable(game: Game) -> None:
@@ -112,6 +114,22 @@ async def resume_experiment(
     running.check()
     experiment = read_design(path)
     check_versions(path)
+    return await _go_on(path, experiment, running, hear, retry_failed)
+
+
+def _opened(running: Running) -> AbstractAsyncContextManager[Executor]:
+    return EXECUTORS[running.executor](running.jobs, running.address)
+
+
+async def _go_on(
+    path: Path,
+    experiment: Experiment,
+    running: Running,
+    hear: Hear,
+    retry_failed: bool = False,
+    executor: Executor | None = None,
+) -> Results:
+    """Hold what is not held yet, on an executor that is open or is opened when there is something to hold."""
     with held(path):
         todo, done = _sorted(path, experiment, retry_failed)
         purse = _purse(path, games(experiment), running.max_cost)
@@ -119,8 +137,8 @@ async def resume_experiment(
         hear(so_far, None)
         if todo:
             tasks = [Task(path.absolute(), game, measured(experiment)) for game in todo]
-            async with EXECUTORS[running.executor](running.jobs, running.address) as executor:
-                await _hold_all(tasks, executor, purse, so_far, hear)
+            async with nullcontext(executor) if executor else _opened(running) as places:
+                await _hold_all(tasks, places, purse, so_far, hear)
         results = read_results(path)
         write_results(path, results)
         return results
