@@ -33,7 +33,7 @@ def score(
         if name not in METRICS:
             raise ConfigError(unknown("metric", name, METRICS))
     if (run / DESIGN).is_file():
-        raise RunFolderError(f"{str(run)!r} is an experiment; name a game in {str(run / GAMES)!r}, or use harbor report")
+        raise RunFolderError(f"{str(run)!r} is an experiment; name one of {str(run / GAMES)!r}, or use harbor report")
     reading = read_log(run / EVENTS if run.is_dir() else run)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")
