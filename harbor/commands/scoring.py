@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from harbor.commands.output import Json, say
-from harbor.errors import ConfigError, unknown
+from harbor.errors import ConfigError, RunFolderError, unknown
 
 
 def score(
@@ -23,6 +23,7 @@ def score(
     from harbor.display import Screen
     from harbor.evaluation.metrics.registry import METRICS
     from harbor.evaluation.metrics.score import score as measured
+    from harbor.evaluation.running.folder import DESIGN, GAMES
     from harbor.folder import EVENTS
     from harbor.log import read_log
     from harbor.tables import print_score
@@ -31,6 +32,8 @@ def score(
     for name in names:
         if name not in METRICS:
             raise ConfigError(unknown("metric", name, METRICS))
+    if (run / DESIGN).is_file():
+        raise RunFolderError(f"{str(run)!r} is an experiment; name one of {str(run / GAMES)!r}, or use harbor report")
     reading = read_log(run / EVENTS if run.is_dir() else run)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")
