@@ -46,15 +46,19 @@ class Variation(Settings):
 
 
 class Side(Settings):
-    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition."""
+    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition.
 
+    `metric` is another than that of the comparison, in the same unit.
+    """
+
+    metric: str | None = None
     arm: str | None = None
     condition: str | None = None
     bidder: str = EVERYONE
 
 
 class Comparison(Settings):
-    """A planned comparison of a metric: `of` minus `against`, game by game of the same repeat.
+    """A planned comparison of a metric, or of two: `of` minus `against`, game by game of the same repeat.
 
     An arm, or a condition, that neither side names is gone through: there is a comparison in each.
     """
@@ -68,9 +72,15 @@ class Comparison(Settings):
         for name in ("arm", "condition"):
             if (getattr(self.of, name) is None) != (getattr(self.against, name) is None):
                 raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
-        if self.of == self.against:
+        one, other = (side.model_copy(update={"metric": None}) for side in (self.of, self.against))
+        if one == other and len(set(self.metrics)) == 1:
             raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
         return self
+
+    @property
+    def metrics(self) -> tuple[str, str]:
+        """The metric of each side."""
+        return self.of.metric or self.metric, self.against.metric or self.metric
 
 
 class PublishedValue(Settings):
@@ -125,7 +135,7 @@ class Experiment(Settings):
 
     `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
     catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
-    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
+    bidders from their ranks by profit. `arms_left_out` are planned and not held: comparisons with them stay planned. `prices` are those of the models ("provider:name") whose settings name none;
     they are filled in when the experiment is begun, so that it goes on at the same prices.
     """
 
@@ -138,6 +148,7 @@ class Experiment(Settings):
     temperature: float = Field(0.0, ge=0, le=2)
     auction: dict[str, Any]
     arms: tuple[Variation, ...] = Field(min_length=1)
+    arms_left_out: tuple[Variation, ...] = ()
     conditions: tuple[Variation, ...] = (Variation(name="all"),)
     models: tuple[str, ...] = Field(("simulated",), min_length=1)
     prices: dict[str, ModelPrice] = Field(default_factory=dict)
@@ -154,14 +165,15 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _known_names(self) -> Experiment:
-        check_distinct("arm", [arm.name for arm in self.arms])
+        arms = [arm.name for arm in (*self.arms, *self.arms_left_out)]
+        check_distinct("arm", arms)
         check_distinct("condition", [condition.name for condition in self.conditions])
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
-        _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
+        _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
-        _known("arm", [place.arm for place in named_places(self) if place.arm], [arm.name for arm in self.arms])
+        _known("arm", [place.arm for place in named_places(self) if place.arm], arms)
         conditions = [condition.name for condition in self.conditions]
         _known("condition", [place.condition for place in named_places(self) if place.condition], conditions)
         return self
