@@ -135,8 +135,9 @@ class Experiment(Settings):
 
     `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
     catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
-    bidders from their ranks by profit. `arms_left_out` are planned and not held: comparisons with them stay planned. `prices` are those of the models ("provider:name") whose settings name none;
-    they are filled in when the experiment is begun, so that it goes on at the same prices.
+    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
+    they are filled in when the experiment is begun, so that it goes on at the same prices. `arms_left_out` are planned
+    and not held: comparisons with them stay in the family of those that are planned.
     """
 
     name: Slug
@@ -171,6 +172,11 @@ class Experiment(Settings):
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
         _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
+        for one, other in (comparison.metrics for comparison in self.comparisons):
+            if METRICS[one].unit != METRICS[other].unit:
+                raise ValueError(
+                    f"comparison of {one!r} in {METRICS[one].unit} with {other!r} in {METRICS[other].unit}"
+                )
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
         _known("arm", [place.arm for place in named_places(self) if place.arm], arms)
@@ -243,31 +249,3 @@ def ranking(experiment: Experiment) -> str:
     variations = (*experiment.arms, *experiment.conditions)
     series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
     return "series_rank" if series else "rank"
-
-
-def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms, the comparisons between them, and their published numbers; all without names.
-
-    Raises:
-        ConfigError: no arm has that name.
-    """
-    wanted = list(names)
-    known = [arm.name for arm in experiment.arms]
-    for name in wanted:
-        if name not in known:
-            raise ConfigError(unknown("arm", name, known))
-    if not wanted:
-        return experiment
-    kept = [
-        comparison
-        for comparison in experiment.comparisons
-        if all(side.arm in (None, *wanted) for side in (comparison.of, comparison.against))
-    ]
-    arms = tuple(arm for arm in experiment.arms if arm.name in wanted)
-    published = [_of_arms(one, wanted) for one in experiment.published]
-    told = tuple(one for one in published if one.values)
-    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept), "published": told})
-
-
-def _of_arms(published: Published, arms: list[str]) -> Published:
-    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})
