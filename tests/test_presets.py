@@ -99,10 +99,11 @@ def test_published_numbers_are_in_our_units(name):
             assert unit != "share" or 0 <= value.value <= 1, published
 
 
-def test_arms_can_be_chosen_and_comparisons_with_others_go():
+def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
     chosen = chosen_arms(experiment("tom"), ["none", "true"])
     assert [arm.name for arm in chosen.arms] == ["none", "true"]
-    assert len(chosen.comparisons) == 1
+    assert [arm.name for arm in chosen.arms_left_out] == ["inferred-strategy", "true-strategy", "second"]
+    assert chosen.comparisons == experiment("tom").comparisons
     assert len(games(chosen)) == 2 * 5
 
 

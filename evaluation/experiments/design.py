@@ -172,10 +172,10 @@ class Experiment(Settings):
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
         _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
-        for one, other in (comparison.metrics for comparison in self.comparisons):
-            if METRICS[one].unit != METRICS[other].unit:
+        for comparison in self.comparisons:
+            if len(units := {METRICS[name].unit for name in comparison.metrics}) > 1:
                 raise ValueError(
-                    f"comparison of {one!r} in {METRICS[one].unit} with {other!r} in {METRICS[other].unit}"
+                    f"the comparison of {comparison.metric!r} is in {' and '.join(sorted(units))}; keep to one"
                 )
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])

@@ -101,7 +101,7 @@ def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 
 def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Slope of each bidder's rank over the number of the auction, by least squares: ranks an auction, below 0 it climbs.
+    """Slope of each bidder's rank over the number of the auction, by least squares: below 0 it climbs.
 
     Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
     """

@@ -76,7 +76,7 @@ class Loaded:
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """A row a planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric`, `against_arm` ..."""
+        """A row a planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric`, and so on."""
         table = _table(Difference, self.analysis.differences).drop(columns=["of", "against"])
         for side in ("against", "of"):
             for name in reversed(SIDE):
