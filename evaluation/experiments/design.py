@@ -166,17 +166,14 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _known_names(self) -> Experiment:
-        arms = [arm.name for arm in (*self.arms, *self.arms_left_out)]
-        check_distinct("arm", arms)
+        check_distinct("arm", arms := [arm.name for arm in (*self.arms, *self.arms_left_out)])
         check_distinct("condition", [condition.name for condition in self.conditions])
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
         _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
-        for comparison in self.comparisons:
-            if len(units := {METRICS[name].unit for name in comparison.metrics}) > 1:
-                raise ValueError(
-                    f"the comparison of {comparison.metric!r} is in {' and '.join(sorted(units))}; keep to one"
-                )
+        for one in self.comparisons:
+            if len(units := sorted({METRICS[name].unit for name in one.metrics})) > 1:
+                raise ValueError(f"the comparison of {one.metric!r} is in {' and '.join(units)}; keep to one")
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
         _known("arm", [place.arm for place in named_places(self) if place.arm], arms)

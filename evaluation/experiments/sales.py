@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Annotated
 
 from pydantic import Field
@@ -41,7 +41,7 @@ def matched_sale(
         ConfigError: a persona is not of the catalog, or it has fewer houses than are demanded.
     """
     turns = [
-        mixes[whose][turn % len(mixes[whose])]
+        (turn, mixes[whose][turn % len(mixes[whose])])
         for turn in range(max(wanted.matched.values(), default=0))
         for whose, count in wanted.matched.items()
         if turn < count
@@ -50,8 +50,10 @@ def matched_sale(
         raise ConfigError(
             f"{len(turns)} matched houses are more than the {wanted.count} for sale; lower matched or raise count"
         )
-    suited = {persona: iter(_in_turn(seed, persona)) for mix in mixes.values() for persona in mix}
-    matched = [_next(suited[persona], persona, turns.count(persona)) for persona in turns]
+    matched: list[Item] = []
+    for turn, persona in turns:
+        matched.append(_suiting(seed, persona, turn, matched))
+    suited = {persona for mix in mixes.values() for persona in mix}
     fillers = [item for item in _in_turn(seed) if item.persona not in suited]
     fillers.sort(key=lambda item: item.persona in in_play)
     left = wanted.count - len(matched)
@@ -69,11 +71,13 @@ def _in_turn(seed: int, persona: str | None = None) -> list[Item]:
     return stream(seed, "houses", suits or "all").sample(found, len(found))
 
 
-def _next(houses: Iterator[Item], persona: str, wanted: int) -> Item:
-    try:
-        return next(houses)
-    except StopIteration:
-        raise ConfigError(f"{wanted} houses demanded, but persona {persona!r} has fewer; lower matched") from None
+def _suiting(seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
+    """Give the house of this turn that suits a persona, or the next that is not drawn."""
+    found = _in_turn(seed, persona)
+    left = [item for item in (*found[turn:], *found[:turn]) if item not in drawn]
+    if not left:
+        raise ConfigError(f"more than {len(found)} houses demanded that suit persona {persona!r}; lower matched")
+    return left[0]
 
 
 def listed(config: AuctionConfig, order: Order) -> AuctionConfig:
