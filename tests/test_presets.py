@@ -13,7 +13,8 @@ import pytest
 from harbor.errors import ConfigError
 from harbor.evaluation.analysis.findings import Analysis, analyse
 from harbor.evaluation.experiments.catalog import experiment, presets
-from harbor.evaluation.experiments.design import Experiment, chosen_arms
+from harbor.evaluation.experiments.choices import chosen_arms
+from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.games import games, games_in_all
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.evaluation.running.folder import read_results
@@ -96,10 +97,11 @@ def test_published_numbers_are_in_our_units(name):
             assert unit != "share" or 0 <= value.value <= 1, published
 
 
-def test_arms_can_be_chosen_and_comparisons_with_others_go():
+def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
     chosen = chosen_arms(experiment("tom"), ["none", "true"])
     assert [arm.name for arm in chosen.arms] == ["none", "true"]
-    assert len(chosen.comparisons) == 1
+    assert [arm.name for arm in chosen.arms_left_out] == ["inferred-strategy", "true-strategy", "second"]
+    assert chosen.comparisons == experiment("tom").comparisons
     assert len(games(chosen)) == 2 * 5
 
 
