@@ -179,7 +179,13 @@ def _print(merged: Merged, described: list[CriterionScores], agreed: list[Criter
     for group in published().groups:
         console.print(_published(group))
     for source in dict.fromkeys(one.source for one in agreed):
-        console.print(_agreement(source, [one for one in agreed if one.source == source]))
+        own_agreements = [one for one in agreed if one.source == source]
+        whys = {one.agreement.undefined for one in own_agreements}
+        console.print(
+            _agreement(source, own_agreements)
+            if len(whys) > 1 or "" in whys
+            else f"Agreement of {printable(source)}: {whys.pop()}"
+        )
     console.print(*_remarks(merged), sep="\n")
 
 
@@ -236,7 +242,7 @@ def _remarks(merged: Merged) -> list[str]:
 
     gaps = sum(len(gap.criteria) for gap in merged.missing)
     return [
-        f"{len(merged.ratings)} scores, {gaps} missing. Intervals of means take the game as the unit.",
+        f"{len(merged.ratings)} scores, {gaps} not filled in yet. Intervals of means take the game as the unit.",
         f"Published: {published().source}, of other records; set beside, not mixed.",
         *(["Simulated results: the built-in model played or judged."] if merged.simulated else []),
     ]
