@@ -28,7 +28,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
-WIDTH, HEIGHT = 440, 280
+WIDTH, HEIGHT = 430, 280
 LONGEST_LABEL, LONGEST_LINE = 28, 24
 """Letters in a label of one line, and in each of two."""
 _STYLE: dict[Any, Any] = {

@@ -32,7 +32,8 @@ def to_csv(loaded: Loaded, folder: Path) -> None:
     """
     for name in FRAMES:
         inert = getattr(loaded, name).replace(FORMULA, r"'\1", regex=True)
-        inert.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8")
+        # with RFC 4180's line ends a carriage return in a text is quoted too
+        inert.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", lineterminator="\r\n")
 
 
 def to_parquet(loaded: Loaded, folder: Path) -> None:

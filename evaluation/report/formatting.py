@@ -75,7 +75,7 @@ def write_tick(value: float, span: float) -> str:
     if not letter:
         return write_to(value, "dollars", 0 if span >= WHOLE_DOLLARS else 2)
     scaled = round(value / size, 3)
-    return f"{MINUS if scaled < 0 else ''}${abs(scaled):,g}{letter}"
+    return f"{MINUS if scaled < 0 else ''}${abs(scaled):,g}{letter if scaled else ''}"
 
 
 def legible(text: str, longest: int | None = None) -> str:
