@@ -149,9 +149,7 @@ def test_seats_do_not_move_in_step_with_personas_nor_is_it_always_the_same_bidde
         (seat, next(iter(one.persona))) for seated in own for seat, one in enumerate(seated) if one.name == "Ann"
     )
     assert len(places) == 9
-    followers = Counter(
-        after.name for seated in own for one, after in zip(seated, seated[1:], strict=False) if one.name == "Ann"
-    )
+    followers = Counter(after.name for seated in own for one, after in pairwise(seated) if one.name == "Ann")
     assert set(followers) == {"Ben", "Cho"}
 
 
