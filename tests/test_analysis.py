@@ -200,6 +200,13 @@ def test_what_is_measured_at_places_is_estimated_at_each_and_over_all():
 WISER = {"metric": "profit", "of": {"arm": "wise", "bidder": ANN}, "against": {"arm": "plain", "bidder": ANN}}
 
 
+def test_what_a_metric_is_about_stands_by_number_where_it_is_numbered():
+    abouts = ("2", "Lot 10", "10", "Lot 9", "1", "", "[10, 11)", "[2, 10)", "9" * 5000)
+    rows = [Measurement("priority", 1.0, ANN, about, 1) for about in abouts]
+    found = [one.about for one in analyse(Results(designed("priority"), (held(1, *rows),))).estimates if one.at == 1]
+    assert found[-len(abouts) :] == ["", "1", "2", "10", "9" * 5000, "Lot 9", "Lot 10", "[2, 10)", "[10, 11)"]
+
+
 def test_a_comparison_pairs_games_of_the_same_repeat():
     plain, wise = [3.0, 50.0, -20.0, 8.0], [5.0, 51.0, -17.0, 12.0]
     games = [held(n, *profits(value)) for n, value in enumerate(plain, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -116,7 +117,14 @@ def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
     """Order questions as the metrics; every metric is asked of the game or of everyone."""
     of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
     asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
-    return sorted(asked, key=lambda one: (metrics.index(one[0]), one[1] != EVERYONE, one[1], one[2], one[3] or 0))
+    return sorted(
+        asked, key=lambda one: (metrics.index(one[0]), one[1] != EVERYONE, one[1], _natural(one[2]), one[3] or 0)
+    )
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Make a key that sorts the numbers in texts by value."""
+    return [(float(part) if part.isdecimal() else 0.0, part) for part in re.split(r"(\d+)", text)]
 
 
 def _missing(

@@ -10,7 +10,7 @@ from harbor.evaluation.experiments.design import Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.experiments.slots import SLOT
 from harbor.evaluation.report.formatting import MINUS, NOTHING, unit_of, write, write_interval, write_p
-from harbor.evaluation.report.tables import Cell, Column, Table, label_of
+from harbor.evaluation.report.tables import Cell, Column, Table, label_of, write_spread
 
 PARTS = ("arm", "condition", "bidder")
 
@@ -127,7 +127,7 @@ def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
             Cell(label_of(experiment, "arm", one.arm)),
             Cell(label_of(experiment, "condition", one.condition)),
             Cell(one.bidder),
-            Cell(write(one.mu, "number"), write_interval(one.mu_low, one.mu_high, "number")),
+            Cell(write(one.mu, "number"), write_spread(one)),
             Cell(write(one.sigma, "number")),
             Cell(str(one.games)),
             Cell(str(one.orders)),
