@@ -513,11 +513,16 @@ SERIES = log(
         ("series_rank", {("Ann", 1): 2, ("Ben", 1): 1, ("Ann", 2): 1, ("Ben", 2): 1}),
         ("series_profit", {("Ann", 1): 10, ("Ben", 1): 20.5, ("Ann", 2): -5, ("Ben", 2): -5}),
         ("mean_rank", {"Ann": 1.5, "Ben": 1}),
+        ("rank_trend", {"Ann": -1, "Ben": 0}),
         ("total_profit", {"Ann": 5, "Ben": 15.5}),
     ],
 )
 def test_a_series_is_told_auction_by_auction_and_in_all(metric, worked):
     assert values(metric, SERIES) == worked
+
+
+def test_one_auction_has_no_trend():
+    assert missing("rank_trend", SERIES[:3]) == dict.fromkeys(("Ann", "Ben"), "one auction has no trend")
 
 
 def test_the_calls_of_a_series_are_not_in_its_log_and_so_not_0():

@@ -97,6 +97,19 @@ def test_published_numbers_are_in_our_units(name):
             assert unit != "share" or 0 <= value.value <= 1, published
 
 
+def test_the_question_of_personas_and_behaviour_is_tested_within_each_bidder():
+    found = experiment("persona-behaviour")
+    planned = [(one.metrics, one.of.bidder, one.against.bidder) for one in found.comparisons]
+    assert planned == [
+        ((f"matched_{metric}", f"unmatched_{metric}"), rival, rival)
+        for metric in ("priority", "engagement")
+        for rival in ("Rival 1", "Rival 2")
+    ]
+    held = [(one, asyncio.run(hold(one, measured(found)))) for one in games(found, 2)]
+    made = analyse(Results(found, tuple(record for _, record in held))).differences
+    assert [one.pairs for one in made] == [2, 2, 2, 2]
+
+
 def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
     chosen = chosen_arms(experiment("tom"), ["none", "true"])
     assert [arm.name for arm in chosen.arms] == ["none", "true"]

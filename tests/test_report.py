@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor.evaluation.experiments.choices import chosen_arms
 from harbor.evaluation.experiments.design import (
     Comparison,
     Experiment,
@@ -188,6 +189,22 @@ def test_an_image_holds_any_name_as_plain_text(name):
     texts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert any(text.strip() == legible(name).strip() for text in texts) or not legible(name).strip()
     assert not {element.tag.split("}")[-1] for element in root.iter()} & {"script", "foreignObject", "image", "a"}
+
+
+def test_p_of_a_correlation_says_that_it_takes_pairs_as_independent():
+    experiment = design(ALL, correlations=(("priority_initial", "bids"),))
+    said = render(Loaded(results(experiment)))
+    assert "as if pairs were independent" in said
+    assert "trust the interval" in said
+
+
+def test_arms_that_were_left_out_are_named_and_their_comparisons_listed_without_a_number():
+    wiser = Comparison(metric="profit", of=Side(arm="two"), against=Side(arm="one"))
+    arms = (Variation(name="one"), Variation(name="two", label="the other"))
+    experiment = chosen_arms(design(arms=arms, comparisons=(wiser,)), ["one"])
+    said = render(Loaded(results(experiment)))
+    assert "Planned, and not held in this run: two." in said
+    assert "arm not held: two" in said
 
 
 def test_equal_figures_are_equal_text(page):
