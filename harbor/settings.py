@@ -107,8 +107,13 @@ def check(settings: type[M], values: dict[str, Any], source: str) -> M:
         _inside.reset(token)
 
 
-def read_settings(path: Path, settings: type[M]) -> M:
+def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     """Read settings, such as an auction, from a TOML file, or from the `config.json` of a run.
+
+    Args:
+        path: the file.
+        settings: their type.
+        what: what complaints call the file.
 
     Raises:
         ConfigError: no such file, not TOML (or JSON), or a setting that is refused.
@@ -117,12 +122,12 @@ def read_settings(path: Path, settings: type[M]) -> M:
     try:
         values = parse(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise ConfigError(f"config {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
+        raise ConfigError(f"{what} {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"config {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
+        raise ConfigError(f"{what} {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"config {str(path)!r} is not {kind} ({error}); mend that line") from error
-    return check(settings, values, f"config {str(path)!r}")
+        raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend that line") from error
+    return check(settings, values, f"{what} {str(path)!r}")
 
 
 TAG = "game: "

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
+from harbor import __version__
 from harbor.cli import main
 from harbor.evaluation import load
 from harbor.evaluation.analysis.findings import analyse
@@ -230,6 +231,15 @@ def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path, re
     assert done.code == 0
     assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.err
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
+
+
+def test_a_report_on_what_another_version_began_says_so(folder, tmp_path, report):
+    path = Path(shutil.copytree(folder, tmp_path / "copy"))
+    manifest = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
+    done = report(path)
+    assert (done.code, done.out.strip()) == (0, str(path / "report.html"))
+    assert done.err == f"harbor: begun with harbor 0.0.9; this is {__version__}, which measures its games anew\n"
 
 
 def test_a_changed_design_is_refused_in_one_line(folder, tmp_path, report):

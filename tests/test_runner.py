@@ -23,11 +23,14 @@ from typer.testing import CliRunner
 from harbor.cli import app
 from harbor.config import read_settings
 from harbor.errors import ConfigError, HarborError, LogError, RunFolderError
+from harbor.evaluation.analysis.findings import analyse
+from harbor.evaluation.experiments.catalog import experiment
 from harbor.evaluation.experiments.choices import chosen
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.running.folder import read_results
 from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
 
+CAPTURED = {"capture_output": True, "text": True, "check": False}
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 TINY = Path(__file__).parent / "data" / "tiny.toml"
 GAMES, ITEMS = 4, 2
@@ -326,6 +329,20 @@ def test_a_game_of_another_experiment_is_refused_by_name(begun, tmp_path):
         read_results(begun)
 
 
+@pytest.mark.parametrize("left", [None, "", "{}", '{"bidders": 3}'])
+def test_a_game_without_readable_settings_is_refused_and_held_again_when_it_is_removed(whole, begun, left):
+    game = begun / "games" / "none" / "all" / "0001"
+    (game / "config.json").unlink()
+    if left is not None:
+        (game / "config.json").write_text(left)
+    with pytest.raises(RunFolderError) as refused:
+        resume(begun)
+    assert "none/all/0001' lacks a config.json that can be read; restore it, or remove" in str(refused.value)
+    shutil.rmtree(game)
+    resume(begun)
+    assert results(begun) == results(whole)
+
+
 def test_a_log_that_was_edited_is_refused_by_name(begun):
     path = begun / "games" / "none" / "all" / "0002" / "events.jsonl"
     path.write_text(path.read_text().replace('"Ben"', '"Bob"', 1))
@@ -354,8 +371,9 @@ def test_no_experiment_is_refused(tmp_path, whole):
     [
         ({"executor": "rya"}, "unknown executor 'rya'; did you mean 'ray'?"),
         ({"jobs": 0}, "jobs 0 would hold no game"),
-        ({"max_cost": 0.0}, "limit of 0.0 dollars would hold no game"),
-        ({"max_cost": float("nan")}, "limit of nan dollars"),
+        ({"max_cost": 0.0}, "limit of 0.0 dollars can't be kept; give an amount above 0"),
+        ({"max_cost": float("nan")}, "limit of nan dollars can't be kept; give an amount above 0"),
+        ({"max_cost": float("inf")}, "limit of inf dollars can't be kept"),
         ({"address": "auto"}, "address 'auto' is for executor 'ray'"),
     ],
 )
@@ -414,7 +432,7 @@ def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(tm
             worker.kill()
             worker.wait()
         said, complaints = running.communicate()
-    assert running.returncode == 0, complaints
+    assert running.returncode == 1, complaints
     assert (json.loads(said)["finished"], json.loads(said)["failed"]) == (1, 1)
     assert json.loads(said)["failures"][0]["detail"].startswith("its worker died 3 times")
 
@@ -475,17 +493,28 @@ def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_p
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-def test_a_limit_in_dollars_is_overdrawn_by_no_more_than_a_call_of_each_running_game(whole, tmp_path, executor):
-    limit, jobs = 0.4 * spent(whole), 2
-    found = run(tiny(), tmp_path / "run", executor=executor, jobs=jobs, max_cost=limit)
+def test_a_limit_that_pays_for_no_game_is_overdrawn_by_no_more_than_a_call(whole, tmp_path, executor):
+    limit = 0.2 * spent(whole)
+    found = run(tiny(), tmp_path / "run", executor=executor, jobs=4, max_cost=limit)
     dearest = max(call["cost_dollars"] or 0 for call in calls(whole))
-    assert found.of("unfinished")
-    assert limit - dearest <= spent(tmp_path / "run") <= limit + jobs * dearest
+    assert len(found.of("unfinished")) == GAMES
+    assert limit <= spent(tmp_path / "run") < limit + dearest
     assert set(paid(tmp_path / "run").values()) == {1}
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_limit_finishes_the_first_games_of_the_design_however_many_could_be_held_side_by_side(
+    whole, tmp_path, executor
+):
+    limit = 0.85 * spent(whole)  # four games of a quarter each, roughly
+    found = run(tiny(), tmp_path / "run", executor=executor, jobs=4, max_cost=limit)
+    assert [game.status for game in found.games] == ["finished", "finished", "finished", "unfinished"]
+    assert results(tmp_path / "run")[:3] == results(whole)[:3]
+    assert spent(tmp_path / "run") == pytest.approx(sum(game["cost"] for game in results(whole)[:3]))
+
+
 def test_what_earlier_sessions_paid_counts_and_more_money_brings_it_to_its_end(whole, tmp_path):
-    folder, limit = tmp_path / "run", 0.3 * spent(whole)
+    folder, limit = tmp_path / "run", 0.2 * spent(whole)
     run(tiny(), folder, max_cost=limit)
     before = paid(folder)
     resume(folder, max_cost=limit, jobs=1)
@@ -512,10 +541,10 @@ def test_a_limit_is_refused_where_the_price_of_a_model_is_unknown(tmp_path):
 # ---------------------------------------------------------------- the command line
 
 
-def shown(folder, *words):
-    """What a command prints on stdout and stderr."""
+def shown(*words, code=0):
+    """What a command prints on stdout and stderr, and that it ends with this code."""
     done = CliRunner().invoke(app, ["experiment", *map(str, words)])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == code, done.output
     return done.stdout, done.stderr
 
 
@@ -526,17 +555,51 @@ def here(tmp_path, monkeypatch):
 
 
 def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
-    said, told = shown(here, "run", TINY, "--out", "run", "--repeats", 1, "--arm", "none", "--json")
+    said, told = shown("run", TINY, "--out", "run", "--repeats", 1, "--arm", "none", "--json")
     printed = json.loads(said)
     counts = ["games", "finished", "failed", "unfinished", "calls", "input_tokens", "output_tokens", "cost_dollars"]
-    assert list(printed) == ["name", "folder", *counts, "simulated", "failures", "estimates"]
+    found = ["estimates", "differences", "correlations", "ratings"]
+    assert list(printed) == ["name", "folder", *counts, "simulated", "failures", *found]
     assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
     assert printed["cost_dollars"] == pytest.approx(spent(here / "run"))
     assert told == "harbor: stands in: slot @1, a model: the built-in one\n"
 
 
+def test_json_of_a_run_holds_all_that_the_analysis_says(here):
+    asked = """
+        trueskill = true
+        correlations = [["priority_initial", "bids"]]
+        comparisons = [{ metric = "profit", of = { arm = "adaptive" }, against = { arm = "none" } }]
+    """
+    (here / "asking.toml").write_text(asked + TINY.read_text().replace('metrics = ["', 'metrics = ["bids", "'))
+    said, _ = shown("run", "asking.toml", "--out", "run", "--json")
+    printed, analysis = json.loads(said), analyse(read_results(here / "run"))
+    [difference] = printed["differences"]
+    assert difference["of"]["arm"] == "adaptive"
+    assert (difference["p"], difference["p_holm"]) == (analysis.differences[0].p, analysis.differences[0].p_holm)
+    assert difference["effect"] == analysis.differences[0].effect
+    assert [one["rho"] for one in printed["correlations"]] == [one.rho for one in analysis.correlations] != []
+    assert [one["mu"] for one in printed["ratings"]] == [one.mu for one in analysis.ratings] != []
+
+
+@pytest.mark.parametrize("wrong", [("--jobs", 0), ("--executor", "rya"), ("--max-cost", "nan"), ("--max-cost", 0)])
+def test_a_refusal_comes_before_anything_is_said_of_the_design(here, wrong):
+    done = subprocess.run([*HARBOR, "experiment", "run", TINY, *map(str, wrong)], **CAPTURED)
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert line.startswith("harbor: error: ")
+
+
+def test_complaints_about_the_file_of_an_experiment_call_it_one(here):
+    (here / "case.toml").write_text(TINY.read_text().replace("repeats = 2", "repeat = 2"))
+    with pytest.raises(ConfigError, match=r"^experiment 'case\.toml': unknown key 'repeat'"):
+        experiment("case.toml")
+    with pytest.raises(ConfigError, match=r"^experiment 'none\.toml' can't be read"):
+        experiment("none.toml")
+
+
 def test_a_run_tells_each_game_and_the_means_of_simulated_bidders(here):
-    said, told = shown(here, "run", TINY, "--out", "run", "--repeats", 1)
+    said, told = shown("run", TINY, "--out", "run", "--repeats", 1)
     assert [line.partition(":")[0] for line in told.splitlines()[1:]] == ["1 of 2 games", "2 of 2 games"]
     assert "profit: profit of a bidder, dollars (simulated bidders)" in said
     assert "2 of 2 games finished, 0 failed, seed 5 (simulated bidders)" in said
@@ -544,13 +607,15 @@ def test_a_run_tells_each_game_and_the_means_of_simulated_bidders(here):
 
 
 def test_a_limit_that_is_reached_says_how_to_go_on(here):
-    _, told = shown(here, "run", TINY, "--out", "run", "--max-cost", "0.01", "--quiet")
+    said, told = shown("run", TINY, "--out", "run", "--max-cost", "0.01", "--quiet", code=1)
+    assert "0 of 4 games finished" in said
     assert "stopped at the limit of $0.01: 4 games are not finished" in told
     assert "harbor experiment resume run --max-cost DOLLARS" in told
 
 
 def test_failed_games_are_listed_with_their_reasons(here):
     (here / "mute.toml").write_text(TINY.read_text().replace("low_bid_rate = 0.1", "unreadable_rate = 1.0"))
-    _, told = shown(here, "run", "mute.toml", "--out", "run", "--repeats", 1, "--quiet")
+    said, told = shown("run", "mute.toml", "--out", "run", "--repeats", 1, "--quiet", code=1)
+    assert "0 of 2 games finished, 2 failed" in said
     assert "harbor: failed: none all 1: no usable reply of a model for Ann" in told
     assert "2 games failed; try them again with: harbor experiment resume run --retry-failed" in told

@@ -26,8 +26,8 @@ def experiment(name: str) -> Experiment:
     """
     if name in presets():
         with as_file(files("harbor.evaluation.experiments.presets") / f"{name}.toml") as path:
-            return read_settings(path, Experiment)
+            return read_settings(path, Experiment, "experiment")
     path = Path(name)
     if not path.exists() and path.suffix not in (".toml", ".json"):
         raise ConfigError(unknown("experiment", name, presets()))
-    return read_settings(path, Experiment)
+    return read_settings(path, Experiment, "experiment")

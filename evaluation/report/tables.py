@@ -88,7 +88,7 @@ def _of_estimate(one: Estimate) -> Finding:
 
 
 def _of_correlation(one: Correlation) -> Finding:
-    return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games)
+    return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games, note=one.note)
 
 
 def _of_rating(one: Rating) -> Finding:
@@ -183,7 +183,8 @@ def _named(experiment: Experiment, place: Place, name: str) -> Cell:
 
 def label_of(experiment: Experiment, kind: str, name: str) -> str:
     """Give the label of an arm or condition, its name where it has none."""
-    variations = experiment.arms if kind == "arm" else experiment.conditions
+    arms = (*experiment.arms, *experiment.arms_left_out)
+    variations = arms if kind == "arm" else experiment.conditions
     return next((one.label for one in variations if one.name == name and one.label), name)
 
 

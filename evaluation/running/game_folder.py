@@ -18,13 +18,13 @@ from pydantic.dataclasses import dataclass
 
 from harbor import __version__
 from harbor.config import AuctionConfig, read_settings
-from harbor.errors import LogError, RunFolderError
+from harbor.errors import ConfigError, LogError, RunFolderError
 from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.experiments.records import GameRecord, broken_off, record
 from harbor.evaluation.running.differences import differences
 from harbor.folder import CONFIG, EVENTS, complete
+from harbor.items import resolved
 from harbor.log import Entry, read_whole_lines
-from harbor.run import resolved
 
 RECORD, FAILURE = "record.json", "failure.json"
 
@@ -111,13 +111,19 @@ def check_config(path: Path, game: Game) -> None:
     """Refuse a game that was held with other settings than the design gives it.
 
     Raises:
-        RunFolderError: it names the first settings that differ.
+        RunFolderError: it names the first settings that differ, or the settings of the game can't be read.
     """
     expected = game.config if game.config.series else resolved(game.config)
     with suppress(OSError):
         if (path / CONFIG).read_text(encoding="utf-8") == expected.model_dump_json(indent=2) + "\n":
             return
-    found = read_settings(path / CONFIG, AuctionConfig)
+    try:
+        found = read_settings(path / CONFIG, AuctionConfig)
+    except ConfigError as error:
+        raise RunFolderError(
+            f"game {str(path)!r} lacks a {CONFIG} that can be read; restore it, or remove the folder of that game, and"
+            " resuming holds it again"
+        ) from error
     if found != expected:
         differ = differences(found.model_dump(mode="json"), expected.model_dump(mode="json"), "there", "by the design")
         raise RunFolderError(f"game {str(path)!r} is not of this experiment: {differ}; restore it, or take it away")

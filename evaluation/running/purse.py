@@ -22,6 +22,10 @@ FIRST_TOKENS = 5_000
 """What the first call of a game is taken to read and to write, until its cost is known: more than most do."""
 MARGIN = 2
 """How many times the dearest call so far the next one may cost, for all that one expects."""
+ROOM = 1.5
+"""How many times the dearest game so far a game may cost before it is stopped, which only costs replaying it."""
+NOTHING = 1e-6
+"""Dollars that no game is begun for: sums of what calls cost are less off than that."""
 
 
 def check_prices(held: Iterable[Game]) -> None:
@@ -66,6 +70,9 @@ def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
 class Purse:
     """The money of an experiment: a limit, what each game has cost, and up to where those that are held may go.
 
+    What a game costs is learned from the dearest so far. The first is held alone, and beside others no more than one
+    more than have finished: so few are under way if games turn out dearer, and the money finishes some.
+
     Args:
         limit: in dollars; None: there is none.
         paid: what each game has cost so far, in dollars, by its path.
@@ -84,12 +91,26 @@ class Purse:
         bound = {game: max(dollars, self._promised.get(game, 0.0)) for game, dollars in self._paid.items()}
         return self._limit - sum(bound.values())
 
-    def promise(self, game: Game, places: int) -> float | None:
-        """Promise a game one of so many equal parts of what is left; returns what it may have cost in all by then."""
+    def may_start(self, game: Game, running: int, finished: int) -> bool:
+        """Say whether a game may be held beside so many others: what is left must cover what it may still need."""
+        if self._limit is None:
+            return True
+        needed = self._dearest - self._paid.get(game.path, 0.0)
+        return running <= finished and self.left >= max(needed, NOTHING)
+
+    def promise(self, game: Game) -> float | None:
+        """Promise a game more than the dearest so far has cost; returns what it may have cost in all by then."""
         if self._limit is None:
             return None
-        self._promised[game.path] = self._paid.setdefault(game.path, 0.0) + self.left / places
+        paid = self._paid.setdefault(game.path, 0.0)
+        # As long as no game has cost anything, half: if this one does not either, others can be held beside the next.
+        wanted = ROOM * self._dearest - paid if self._dearest else self.left / 2
+        self._promised[game.path] = paid + min(self.left, wanted)
         return self._promised[game.path]
+
+    @property
+    def _dearest(self) -> float:
+        return max(self._paid.values(), default=0.0)
 
     def settle(self, game: Game, paid: float) -> None:
         """Hear what a game has cost in all that is not held any more; what it did not need is free again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -61,8 +62,8 @@ class Running:
             raise ConfigError(f"address {self.address!r} is for executor 'ray', not {self.executor!r}; drop one")
         if self.jobs is not None and self.jobs < 1:
             raise ConfigError(f"jobs {self.jobs} would hold no game; give 1 or more")
-        if self.max_cost is not None and not self.max_cost > 0:
-            raise ConfigError(f"a limit of {self.max_cost} dollars would hold no game; give more than 0")
+        if self.max_cost is not None and not 0 < self.max_cost < math.inf:
+            raise ConfigError(f"a limit of {self.max_cost} dollars can't be kept; give an amount above 0, such as 5")
 
 
 async def run_experiment(
@@ -180,10 +181,13 @@ async def _hold_all(tasks: list[Task], executor: Executor, purse: Purse, so_far:
     waiting, running = deque(tasks), dict[asyncio.Task[Outcome], Task]()
     try:
         while waiting or running:
-            while waiting and len(running) < executor.places and purse.left > 0:
-                free = min(executor.places - len(running), len(waiting))
+            while (
+                waiting
+                and len(running) < executor.places
+                and purse.may_start(waiting[0].game, len(running), so_far.finished)
+            ):
                 task = waiting.popleft()
-                promised = replace(task, dollars=purse.promise(task.game, free))
+                promised = replace(task, dollars=purse.promise(task.game))
                 running[asyncio.ensure_future(executor.hold(promised))] = promised
             if not running:
                 return

@@ -34,7 +34,11 @@ Jobs = Annotated[int | None, typer.Option(help="Games side by side; default: 10,
 Executor = Annotated[str, typer.Option(help="Where games are held: asyncio (one process), processes, or ray.")]
 Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
 MaxCost = Annotated[
-    float | None, typer.Option(help="Stop when all calls have cost so many dollars; earlier sessions count.")
+    float | None,
+    typer.Option(
+        help="Finish as many games as so many dollars pay for, earlier sessions counted, and stop. The first game is"
+        " held alone, to learn what one costs; each that runs may overdraw it by a call."
+    ),
 ]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
@@ -62,10 +66,12 @@ def run(
     from harbor.evaluation.running.runner import Running, run_experiment
     from harbor.folder import run_name
 
+    running = Running(executor, jobs, address, max_cost)
+    running.check()  # before anything is said
     design = chosen(read(name), model or (), arm or (), repeats, seed)
     for words in standing_in(design):
         say(f"stands in: {words}")
-    folder, running = out or Path("runs") / run_name(design.name), Running(executor, jobs, address, max_cost)
+    folder = out or Path("runs") / run_name(design.name)
     _conduct(lambda hear: run_experiment(design, folder, running, hear), folder, running, as_json, quiet)
 
 
@@ -95,10 +101,15 @@ def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: b
     with _interruptible(folder), redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = asyncio.run(hold(hear))
     _tell_what_is_missing(results, folder, running)
-    analysis = analyse(results)
     if as_json:
-        typer.echo(json.dumps(_as_json(results, analysis, folder)))
-        return
+        typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
+    else:
+        _print(results, analyse(results), folder)
+    if len(results.of("finished")) < len(results.games):
+        raise typer.Exit(1)
+
+
+def _print(results: Results, analysis: Analysis, folder: Path) -> None:
     from harbor.display import Screen
     from harbor.findings import print_findings
 
@@ -139,6 +150,8 @@ def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> N
 
 
 def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
+    from pydantic_core import to_jsonable_python
+
     from harbor.evaluation.running.tally import tally
 
     return {
@@ -151,4 +164,7 @@ def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, ob
             for one in results.of("failed")
         ],
         "estimates": [asdict(one) for one in analysis.estimates if one.at is None],
+        "differences": to_jsonable_python(analysis.differences),
+        "correlations": to_jsonable_python(analysis.correlations),
+        "ratings": to_jsonable_python(analysis.ratings),
     }

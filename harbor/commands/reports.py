@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from harbor import __version__
 from harbor.commands.output import say
 from harbor.errors import RunFolderError
 
@@ -27,6 +28,8 @@ def report(
     from harbor.evaluation.report.loading import load
 
     loaded = load(folder)
+    if loaded.origin.harbor != __version__:
+        say(f"begun with harbor {loaded.origin.harbor}; this is {__version__}, which measures its games anew")
     unfinished = len(loaded.results.of("unfinished"))
     if unfinished:
         again = f"harbor experiment resume {shlex.quote(str(folder))}"
