@@ -128,7 +128,7 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
         low, high = axis.get_view_interval()
         axis.set_major_formatter(lambda value, _: write_tick(value, abs(high - low)))
         if not vertical:
-            axis.set_major_locator(MaxNLocator(int(axes.figure.get_figwidth()), steps=[1, 2, 2.5, 5, 10]))
+            axis.set_major_locator(MaxNLocator(int(axes.figure.bbox.width / axes.figure.dpi), steps=[1, 2, 2.5, 5, 10]))
 
 
 def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:

@@ -150,7 +150,7 @@ def beside_published(
     with_missing = any(finding.missing for finding in found)
     heads = [Column(Cell(name), numeric=name == "at") for name in varied]
     heads += [Column(Cell("this experiment", models_of(results))), Column(Cell("n", "games"))]
-    heads += [Column(Cell("missing", "games"))] if with_missing else []
+    heads += [Column(Cell("missing", "games"), numeric=False)] if with_missing else []
     heads += [Column(Cell(one.source, one.model)) for one in printed]
     unit = unit_of(metric)
     rows = []
