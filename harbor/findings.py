@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 def print_findings(console: Console, results: Results, analysis: Analysis) -> None:
     """Print what is published beside our own, or all that is measured of whole games; then the comparisons."""
     simulated = " (simulated bidders)" if results.simulated else ""
+    few = tables.few_games(results)
     for title, table in _tables(results, analysis):
         console.print(_drawn(table, f"{title}{simulated}"))
     console.print(
         f"{len(results.of('finished'))} of {len(results.games)} games finished, {len(results.of('failed'))} failed,"
         f" seed {results.experiment.seed}{simulated}; means over games with 95 % intervals"
+        + (f"; {few}" if few else "")
     )
 
 
@@ -58,7 +60,7 @@ def _drawn(table: tables.Table, title: str) -> Table:
         if row[0].text != before:
             drawn.add_section()
         first = tables.Cell("") if row[0].text == before else row[0]
-        drawn.add_row(*(_joined(one, " ") for one in (first, *row[1:])))
+        drawn.add_row(*(_joined(one, " " if one.is_interval else "\n") for one in (first, *row[1:])))
         before = row[0].text
     return drawn
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 EACH_GAME = 20
 """Up to so many games each has a line of its own; of more, there is a line a tenth."""
 
+WIDTH = 12
+"""Of the bar: narrow, so that what stands beside it fits in 80 columns."""
+
 
 @contextmanager
 def watching(unseen: bool) -> Iterator[Hear]:
@@ -30,8 +33,11 @@ def watching(unseen: bool) -> Iterator[Hear]:
     elif not console.is_terminal:
         yield _Lines(console)
     else:
-        state = TextColumn("{task.fields[state]}")
-        with Progress(BarColumn(), MofNCompleteColumn(), state, TimeRemainingColumn(), console=console) as progress:
+        counted, state = (
+            (MofNCompleteColumn(), BarColumn(WIDTH), TimeRemainingColumn()),
+            TextColumn("{task.fields[state]}"),
+        )
+        with Progress(*counted, state, console=console) as progress:
             yield _Bar(progress)
 
 

@@ -15,17 +15,18 @@ from langgraph.store.base import BaseStore
 
 from harbor import __version__
 from harbor.auction import Sale
-from harbor.config import AuctionConfig, Bidder, Houses, Item, Persona
+from harbor.config import AuctionConfig, Bidder, Persona
 from harbor.errors import ConfigError
 from harbor.events import SCHEMA_VERSION, LogOpened
 from harbor.folder import RunFolder, run_name
 from harbor.given import Given
 from harbor.introductions import introductions
+from harbor.items import resolve_items, resolved
 from harbor.log import Entry, Log, of_type
 from harbor.memories import anybody_remembers, archives_of, memories, named_memories
 from harbor.memory.embedding import as_embedding
 from harbor.people import Person
-from harbor.personas.catalog import extended, find, houses
+from harbor.personas.catalog import extended, find
 from harbor.result import Listener, Result, finish
 from harbor.rules.registry import build
 from harbor.seating import Seating
@@ -147,33 +148,6 @@ class Run:
         chat, settings = self.models[bidder.model]
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use
         return use if use == bidder.model else f"{use} ({bidder.model})"
-
-
-def resolved(config: AuctionConfig) -> AuctionConfig:
-    """Put the items that are for sale in the settings: so they stand in the folder of a run."""
-    items = resolve_items(config)
-    return config.model_copy(update={"items": items}) if items else config
-
-
-def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
-    """Give the items for sale, sampling houses where the settings ask for a sample; only the English auction has any.
-
-    Raises:
-        ConfigError: the catalog has fewer houses than demanded.
-    """
-    if config.rules.game != "english":
-        return ()
-    if not isinstance(config.items, Houses):
-        return config.items
-    matched = None
-    if config.items.matched is not None:
-        matched = {key: config.items.matched for bidder in config.bidders for key in bidder.persona}
-        for own in config.personas:
-            if own.id in matched:
-                raise ConfigError(
-                    f"no house of the catalog matches your persona {own.id!r}; drop matched, or list items"
-                )
-    return houses(config.items.count, config.seed, matched)
 
 
 def _check_personas(bidder: Bidder, personas: Mapping[str, Persona]) -> None:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("harbor", deadline=None)  # how long an example takes says more of the machine than of Harbor
 settings.load_profile("harbor")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _frozen() -> None:
+    """Keep what is loaded out of garbage collection, as Harbor's commands do: it is large, and it is here to stay."""
+    gc.collect()
+    gc.freeze()

@@ -20,6 +20,7 @@ from harbor.evaluation.analysis.statistics import (
     wilson_mean,
     within,
 )
+from harbor.evaluation.experiments.choices import chosen_arms
 from harbor.evaluation.experiments.design import EVERYONE, Experiment, measured
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.measurement import Measurement
@@ -156,6 +157,22 @@ def test_the_interval_of_a_share_ends_where_shares_end_and_that_of_a_ratio_does_
     assert numbers(estimate(found, both[1])) == numbers(t_mean([0.5, 1.0]))
 
 
+@pytest.mark.parametrize(
+    ("metric", "values", "least", "most"),
+    [
+        ("rank", (1.0, 2.0), 1, None),
+        ("priority_initial", (1.0, 3.0), 1, 3),
+        ("items_won", (0.0, 5.0), 0, None),
+        ("final_profiling_error", (0.0, 2.0), 0, None),
+    ],
+)
+def test_an_interval_ends_where_its_unit_does_and_nowhere_else(metric, values, least, most):
+    games = [held(n, Measurement(metric, value, ANN)) for n, value in enumerate(values, 1)]
+    found, free = estimate(analyse(Results(designed(metric), tuple(games))), metric), t_mean(values)
+    assert free.low < least
+    assert (found.low, found.high) == (least, free.high if most is None else most)
+
+
 def test_bids_of_one_game_are_one_cluster():
     bids, repeats = [0.1, 0.2, 0.9, 0.4, 0.4], [1, 1, 2, 3, 3]
     games = [
@@ -181,6 +198,13 @@ def test_what_is_measured_at_places_is_estimated_at_each_and_over_all():
 # ---------------------------------------------------------------- comparisons
 
 WISER = {"metric": "profit", "of": {"arm": "wise", "bidder": ANN}, "against": {"arm": "plain", "bidder": ANN}}
+
+
+def test_what_a_metric_is_about_stands_by_number_where_it_is_numbered():
+    abouts = ("2", "Lot 10", "10", "Lot 9", "1", "", "[10, 11)", "[2, 10)", "9" * 5000)
+    rows = [Measurement("priority", 1.0, ANN, about, 1) for about in abouts]
+    found = [one.about for one in analyse(Results(designed("priority"), (held(1, *rows),))).estimates if one.at == 1]
+    assert found[-len(abouts) :] == ["", "1", "2", "10", "9" * 5000, "Lot 9", "Lot 10", "[2, 10)", "[10, 11)"]
 
 
 def test_a_comparison_pairs_games_of_the_same_repeat():
@@ -229,13 +253,42 @@ def test_a_comparison_goes_through_what_it_leaves_open_and_holm_through_all_of_i
     assert found[0].p_holm == pytest.approx(6 * found[0].p)
 
 
-def test_a_comparison_without_pairs_has_no_p_and_does_not_count_in_the_family():
+def test_a_comparison_without_pairs_has_no_p_and_counts_in_the_family_all_the_same():
     rivals = {"metric": "profit", "of": {"arm": "plain", "bidder": ANN}, "against": {"arm": "plain", "bidder": BEN}}
     games = [held(n, *profits(float(n**2))) for n in (1, 2, 3)] + [failed(n, arm="wise") for n in (1, 2, 3)]
     empty, full = analyse(Results(designed("profit", comparisons=[WISER, rivals]), tuple(games))).differences
     assert (empty.pairs, empty.missing, empty.mean, empty.p, empty.p_holm) == (0, 3, None, None, None)
     assert empty.note == "no values"
-    assert full.p_holm == full.p
+    assert full.p_holm == pytest.approx(2 * full.p)
+
+
+def test_leaving_arms_out_leaves_the_family_as_it_was_planned():
+    of = {arm: {"arm": arm, "bidder": ANN} for arm in ("plain", "wise", "keen")}
+    planned = [{"metric": "profit", "of": of[arm], "against": of["plain"]} for arm in ("wise", "keen")]
+    planned += [{"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}}]
+    experiment = designed("profit", arms=("plain", "wise", "keen"), comparisons=planned)
+    games = [
+        held(n, *profits(n * weight, n % 3), arm=arm)
+        for n in range(1, 9)
+        for arm, weight in (("plain", 0.9), ("wise", 1.7), ("keen", 0.9 + 0.01 * (-1) ** n))
+    ]
+    kept = Results(chosen_arms(experiment, ["plain", "wise"]), tuple(game for game in games if game.arm != "keen"))
+    found = analyse(kept).differences
+    assert [one.note for one in found if one.p is None] == ["arm not held: keen", "arm not held: keen"]
+    assert (len(found), [one.pairs for one in found]) == (5, [8, 0, 8, 8, 0])
+    whole = analyse(Results(experiment, tuple(games))).differences
+    assert all(one.p == other.p for one, other in zip(found, whole, strict=True) if one.p is not None)
+    assert all(one.p_holm >= other.p_holm for one, other in zip(found, whole, strict=True) if one.p is not None)
+
+
+def test_two_metrics_of_one_bidder_are_compared_game_by_game():
+    both = ("matched_engagement", "unmatched_engagement")
+    of = {"metric": both[0], "of": {"bidder": ANN}, "against": {"bidder": ANN, "metric": both[1]}}
+    values = [(3.0, 1.0), (2.0, 2.0), (5.0, 1.0)]
+    games = [held(n, *map(Measurement, both, pair, (ANN, ANN))) for n, pair in enumerate(values, 1)]
+    [found] = analyse(Results(designed(*both, arms=("plain",), comparisons=[of]), tuple(games))).differences
+    assert (found.of.metric, found.against.metric) == both
+    assert numbers(found) == numbers(paired([2, 0, 4], skewed=True).difference)
 
 
 def test_what_is_measured_item_by_item_is_compared_by_the_mean_of_each_game():

@@ -19,7 +19,7 @@ FLOORS = {
           harbor.rules harbor.rules.mechanism harbor.rules.registry
           harbor.rules.english harbor.rules.water harbor.rules.session harbor.rules.private_values
           harbor.rules.second_price harbor.rules.first_price harbor.rules.english_private harbor.rules.beauty
-          harbor.presets harbor.personas harbor.personas.catalog harbor.personas.traits
+          harbor.presets harbor.items harbor.personas harbor.personas.catalog harbor.personas.traits
           harbor.personas.data harbor.memory
           harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
     1: """harbor.evaluation.analysis.statistics harbor.evaluation.analysis.rank_correlation
@@ -55,6 +55,7 @@ FLOORS = {
           harbor.evaluation.analysis.ratings harbor.evaluation.analysis.power
           harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
           harbor.evaluation.experiments.slots harbor.evaluation.experiments.games
+          harbor.evaluation.experiments.sales
           harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
           harbor.evaluation.experiments.choices harbor.evaluation.experiments.records
           harbor.evaluation.experiments.holding harbor.evaluation.experiments.dry_run

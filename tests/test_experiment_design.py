@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,13 +14,16 @@ from hypothesis import strategies as st
 from harbor.config import AuctionConfig, check
 from harbor.errors import ConfigError
 from harbor.evaluation.experiments.catalog import experiment, presets
+from harbor.evaluation.experiments.choices import chosen_arms
 from harbor.evaluation.experiments.design import Experiment, Variation, model_slots, standing_in, with_models
 from harbor.evaluation.experiments.games import Game, games, games_in_all
+from harbor.evaluation.experiments.sales import MatchedHouses, matched_sale
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
     for letter, start in zip("ABC", (30, 10, 20), strict=True)
 ]
+ARMS = [{"name": "plain"}, {"name": "mindful", "auction": {"bidders": {"Ann": {"theory_of_mind": "inferred"}}}}]
 PERSONAS = ("downsizing", "investment-buyers", "vacation-homes", "urban-dwellers")
 
 
@@ -42,10 +46,7 @@ def design(**changes: Any) -> dict[str, Any]:
         "auction": auction,
         "models": ["simulated", "simulated"],
         "metrics": ["profit", "items_won"],
-        "arms": [
-            {"name": "plain"},
-            {"name": "mindful", "auction": {"bidders": {"Ann": {"theory_of_mind": "inferred"}}}},
-        ],
+        "arms": ARMS,
         "conditions": [
             {"name": "poor", "auction": {"bidders": {"*": {"budget": 40}}}},
             {"name": "rich", "auction": {"bidders": {"*": {"budget": 100}}}},
@@ -140,6 +141,27 @@ def test_over_a_round_of_repeats_every_persona_is_in_every_slot_and_every_bidder
         assert len(places) == 9
 
 
+def test_seats_do_not_move_in_step_with_personas_nor_is_it_always_the_same_bidder_who_follows():
+    bidders = [{"name": name, "persona": slot} for name, slot in (("Ann", "@1"), ("Ben", "@2"), ("Cho", "@3"))]
+    found = games(made(auction={"items": ITEMS, "bidders": bidders}, personas=PERSONAS[:3], repeats=90, arms=ARMS[:1]))
+    own = [game.config.bidders for game in found if game.condition == "rich"]
+    places = Counter(
+        (seat, next(iter(one.persona))) for seated in own for seat, one in enumerate(seated) if one.name == "Ann"
+    )
+    assert len(places) == 9
+    followers = Counter(after.name for seated in own for one, after in pairwise(seated) if one.name == "Ann")
+    assert set(followers) == {"Ben", "Cho"}
+
+
+def test_arms_with_the_same_bidders_seat_them_alike_however_they_list_them():
+    auction = design()["auction"]
+    listed = [{"name": "plain"}, {"name": "back", "auction": {"bidders": auction["bidders"][::-1]}}]
+    auction["bidders"][0]["planning"] = "static"
+    for repeat in range(1, 8):
+        found = [game for game in games(made(arms=listed, repeats=7), 7) if game.repeat == repeat]
+        assert len({tuple(seats(game)) for game in found}) == 1
+
+
 def test_two_bidders_never_have_the_persona_of_one_slot_in_a_repeat():
     for game in games(made(personas=PERSONAS, repeats=8)):
         ann, ben = (next(b for b in game.config.bidders if b.name == name).persona for name in ("Ann", "Ben"))
@@ -164,6 +186,55 @@ def test_houses_matched_to_a_bidder_of_two_personas_suit_them_in_turn():
             assert len(game.config.items) == 10
             if len(rival.persona) == 2:
                 assert max(suited.values(), default=0) - min(suited[one] for one in rival.persona) <= 1
+
+
+def test_one_more_matched_house_takes_the_place_of_a_filler_and_changes_nothing_else():
+    found = experiment("profiling")
+    for repeat in (1, 2, 3):
+        sale = {(one.arm, one.condition): one.config.items for one in games(found, 3) if one.repeat == repeat}
+        for arm in ("single", "mixed"):
+            steps = [sale[arm, f"matched-{count}"] for count in range(5)]
+            for fewer, more in pairwise(steps):
+                changed = [(one, other) for one, other in zip(fewer, more, strict=True) if one != other]
+                assert len(changed) == 2  # one for each rival
+        assert sale["single", "matched-0"] == sale["mixed", "matched-0"]
+        for count, same in ((1, 10), (2, 8), (4, 6)):
+            pairs = zip(sale["single", f"matched-{count}"], sale["mixed", f"matched-{count}"], strict=True)
+            assert sum(one == other for one, other in pairs) == same
+
+
+def test_the_houses_of_an_arm_are_the_same_when_the_others_are_left_out():
+    whole, alone = experiment("profiling"), chosen_arms(experiment("profiling"), ["single"])
+    held = {game.path: game.config.items for game in games(whole, 2)}
+    assert all(game.config.items == held[game.path] for game in games(alone, 2))
+
+
+@given(st.integers(0, 2**32), st.integers(0, 4), st.integers(0, 4), st.integers(8, 16))
+def test_exactly_so_many_houses_suit_a_persona_as_are_wanted(seed, some, others, count):
+    wanted = MatchedHouses(count=count, matched={"Ann": some, "Ben": others})
+    sale = matched_sale(wanted, seed, {"Ann": PERSONAS[:1], "Ben": PERSONAS[1:3]}, {PERSONAS[3]})
+    suits = Counter(item.persona for item in sale)
+    assert len({item.name for item in sale}) == count
+    assert (suits[PERSONAS[0]], suits[PERSONAS[1]], suits[PERSONAS[2]]) == (some, (others + 1) // 2, others // 2)
+    assert not suits[PERSONAS[3]]
+
+
+@pytest.mark.parametrize("houses", [{"count": 6}, {"count": 6, "matched": 1}, {"count": 6, "matched": {"@1": 2}}])
+def test_sampled_houses_are_listed_in_the_order_of_the_design(houses):
+    auction = design()["auction"] | {"items": houses}
+    for order in ("ascending", "descending"):
+        for one in games(made(auction=auction, order=order)):
+            starts = [item.start for item in one.config.items]
+            assert starts == sorted(starts, reverse=order == "descending")
+    with pytest.raises(ConfigError, match="is not one of all items"):
+        games(made(auction=auction, order=["Item A"]))
+
+
+def test_a_series_draws_its_houses_itself_so_that_they_have_no_order():
+    auction = design()["auction"] | {"items": {"count": 6}, "series": {"auctions": 2}}
+    assert not isinstance(games(made(auction=auction, metrics=["mean_rank"]))[0].config.items, tuple)
+    with pytest.raises(ConfigError, match="order 'ascending': a series draws its houses anew in each auction"):
+        games(made(auction=auction, metrics=["mean_rank"], order="ascending"))
 
 
 def test_a_list_of_names_keeps_those_bidders_and_no_others():
@@ -240,6 +311,14 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (comparison({"condition": "rch"}, {"condition": "poor"}), "unknown condition 'rch'; did you mean 'rich'?"),
     (comparison({"bidder": "An"}, {"bidder": "Ben"}), "unknown bidder 'An'; did you mean 'Ann'? (in arm 'plain'"),
     (comparison({"bidder": "Ann"}, {"bidder": "Ben"}, "rank"), "unknown metric 'rank'"),
+    (comparison({"bidder": "Ann"}, {"bidder": "Ann", "metric": "spent"}), "unknown metric 'spent'"),
+    (comparison({"bidder": "Ann"}, {"bidder": "Ann", "metric": "profit"}), "two equal sides"),
+    (
+        comparison({"bidder": "Ann"}, {"bidder": "Ann", "metric": "items_won"}),
+        "the comparison of 'profit' is in count and dollars",
+    ),
+    (arm(items={"count": 10, "matched": {"Ann": 5}}), f"{OTHER}5 houses demanded, but persona"),
+    (arm(items={"count": 39, "matched": {"Ann": 0}}), f"{OTHER}39 houses that match nobody demanded"),
     (published(bidder="Bn"), "unknown bidder 'Bn'; did you mean 'Ben'?"),
     (published(arm="plian"), "unknown arm 'plian'; did you mean 'plain'?"),
     (published("trueskill"), "unknown metric 'trueskill'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 import re
 import shutil
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from harbor import __version__
@@ -22,8 +25,9 @@ from harbor.evaluation import load
 from harbor.evaluation.analysis.findings import analyse
 from harbor.evaluation.experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.metrics.measurement import Measurement
 from harbor.evaluation.report.exports import FRAMES, latex, to_csv
-from harbor.evaluation.report.formatting import MINUS
+from harbor.evaluation.report.formatting import MINUS, NOTHING
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.tables import Cell, Column, Table
 from harbor.evaluation.running.runner import run_experiment
@@ -159,6 +163,26 @@ def test_any_text_survives_a_csv_file(tmp_path):
     assert json.loads(read["players"][0]) == {text: text}
 
 
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text("=+-@\t\r\n'a1", max_size=4))
+def test_no_text_of_a_csv_file_is_a_formula_and_numbers_stay_numbers(tmp_path, text):
+    low = Measurement("profit", -5.0, text, text)
+    unknown = Measurement("profit", None, text, "other", missing=text)
+    record = GameRecord("none", "all", 1, 7, "finished", text, ((text, text),), measurements=(low, unknown))
+    loaded = Loaded(Results(SMALL, (record,)))
+    to_csv(loaded, tmp_path)
+    for name in FRAMES:
+        with (tmp_path / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(tuple("=+-@\t\r\n")) and not number(cell)]
+    assert "-5.0" in (tmp_path / "measurements.csv").read_text(encoding="utf-8")
+    assert list(loaded.measurements["bidder"]) == [text, text]
+
+
+def number(cell: str) -> bool:
+    return re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", cell) is not None
+
+
 def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path, report, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # what Python does where it is not installed
     done = report(folder, "--format", "parquet", "--out", tmp_path / "out")
@@ -182,7 +206,16 @@ def test_special_characters_are_escaped_for_latex():
     table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6"),),))
     text = latex(table)
     assert r"a\_b \& c" in text
-    assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum \space -5 6 \\" in text
+    assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum \space (-5 6) \\" in text
+
+
+def test_what_a_font_of_latex_lacks_is_written_with_what_it_has():
+    columns = (Column(Cell("this", "model")), Column(Cell("p")))
+    rows = ((Cell("1.000", "all 2 values are equal"), Cell("< 0.001")), (Cell("5 \ufffd", "[1, 9]"), Cell(NOTHING)))
+    text = latex(Table(columns, rows))
+    assert r"this (model) & p \\" in text
+    assert r"1.000 (all 2 values are equal) & \textless{} 0.001 \\" in text
+    assert r"5 ? [1, 9] & -- \\" in text
 
 
 def test_the_report_is_written_into_the_folder(folder, report):

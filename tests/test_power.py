@@ -17,7 +17,7 @@ from harbor.errors import ConfigError
 from harbor.evaluation.analysis.power import Question, pilot, planned, weigh
 from harbor.evaluation.analysis.statistics import pairs_needed, t_mean
 from harbor.evaluation.experiments.catalog import experiment as read
-from harbor.evaluation.experiments.design import chosen_arms
+from harbor.evaluation.experiments.choices import chosen_arms
 from harbor.evaluation.experiments.games import games
 from harbor.evaluation.experiments.holding import offline
 from harbor.evaluation.experiments.records import GameRecord, Results

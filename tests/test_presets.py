@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
 from harbor.errors import ConfigError
 from harbor.evaluation.analysis.findings import Analysis, analyse
 from harbor.evaluation.experiments.catalog import experiment, presets
-from harbor.evaluation.experiments.design import Experiment, chosen_arms, measured
-from harbor.evaluation.experiments.games import Game, game, games, games_in_all
-from harbor.evaluation.experiments.holding import hold
-from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.experiments.choices import chosen_arms
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.games import games, games_in_all
 from harbor.evaluation.metrics.registry import METRICS
+from harbor.evaluation.running.folder import read_results
 
 PUBLISHED = {
     "rationality",
@@ -46,13 +46,6 @@ def tiny(name: str) -> Experiment:
     return found.model_copy(update={"auction": found.auction | fewer})
 
 
-def hold_some(found: Experiment) -> list[tuple[Game, GameRecord]]:
-    """One game of each arm, under the conditions in turn."""
-    cells = [(arm, found.conditions[place % len(found.conditions)]) for place, arm in enumerate(found.arms)]
-    chosen = [game(found, arm, condition, 1) for arm, condition in cells]
-    return [(one, asyncio.run(hold(one, measured(found)))) for one in chosen]
-
-
 def test_every_published_experiment_is_a_preset():
     assert set(presets()) == PUBLISHED
 
@@ -65,27 +58,33 @@ def test_every_game_of_a_preset_can_be_resolved(name):
 
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
-def test_every_arm_of_a_preset_yields_every_number_that_its_paper_has(name):
-    found = tiny(name)
-    held = hold_some(found)
-    for one, record in held:
-        assert record.status == "finished", (one.path, record.detail)
-        assert {measurement.metric for measurement in record.measurements} == set(measured(found))
-        for measurement in record.measurements:
-            assert measurement.missing if measurement.value is None else math.isfinite(measurement.value), measurement
-    ours = numbers(analyse(Results(found, tuple(record for _, record in held))))
+def test_a_preset_that_is_run_small_yields_every_number_that_its_paper_has(name, tmp_path):
+    design, folder = tmp_path / "design.json", tmp_path / "run"
+    design.write_text(tiny(name).model_dump_json())
+    which = name if tiny(name) == experiment(name) else str(design)
+    ended = harbor("experiment", "run", which, "--repeats", "2", "--quiet", "--out", str(folder), timeout=600)
+    assert ended.returncode == 0, ended.stderr
+    results = read_results(folder)
+    assert {record.status for record in results.games} == {"finished"}
+    for measurement in (one for record in results.games for one in record.measurements):
+        assert measurement.missing if measurement.value is None else math.isfinite(measurement.value), measurement
+    found, ours = results.experiment, numbers(analyse(results))
     assert {metric for metric, *_ in ours} >= set(found.metrics)
-    for one, _ in held:
+    for arm, condition in product(found.arms, found.conditions):
         for published in found.published:
             for value in published.values:
-                if value.is_beside(one.arm, one.condition):
-                    assert (published.metric, one.arm, one.condition, value.bidder) in ours, published
+                if value.is_beside(arm.name, condition.name):
+                    assert (published.metric, arm.name, condition.name, value.bidder) in ours, published
 
 
 def numbers(analysis: Analysis) -> set[tuple[str, str, str, str]]:
-    """Metric, arm, condition and bidder of every number that an analysis gives."""
+    """Metric, arm, condition and bidder of all numbers of an analysis; a correlation of equal values is a reason."""
     estimates = {(one.metric, one.arm, one.condition, one.bidder) for one in analysis.estimates if one.mean is not None}
-    rho = {(one.name, one.arm, one.condition, one.bidder) for one in analysis.correlations if one.rho is not None}
+    rho = {
+        (one.name, one.arm, one.condition, one.bidder)
+        for one in analysis.correlations
+        if one.rho is not None or one.note
+    }
     return estimates | rho | {("trueskill", one.arm, one.condition, one.bidder) for one in analysis.ratings}
 
 
@@ -98,10 +97,11 @@ def test_published_numbers_are_in_our_units(name):
             assert unit != "share" or 0 <= value.value <= 1, published
 
 
-def test_arms_can_be_chosen_and_comparisons_with_others_go():
+def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
     chosen = chosen_arms(experiment("tom"), ["none", "true"])
     assert [arm.name for arm in chosen.arms] == ["none", "true"]
-    assert len(chosen.comparisons) == 1
+    assert [arm.name for arm in chosen.arms_left_out] == ["inferred-strategy", "true-strategy", "second"]
+    assert chosen.comparisons == experiment("tom").comparisons
     assert len(games(chosen)) == 2 * 5
 
 
@@ -115,8 +115,10 @@ def test_an_unknown_arm_or_preset_is_named_with_the_nearest():
 # ---------------------------------------------------------------- from the shell
 
 
-def harbor(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "harbor", *words], capture_output=True, text=True, timeout=60)
+def harbor(*words: str, timeout: int = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "harbor", *words], capture_output=True, text=True, timeout=timeout
+    )
 
 
 def test_the_list_names_every_preset_with_its_games():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -330,6 +331,8 @@ def test_what_is_merged_is_told_beside_the_published_ratings(ratings, harbor):
     assert code == 0
     assert "Simulated results" in out
     assert "gpt-4-32k" in out
+    assert out.count("no record was rated by two raters") == 1
+    assert re.search(r"\d+ scores, \d+ not filled in yet", out)
 
 
 def test_a_judge_may_draw_its_own_records(experiment, tmp_path):

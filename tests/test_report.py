@@ -7,6 +7,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from base64 import b64decode
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -24,12 +25,22 @@ from harbor.evaluation.experiments.design import (
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.metrics.measurement import Measurement
 from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.report.canvas import paint
+from harbor.evaluation.report.canvas import LONGEST_LINE, paint, show_unit, wrapped
 from harbor.evaluation.report.figures import FIGURES, figures
-from harbor.evaluation.report.formatting import MINUS, NOTHING, legible, write, write_interval, write_p, write_printed
+from harbor.evaluation.report.formatting import (
+    MINUS,
+    NOTHING,
+    legible,
+    write,
+    write_interval,
+    write_p,
+    write_printed,
+    write_tick,
+)
+from harbor.evaluation.report.listings import ratings
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.page import commands, render
-from harbor.evaluation.report.tables import beside_published, findings, printed_numbers
+from harbor.evaluation.report.tables import beside_published, few_games, findings, printed_numbers
 
 PLACES = {"priority": ("1", "2"), "bid_increase_share": ("[0, 10)", "[10, 11)"), "strategy_share": ("A", "F")}
 ALL = ("profit", *(figure.needs for figure in FIGURES.values()))
@@ -205,7 +216,9 @@ def test_a_figure_is_drawn_where_its_metric_was_measured_and_only_there(name):
     assert name not in figures(Loaded(results(design(("profit",)))))
 
 
-def test_ratings_are_drawn_where_the_experiment_rates():
+@pytest.fixture
+def rated() -> Loaded:
+    """Two games of each arm, of which Ann wins all."""
     experiment = design(("profit",), trueskill=True)
     ranks = [
         GameRecord(
@@ -219,7 +232,20 @@ def test_ratings_are_drawn_where_the_experiment_rates():
         for arm in experiment.arms
         for repeat in (1, 2)
     ]
-    assert "trueskill" in figures(Loaded(Results(experiment, tuple(ranks))))
+    return Loaded(Results(experiment, tuple(ranks)))
+
+
+def test_ratings_are_drawn_where_the_experiment_rates(rated):
+    assert "trueskill" in figures(rated)
+
+
+def test_how_a_rating_spreads_over_orders_never_stands_as_an_interval(rated):
+    found = findings("trueskill", rated.analysis)
+    beside = beside_published("trueskill", found, {}, rated.results)
+    listed = ratings(rated.analysis.ratings, rated.experiment)
+    spreads = [cell.below for table in (beside, listed) for row in table.rows for cell in row if cell.below]
+    assert len(spreads) == 8
+    assert all(re.fullmatch(r"(sigma \d\.\d\d; )?[\d.]+ to [\d.]+ over orders", spread) for spread in spreads)
 
 
 def test_every_figure_needs_a_metric_that_there_is():
@@ -323,6 +349,55 @@ def test_both_ends_of_an_interval_have_equal_places():
 
 def test_a_published_number_keeps_the_places_it_was_printed_with():
     assert [write_printed(value, "share") for value in (0.2345, 0.5, 1.0)] == ["0.2345", "0.500", "1.000"]
+
+
+@pytest.mark.parametrize(
+    ("value", "span", "written"),
+    [
+        (-10_000, 30_000, f"{MINUS}$10k"),
+        (2_500, 10_000, "$2.5k"),
+        (1_500_000, 2_000_000, "$1.5M"),
+        (-1e-9, 30_000, "$0"),
+        (-400, 1_000, f"{MINUS}$400"),
+        (0.25, 1, "$0.25"),
+    ],
+)
+def test_ticks_of_dollars_are_short_and_begin_with_their_sign(value, span, written):
+    assert write_tick(value, span) == written
+
+
+@pytest.mark.parametrize("ends", [(-250_000, 40_000), (-9_000, 900_000), (3, 999), (-1_600_000, -200)])
+@pytest.mark.parametrize("width", [200, 300, 440, 520])
+def test_ticks_of_dollars_along_an_axis_keep_clear_of_each_other(ends, width):
+    boxes = []
+
+    def draw(axes):
+        axes.set_xlim(*ends)
+        show_unit(axes, "dollars", vertical=False)
+        axes.figure.draw_without_rendering()
+        boxes.extend(one.get_window_extent() for one in axes.get_xticklabels() if one.get_text())
+
+    paint("", "", draw, width, 120)
+    assert len(boxes) >= 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+@given(st.text(max_size=80))
+def test_a_label_of_an_axis_has_two_lines_at_most(text):
+    lines = wrapped(text).split("\n")
+    assert len(lines) <= 2
+    assert all(len(line) <= LONGEST_LINE for line in lines)
+
+
+def test_a_label_of_an_arm_is_told_in_full():
+    assert wrapped("(c) inferred personas and strategies") == "(c) inferred personas\nand strategies"
+
+
+def test_results_of_few_games_are_said_to_be_few():
+    sentence = "n = 3: intervals of so few games say little"
+    assert few_games(results(design(), repeats=3)) == sentence
+    assert Structure(render(Loaded(results(design(), repeats=3)))).text.count(sentence) == 1
+    assert few_games(results(design(), repeats=5)) == ""
 
 
 def test_a_tiny_p_is_a_bound():

@@ -178,17 +178,25 @@ def test_skewed_differences_have_the_p_of_flipping_signs():
 # ---------------------------------------------------------------- families
 
 
+PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
+
+
 def test_holm_gives_a_worked_family():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
-PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
+@given(PS)
+@settings(max_examples=20)
+def test_what_has_no_p_counts_in_the_family_as_if_it_were_one(ps):
+    known = [place for place, p in enumerate(ps) if p is not None]
+    filled = holm([1.0 if p is None else p for p in ps])
+    assert [holm(ps)[place] for place in known] == [filled[place] for place in known]
 
 
 @given(PS)
 @settings(max_examples=20)  # statsmodels collects garbage in every call
 def test_holm_never_lowers_a_p_never_beats_bonferroni_and_keeps_the_order(ps):
-    adjusted, count = holm(ps), sum(p is not None for p in ps)
+    adjusted, count = holm(ps), len(ps)
     known = sorted((p, after) for p, after in zip(ps, adjusted, strict=True) if p is not None)
     assert [p is None for p in ps] == [p is None for p in adjusted]
     assert all(p <= after + 1e-12 and after <= min(1, p * count) + 1e-12 for p, after in known)

@@ -18,9 +18,9 @@ from harbor.evaluation.metrics.registry import METRICS
 class Difference:
     """A planned comparison: the mean of the differences game by game, with its 95 % interval, p and effect size.
 
-    `missing` counts repeats that lack a value on a side. `effect` is Cohen's d of paired samples, in standard
-    deviations of the differences; `p_holm` is p within the family of all planned comparisons of the experiment. `note`
-    says why there is no interval.
+    The sides name their arm, condition and metric. `missing` counts repeats that lack a value on a side. `effect` is
+    Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p within the family of all
+    planned comparisons of the experiment, those included that can't be made. `note` says why there is no interval.
     """
 
     metric: str
@@ -52,16 +52,20 @@ def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...
 
 
 def expanded(experiment: Experiment) -> Iterator[Comparison]:
-    """Go through the arms and conditions that a comparison leaves open."""
+    """Go through the arms and conditions that a comparison leaves open, also where an arm is not held."""
     for comparison in experiment.comparisons:
-        arms = [arm.name for arm in experiment.arms] if comparison.of.arm is None else [None]
+        planned = (*experiment.arms, *experiment.arms_left_out)
+        arms = [arm.name for arm in planned] if comparison.of.arm is None else [None]
         conditions = [one.name for one in experiment.conditions] if comparison.of.condition is None else [None]
         for arm in arms:
             for condition in conditions:
                 filled = {"arm": arm} if arm else {}
                 filled |= {"condition": condition} if condition else {}
-                sides = (side.model_copy(update=filled) for side in (comparison.of, comparison.against))
-                yield Comparison(metric=comparison.metric, of=next(sides), against=next(sides))
+                of, against = (
+                    side.model_copy(update=filled | {"metric": metric})
+                    for side, metric in zip((comparison.of, comparison.against), comparison.metrics, strict=True)
+                )
+                yield Comparison(metric=comparison.metric, of=of, against=against)
 
 
 def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Series[float]:
@@ -71,7 +75,8 @@ def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Serie
         values: the `measurements` of a frame.
         comparison: one that leaves nothing open.
     """
-    of, against = (_side(values, comparison.metric, side) for side in (comparison.of, comparison.against))
+    sides = zip(comparison.metrics, (comparison.of, comparison.against), strict=True)
+    of, against = (_side(values, metric, side) for metric, side in sides)
     return (of - against).dropna()
 
 
@@ -96,8 +101,9 @@ def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
 
 def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
     found = paired_differences(values, comparison).to_numpy()
-    test = paired(found, skewed=METRICS[comparison.metric].spread != "mean")
+    test = paired(found, skewed=any(METRICS[metric].spread != "mean" for metric in comparison.metrics))
     mean = test.difference
+    left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
     return Difference(
         comparison.metric,
         comparison.of,
@@ -112,5 +118,5 @@ def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) 
         p=test.p,
         p_holm=None,
         method=mean.method,
-        note=mean.note,
+        note=f"arm not held: {', '.join(sorted(left_out))}" if left_out else mean.note,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from harbor.evaluation.analysis.statistics import (
 )
 from harbor.evaluation.experiments.design import EVERYONE, measured
 from harbor.evaluation.experiments.records import GameRecord, Results
+from harbor.evaluation.metrics.measurement import BOUNDS
 from harbor.evaluation.metrics.registry import METRICS
 
 Cell = tuple[str, str]
@@ -61,8 +63,8 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
 
     One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
     down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
-    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. That of a
-    share is cut at 0 and at 1.
+    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. An
+    interval is cut where its unit ends: a share at 0 and 1, a rank at 1.
 
     Args:
         results: the records.
@@ -115,7 +117,14 @@ def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
     """Order questions as the metrics; every metric is asked of the game or of everyone."""
     of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
     asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
-    return sorted(asked, key=lambda one: (metrics.index(one[0]), one[1] != EVERYONE, one[1], one[2], one[3] or 0))
+    return sorted(
+        asked, key=lambda one: (metrics.index(one[0]), one[1] != EVERYONE, one[1], _natural(one[2]), one[3] or 0)
+    )
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Make a key that sorts the numbers in texts by value."""
+    return [(float(part) if part.isdecimal() else 0.0, part) for part in re.split(r"(\d+)", text)]
 
 
 def _missing(
@@ -142,8 +151,8 @@ def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) 
 def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
     metric, bidder, about, at = question
     mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
-    if METRICS[metric].unit == "share":
-        mean = within(mean, 0, 1)
+    if bounds := BOUNDS.get(METRICS[metric].unit):
+        mean = within(mean, *bounds)
     return Estimate(
         metric,
         *cell,

@@ -137,14 +137,11 @@ def paired(differences: ArrayLike, skewed: bool = False) -> Paired:
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Adjust the ps of a family by Holm's method; what has no p stays without one and does not count."""
-    known = [place for place, p in enumerate(ps) if p is not None]
-    adjusted: list[float | None] = [None] * len(ps)
-    if known:
-        corrected = multipletests([ps[place] for place in known], method="holm")[1]
-        for place, p in zip(known, corrected, strict=True):
-            adjusted[place] = float(p)
-    return adjusted
+    """Adjust the ps of a family by Holm's method; what has no p stays without one, and counts as if it were 1."""
+    if not ps:
+        return []
+    adjusted = multipletests([1.0 if p is None else p for p in ps], method="holm")[1]
+    return [None if p is None else float(corrected) for p, corrected in zip(ps, adjusted, strict=True)]
 
 
 def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0.8) -> int:

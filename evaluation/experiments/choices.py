@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from harbor.config import check
-from harbor.errors import ConfigError
-from harbor.evaluation.experiments.design import Experiment, ModelPrice, chosen_arms, with_models
+from harbor.errors import ConfigError, unknown
+from harbor.evaluation.experiments.design import Experiment, ModelPrice, Published, with_models
 from harbor.evaluation.experiments.games import games
 from harbor.evaluation.prices import price_of
 from harbor.given import models_in_use
@@ -57,3 +57,28 @@ def with_prices(experiment: Experiment) -> Experiment:
         if price is not None
     }
     return experiment.model_copy(update={"prices": experiment.prices | listed})
+
+
+def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
+    """Keep only these arms and their published numbers, and all comparisons; everything without names.
+
+    A comparison with an arm that is left out can't be made, but it was planned: it counts in the family of Holm's p.
+
+    Raises:
+        ConfigError: no arm has that name.
+    """
+    wanted = list(names)
+    known = [arm.name for arm in experiment.arms]
+    for name in wanted:
+        if name not in known:
+            raise ConfigError(unknown("arm", name, known))
+    if not wanted:
+        return experiment
+    kept, left_out = (tuple(one for one in experiment.arms if (one.name in wanted) == held) for held in (True, False))
+    published = tuple(told for one in experiment.published if (told := _of_arms(one, wanted)).values)
+    left_out = (*experiment.arms_left_out, *left_out)
+    return experiment.model_copy(update={"arms": kept, "arms_left_out": left_out, "published": published})
+
+
+def _of_arms(published: Published, arms: list[str]) -> Published:
+    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})

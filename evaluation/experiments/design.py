@@ -46,15 +46,19 @@ class Variation(Settings):
 
 
 class Side(Settings):
-    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition."""
+    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition.
 
+    `metric` is another than that of the comparison, in the same unit.
+    """
+
+    metric: str | None = None
     arm: str | None = None
     condition: str | None = None
     bidder: str = EVERYONE
 
 
 class Comparison(Settings):
-    """A planned comparison of a metric: `of` minus `against`, game by game of the same repeat.
+    """A planned comparison of a metric, or of two: `of` minus `against`, game by game of the same repeat.
 
     An arm, or a condition, that neither side names is gone through: there is a comparison in each.
     """
@@ -68,9 +72,15 @@ class Comparison(Settings):
         for name in ("arm", "condition"):
             if (getattr(self.of, name) is None) != (getattr(self.against, name) is None):
                 raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
-        if self.of == self.against:
+        one, other = (side.model_copy(update={"metric": None}) for side in (self.of, self.against))
+        if one == other and len(set(self.metrics)) == 1:
             raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
         return self
+
+    @property
+    def metrics(self) -> tuple[str, str]:
+        """The metric of each side."""
+        return self.of.metric or self.metric, self.against.metric or self.metric
 
 
 class PublishedValue(Settings):
@@ -126,7 +136,8 @@ class Experiment(Settings):
     `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
     catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
     bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
-    they are filled in when the experiment is begun, so that it goes on at the same prices.
+    they are filled in when the experiment is begun, so that it goes on at the same prices. `arms_left_out` are planned
+    and not held: comparisons with them stay in the family of those that are planned.
     """
 
     name: Slug
@@ -138,6 +149,7 @@ class Experiment(Settings):
     temperature: float = Field(0.0, ge=0, le=2)
     auction: dict[str, Any]
     arms: tuple[Variation, ...] = Field(min_length=1)
+    arms_left_out: tuple[Variation, ...] = ()
     conditions: tuple[Variation, ...] = (Variation(name="all"),)
     models: tuple[str, ...] = Field(("simulated",), min_length=1)
     prices: dict[str, ModelPrice] = Field(default_factory=dict)
@@ -154,14 +166,20 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _known_names(self) -> Experiment:
-        check_distinct("arm", [arm.name for arm in self.arms])
+        arms = [arm.name for arm in (*self.arms, *self.arms_left_out)]
+        check_distinct("arm", arms)
         check_distinct("condition", [condition.name for condition in self.conditions])
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
-        _known("metric", [comparison.metric for comparison in self.comparisons], self.metrics)
+        _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
+        for comparison in self.comparisons:
+            if len(units := {METRICS[name].unit for name in comparison.metrics}) > 1:
+                raise ValueError(
+                    f"the comparison of {comparison.metric!r} is in {' and '.join(sorted(units))}; keep to one"
+                )
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
-        _known("arm", [place.arm for place in named_places(self) if place.arm], [arm.name for arm in self.arms])
+        _known("arm", [place.arm for place in named_places(self) if place.arm], arms)
         conditions = [condition.name for condition in self.conditions]
         _known("condition", [place.condition for place in named_places(self) if place.condition], conditions)
         return self
@@ -231,31 +249,3 @@ def ranking(experiment: Experiment) -> str:
     variations = (*experiment.arms, *experiment.conditions)
     series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
     return "series_rank" if series else "rank"
-
-
-def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms, the comparisons between them, and their published numbers; all without names.
-
-    Raises:
-        ConfigError: no arm has that name.
-    """
-    wanted = list(names)
-    known = [arm.name for arm in experiment.arms]
-    for name in wanted:
-        if name not in known:
-            raise ConfigError(unknown("arm", name, known))
-    if not wanted:
-        return experiment
-    kept = [
-        comparison
-        for comparison in experiment.comparisons
-        if all(side.arm in (None, *wanted) for side in (comparison.of, comparison.against))
-    ]
-    arms = tuple(arm for arm in experiment.arms if arm.name in wanted)
-    published = [_of_arms(one, wanted) for one in experiment.published]
-    told = tuple(one for one in published if one.values)
-    return experiment.model_copy(update={"arms": arms, "comparisons": tuple(kept), "published": told})
-
-
-def _of_arms(published: Published, arms: list[str]) -> Published:
-    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})

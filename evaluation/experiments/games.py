@@ -1,25 +1,25 @@
 """From the design to its games: what is varied is applied, slots are filled, seeds are derived.
 
-Everything that chance decides hangs on the repeat alone, so that games of the same repeat share items, order, seats (of
-the same bidders), personas and seed in all arms and conditions: they are paired by common random numbers. From repeat
-to repeat seats move on by one, and so do personas, so that over as many repeats each bidder has each in turn.
+Everything that chance decides hangs on the repeat and never on the arm or condition: games of the same repeat share
+their seed, and whatever of items, order, seats and personas their arms and conditions do not themselves vary. So they
+are paired by common random numbers.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from harbor.config import AuctionConfig, Item, check
+from harbor.config import AuctionConfig, check
 from harbor.errors import ConfigError, unknown
 from harbor.evaluation.experiments.cells import check_cells
-from harbor.evaluation.experiments.design import Experiment, Order, Variation
-from harbor.evaluation.experiments.slots import SLOT, number
-from harbor.personas.catalog import houses, personas
+from harbor.evaluation.experiments.design import Experiment, Variation
+from harbor.evaluation.experiments.sales import MatchedHouses, listed, matched_sale
+from harbor.evaluation.experiments.slots import SLOT, named, number
+from harbor.personas.catalog import personas
 from harbor.seeding import derive, stream
 from harbor.settings import Settings
 
@@ -89,13 +89,6 @@ class Draft(Settings):
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
-class MatchedHouses(Settings):
-    """A sample of houses: how many in all, and how many of them suit the persona of a slot or of a bidder."""
-
-    count: int = Field(10, ge=1)
-    matched: dict[str, Annotated[int, Field(ge=0)]]
-
-
 def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Game:
     """Resolve one game.
 
@@ -108,11 +101,9 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
         common = check(Draft, experiment.auction, "auction").model_dump()
         settings = _merged(_merged(common, condition.auction), arm.auction)
         values = _filled(check(Draft, settings, "auction"), experiment, seed, repeat)
-        named = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
-        config = check(AuctionConfig, values | named, "auction")
+        called = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
         order = arm.order or condition.order or experiment.order
-        if isinstance(config.items, tuple):
-            config = config.model_copy(update={"items": _ordered(config.items, order, seed)})
+        config = listed(check(AuctionConfig, values | called, "auction"), order)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     return Game(arm.name, condition.name, repeat, config)
@@ -150,14 +141,26 @@ def _filled(draft: Draft, experiment: Experiment, seed: int, repeat: int) -> dic
     pool = experiment.personas or tuple(personas())
     rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
     bidders = [_cast(bidder, experiment, rotation, repeat) for bidder in draft.bidders]
-    shift = (repeat - 1) % len(bidders) if experiment.rotate_seats and bidders else 0
     values: dict[str, Any] = dict(draft.model_extra or {})
     items = values.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
-        values["items"] = _houses(check(MatchedHouses, dict(items), "items"), seed, bidders, rotation, repeat)
-    values["bidders"] = bidders[shift:] + bidders[:shift]
+        wanted = check(MatchedHouses, dict(items), "items")
+        values["items"] = _houses(wanted, seed, bidders, rotation, experiment, repeat)
+    values["bidders"] = _seated(bidders, experiment.seed, repeat) if experiment.rotate_seats else bidders
     values["models"] = _models(draft.models, bidders, experiment)
     return values
+
+
+def _seated(bidders: list[dict[str, Any]], seed: int, repeat: int) -> list[dict[str, Any]]:
+    """Seat bidders by their names: in each block of as many repeats as they are, everyone sits once in every seat.
+
+    Each block has an order of its own that goes round, so that over blocks neighbours change, and seats do not move in
+    step with personas.
+    """
+    block, shift = divmod(repeat - 1, len(bidders) or 1)
+    by_name = sorted(bidders, key=lambda bidder: str(bidder.get("name")))
+    order = stream(seed, "seats", str(block)).sample(by_name, len(by_name))
+    return order[shift:] + order[:shift]
 
 
 def _cast(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
@@ -192,25 +195,21 @@ def _models(
 
 
 def _houses(
-    wanted: MatchedHouses, seed: int, bidders: list[dict[str, Any]], rotation: list[str], repeat: int
+    wanted: MatchedHouses,
+    seed: int,
+    bidders: list[dict[str, Any]],
+    rotation: list[str],
+    experiment: Experiment,
+    repeat: int,
 ) -> list[dict[str, Any]]:
     """Draw houses that suit the personas of slots, and so are the same for all arms, or those of bidders."""
     held = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
-    matched: Counter[str] = Counter()
-    for whose, count in wanted.matched.items():
-        mix = held.get(whose) or [_persona(whose, rotation, repeat)]
-        matched.update({persona: len(range(place, count, len(mix))) for place, persona in enumerate(mix)})
-    return [item.model_dump() for item in houses(wanted.count, seed, matched)]
+    mixes = {whose: held.get(whose) or [_persona(whose, rotation, repeat)] for whose in wanted.matched}
+    in_play = _in_play(experiment, rotation, repeat)
+    return [item.model_dump() for item in matched_sale(wanted, seed, mixes, in_play)]
 
 
-def _ordered(items: tuple[Item, ...], order: Order, seed: int) -> tuple[Item, ...]:
-    if order == "random":
-        return tuple(stream(seed, "order").sample(items, len(items)))
-    if order in ("ascending", "descending"):
-        return tuple(sorted(items, key=lambda item: item.start, reverse=order == "descending"))
-    if isinstance(order, tuple):
-        by_name = {item.name: item for item in items}
-        if sorted(order) != sorted(by_name):
-            raise ConfigError(f"order {list(order)!r} is not one of all items; name each of {sorted(by_name)} once")
-        return tuple(by_name[name] for name in order)
-    return items
+def _in_play(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:
+    """Name the personas that bidders have in any arm or condition of a repeat."""
+    varied = (one.auction for one in (*experiment.arms, *experiment.arms_left_out, *experiment.conditions))
+    return {_persona(slot, rotation, repeat) for slot in named("persona", (experiment.auction, *varied))}

@@ -10,8 +10,7 @@ SLOT = re.compile(r"@[1-9][0-9]?")
 
 def slots_of_models(settings: Iterable[object]) -> tuple[str, ...]:
     """Name the slots that stand for a `model` anywhere in settings, or in changes of them, in order."""
-    named = {model for one in settings for model in _models(one) if SLOT.fullmatch(model)}
-    return tuple(sorted(named, key=number))
+    return tuple(sorted({model for model in named("model", settings) if SLOT.fullmatch(model)}, key=number))
 
 
 def number(slot: str) -> int:
@@ -19,12 +18,14 @@ def number(slot: str) -> int:
     return int(slot[1:])
 
 
-def _models(settings: object) -> Iterator[str]:
-    if isinstance(settings, list):
+def named(key: str, settings: object) -> Iterator[str]:
+    """Give whatever settings, or changes of them, name under a key anywhere: one by one where it is a list or a mix."""
+    if isinstance(settings, (list, tuple)):
         for one in settings:
-            yield from _models(one)
+            yield from named(key, one)
     elif isinstance(settings, Mapping):
-        if isinstance(settings.get("model"), str):
-            yield settings["model"]
+        own = settings.get(key)
+        several = own if isinstance(own, (list, tuple, Mapping)) else [own]
+        yield from (one for one in several if isinstance(one, str))
         for one in settings.values():
-            yield from _models(one)
+            yield from named(key, one)

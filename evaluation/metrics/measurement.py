@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from harbor.log import Entry
 
-Unit = Literal["dollars", "share", "ratio", "count", "rank", "nats", "number", "health", "tokens", "correlation"]
-"""A share is of a whole, from 0 to 1; a ratio may be any number."""
+Unit = Literal[
+    "dollars", "share", "ratio", "count", "rank", "priority", "nats", "number", "health", "tokens", "correlation"
+]
+"""A share is of a whole; a ratio may be any number."""
+BOUNDS: dict[Unit, tuple[float, float]] = {
+    "share": (0, 1),
+    "rank": (1, inf),
+    "priority": (1, 3),
+    "count": (0, inf),
+    "tokens": (0, inf),
+    "nats": (0, inf),
+}
+"""The least and the greatest value of a unit; others have none."""
 Spread = Literal["mean", "skewed", "binary"]
 """How values of a metric spread over games, which says how their interval is made: t, bootstrap, or Wilson."""
 

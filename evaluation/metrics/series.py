@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from statistics import fmean
+from statistics import fmean, linear_regression
 from typing import Any
 
 from harbor.evaluation.metrics.measurement import Measurement, by_bidder
@@ -98,6 +98,21 @@ def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean of each bidder's ranks over the auctions of a series that are held. Source: Chen et al. 2023, B.3."""
     return by_bidder(name, summarise_series(entries).mean_ranks)
+
+
+def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Slope of each bidder's rank over the number of the auction, by least squares: below 0 it climbs.
+
+    Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
+    """
+    held = of_type(entries, AuctionHeld)
+    places = [one.auction for one in held]
+    return [
+        Measurement(name, linear_regression(places, [one.ranks[bidder] for one in held]).slope, bidder)
+        if len(held) > 1
+        else Measurement(name, None, bidder, missing="one auction has no trend")
+        for bidder in summarise_series(entries).mean_ranks
+    ]
 
 
 def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:

@@ -10,14 +10,16 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import StringIO
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation.metrics.measurement import Unit
-from harbor.evaluation.report.formatting import legible, write_to
+from harbor.evaluation.report.formatting import legible, write_tick
 
 INK, FAINT = "#2b3038", "#d4d8de"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
@@ -26,10 +28,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
-WIDTH, HEIGHT = 440, 280
-LONGEST_LABEL = 28
-WHOLE_DOLLARS = 10
-"""An axis as long as this has ticks at whole dollars."""
+WIDTH, HEIGHT = 430, 280
+LONGEST_LABEL, LONGEST_LINE = 28, 24
+"""Letters in a label of one line, and in each of two."""
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",
@@ -115,13 +116,19 @@ def label(text: str) -> str:
     return legible(text, LONGEST_LABEL)
 
 
+def wrapped(text: str) -> str:
+    """Put a name in one line or two, and cut it to what they have room for."""
+    return "\n".join(wrap(legible(text), LONGEST_LINE, max_lines=2, placeholder="…"))
+
+
 def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
-    """Write the ticks of an axis in the unit of its metric."""
+    """Write the ticks of an axis in the unit of its metric; labels of dollars, side by side, have an inch each."""
     axis = axes.yaxis if vertical else axes.xaxis
     if unit == "dollars":
         low, high = axis.get_view_interval()
-        places = 0 if abs(high - low) >= WHOLE_DOLLARS else 2
-        axis.set_major_formatter(lambda value, _: write_to(value, unit, places))
+        axis.set_major_formatter(lambda value, _: write_tick(value, abs(high - low)))
+        if not vertical:
+            axis.set_major_locator(MaxNLocator(int(axes.figure.get_figwidth()), steps=[1, 2, 2.5, 5, 10]))
 
 
 def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:

@@ -9,19 +9,31 @@ import pandas as pd
 
 from harbor.errors import ConfigError
 from harbor.evaluation.report import listings
-from harbor.evaluation.report.formatting import MINUS, legible
+from harbor.evaluation.report.formatting import MINUS, NOTHING, legible
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.sections import findings_tables
 from harbor.evaluation.report.tables import Cell, Table
 
 FRAMES = ("games", "measurements", "estimates", "differences", "correlations", "ratings")
+FORMULA = r"^([=+\-@\t\r\n＝＋－＠])"  # noqa: RUF001
+"""How a text begins that a spreadsheet would run."""
+_PLAIN = str.maketrans({MINUS: "-", NOTHING: "--", "\ufffd": "?"})
+"""What LaTeX's fonts lack in text."""
+_UNESCAPED = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})
+"""What pandas leaves, and TeX's oldest encoding prints as other characters."""
 Write = Callable[[Loaded, Path], None]
 
 
 def to_csv(loaded: Loaded, folder: Path) -> None:
-    """Write each frame of an experiment as a CSV file, in UTF-8."""
+    """Write each frame of an experiment as a CSV file, in UTF-8.
+
+    Names and errors are foreign text: where a spreadsheet would take one for a formula, a single quote stands before
+    it. Numbers have none, and `harbor.evaluation.load` gives every text as it was. Source: OWASP, "CSV Injection".
+    """
     for name in FRAMES:
-        getattr(loaded, name).to_csv(folder / f"{name}.csv", index=False, encoding="utf-8")
+        inert = getattr(loaded, name).replace(FORMULA, r"'\1", regex=True)
+        # with RFC 4180's line ends a carriage return in a text is quoted too
+        inert.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", lineterminator="\r\n")
 
 
 def to_parquet(loaded: Loaded, folder: Path) -> None:
@@ -60,12 +72,14 @@ def latex(table: Table) -> str:
     heads = [_text(column.head) for column in table.columns]
     columns = "".join("r" if column.numeric else "l" for column in table.columns)
     styler = cells.set_axis(heads, axis="columns").style.hide(axis="index").format(escape="latex")
-    return str(styler.format_index(escape="latex", axis="columns").to_latex(hrules=True, column_format=columns))
+    text = styler.format_index(escape="latex", axis="columns").to_latex(hrules=True, column_format=columns)
+    return str(text).translate(_UNESCAPED)
 
 
 def _text(cell: Cell) -> str:
-    """Put a cell in one line; LaTeX's fonts have no minus sign in text."""
-    return legible(f"{cell.text} {cell.below}".strip()).replace(MINUS, "-")
+    """Put a cell in one line, what is below it in parentheses."""
+    below = cell.below if cell.is_interval or not cell.below else f"({cell.below})"
+    return legible(f"{cell.text} {below}".strip()).translate(_PLAIN)
 
 
 EXPORTS: dict[str, Write] = {"csv": to_csv, "parquet": to_parquet, "latex": to_latex}

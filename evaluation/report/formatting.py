@@ -15,6 +15,10 @@ EXACT_DOLLARS = 1000
 """From here on dollars are written without cents."""
 PLACES: dict[str, int] = {"share": 3, "ratio": 3, "nats": 3, "correlation": 3, "tokens": 0}
 """Places after the point by unit; two for all others."""
+WHOLE_DOLLARS = 10
+"""An axis as long as this has ticks at whole dollars."""
+TICKS = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
+"""From which span of an axis on, in dollars, ticks are written in which size, and its letter."""
 SMALLEST_P = 0.001
 _ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -63,6 +67,15 @@ def write_to(value: float, unit: Unit, places: int) -> str:
     size = f"{abs(value):,.{places}f}"
     sign = MINUS if value < 0 and any(digit in "123456789" for digit in size) else ""
     return f"{sign}{'$' if unit == 'dollars' else ''}{size}"
+
+
+def write_tick(value: float, span: float) -> str:
+    """Write dollars beside an axis of this span, short: in thousands or millions where it is long."""
+    size, letter = next(((size, letter) for least, size, letter in TICKS if span >= least), (1, ""))
+    if not letter:
+        return write_to(value, "dollars", 0 if span >= WHOLE_DOLLARS else 2)
+    scaled = round(value / size, 3)
+    return f"{MINUS if scaled < 0 else ''}${abs(scaled):,g}{letter if scaled else ''}"
 
 
 def legible(text: str, longest: int | None = None) -> str:

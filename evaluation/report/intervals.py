@@ -9,7 +9,18 @@ from matplotlib.axes import Axes
 
 from harbor.evaluation.analysis.findings import Rating
 from harbor.evaluation.metrics.measurement import Unit
-from harbor.evaluation.report.canvas import INK, WIDTH, Drawing, Panel, colour, label, legend, marker, paint, show_unit
+from harbor.evaluation.report.canvas import (
+    INK,
+    WIDTH,
+    Drawing,
+    Panel,
+    colour,
+    legend,
+    marker,
+    paint,
+    show_unit,
+    wrapped,
+)
 from harbor.evaluation.report.formatting import unit_of, write, write_interval
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.panels import MOST, heading
@@ -63,7 +74,7 @@ def _dots(
             if one.low is not None and one.high is not None:
                 axes.plot([one.low, one.high], [row, row], color=colour(series))
             axes.plot(nan if one.value is None else one.value, row, marker(series), color=colour(series))
-        axes.set_yticks(range(len(arms)), [label(label_of(experiment, "arm", arm)) for arm in arms])
+        axes.set_yticks(range(len(arms)), [wrapped(label_of(experiment, "arm", arm)) for arm in arms])
         axes.set(xlabel=says, xlim=span, ylim=(len(arms) - 0.5, -0.5))
         axes.grid(visible=False, axis="y")
         show_unit(axes, unit, vertical=False)
@@ -96,7 +107,7 @@ def _bars(heading: str, rated: Sequence[Rating], bidders: Sequence[str]) -> Pane
             axes.barh(row, one.mu, 0.6, color=colour(bidders.index(one.bidder)), alpha=0.85)
             axes.plot([one.mu - one.sigma, one.mu + one.sigma], [row, row], color=INK, linewidth=0.8)
             axes.plot([one.mu_low, one.mu_high], [row, row], color=INK, linewidth=3.2, solid_capstyle="butt")
-        axes.set_yticks(range(len(rated)), [label(one.bidder) for one in rated])
+        axes.set_yticks(range(len(rated)), [wrapped(one.bidder) for one in rated])
         axes.set_ylim(len(rated) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("TrueSkill mu")

@@ -10,7 +10,7 @@ from harbor.evaluation.experiments.design import Experiment, Side, Variation
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.experiments.slots import SLOT
 from harbor.evaluation.report.formatting import MINUS, NOTHING, unit_of, write, write_interval, write_p
-from harbor.evaluation.report.tables import Cell, Column, Table, label_of
+from harbor.evaluation.report.tables import Cell, Column, Table, label_of, write_spread
 
 PARTS = ("arm", "condition", "bidder")
 
@@ -86,8 +86,9 @@ def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Ta
 
 def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
     """Say what is compared; what both sides share stands below."""
-    named = [{part: _part(side, part, experiment) for part in PARTS} for side in (of, against)]
-    differing = [part for part in PARTS if named[0][part] != named[1][part]]
+    named = [{part: _part(side, part, experiment) for part in ("metric", *PARTS)} for side in (of, against)]
+    metrics = () if of.metric == against.metric else ("metric",)
+    differing = [*metrics, *(part for part in PARTS if named[0][part] != named[1][part])]
     one, other = (", ".join(side[part] for part in differing) for side in named)
     shared = [named[0][part] for part in PARTS if part not in differing and named[0][part]]
     return Cell(f"{one} {MINUS} {other}", ", ".join(shared))
@@ -95,12 +96,13 @@ def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
 
 def _part(side: Side, part: str, experiment: Experiment) -> str:
     name = getattr(side, part) or ""
-    return name if part == "bidder" else label_of(experiment, part, name)
+    return name if part in ("metric", "bidder") else label_of(experiment, part, name)
 
 
 def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
     """List Spearman's correlations."""
-    heads = _columns(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"])
+    heads = list(_columns(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"]))
+    heads[5] = Column(Cell("p", "as if pairs were independent"))
     rows = [
         (
             Cell(one.name),
@@ -114,7 +116,7 @@ def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
         )
         for one in found
     ]
-    return Table(heads, tuple(rows))
+    return Table(tuple(heads), tuple(rows))
 
 
 def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
@@ -125,7 +127,7 @@ def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
             Cell(label_of(experiment, "arm", one.arm)),
             Cell(label_of(experiment, "condition", one.condition)),
             Cell(one.bidder),
-            Cell(write(one.mu, "number"), write_interval(one.mu_low, one.mu_high, "number")),
+            Cell(write(one.mu, "number"), write_spread(one)),
             Cell(write(one.sigma, "number")),
             Cell(str(one.games)),
             Cell(str(one.orders)),

@@ -18,7 +18,7 @@ from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.records import GameRecord, Results
 from harbor.evaluation.running.folder import read_manifest, read_results
 
-SIDE = ("arm", "condition", "bidder")
+SIDE = ("arm", "condition", "bidder", "metric")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Loaded:
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """A row a planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `against_arm` and so on."""
+        """A row a planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric`, and so on."""
         table = _table(Difference, self.analysis.differences).drop(columns=["of", "against"])
         for side in ("against", "of"):
             for name in reversed(SIDE):

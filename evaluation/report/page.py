@@ -17,7 +17,7 @@ from harbor.evaluation.report.figures import figures
 from harbor.evaluation.report.formatting import legible, write
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.sections import sections
-from harbor.evaluation.report.tables import models_of
+from harbor.evaluation.report.tables import few_games, models_of
 from harbor.evaluation.running.tally import tally
 
 TEMPLATE = "report.html.j2"
@@ -42,6 +42,7 @@ def render(loaded: Loaded) -> str:
             arms=listings.variations("arm", experiment.arms),
             conditions=listings.variations("condition", experiment.conditions),
             standing_in=standing_in(experiment),
+            few=few_games(results),
             sections=sections(loaded),
             figures=figures(loaded),
             comparisons=listings.comparisons(analysis.differences, experiment) if analysis.differences else None,

@@ -7,7 +7,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from harbor.evaluation.report.canvas import FAINT, Drawing, Key, Panel, colour, label, paint
+from harbor.evaluation.report.canvas import FAINT, Drawing, Key, Panel, colour, label, paint, wrapped
 from harbor.evaluation.report.formatting import write
 from harbor.evaluation.report.loading import Loaded
 from harbor.evaluation.report.panels import Part, drawing, names_in, parts, values_of
@@ -32,7 +32,7 @@ def stacked(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
                 for place, share in enumerate(mix.fillna(0)):
                     axes.barh(row, share, 0.62, left=left, color=colour(place))
                     left += share
-            axes.set_yticks(range(len(shares)), [label(str(bidder)) for bidder in shares.index])
+            axes.set_yticks(range(len(shares)), [wrapped(str(bidder)) for bidder in shares.index])
             axes.set(ylim=(len(shares) - 0.5, -0.5), xlim=(0, 1), xlabel="share")
             axes.grid(visible=False, axis="y")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import compress, product
@@ -13,6 +14,7 @@ from harbor.evaluation.metrics.measurement import Unit
 from harbor.evaluation.report.formatting import NOTHING, unit_of, write, write_interval, write_printed
 
 TRUESKILL = "trueskill"
+FEW = 5
 VARIED = ("arm", "condition", "bidder", "about", "at")
 """What tells places apart; what is the same everywhere needs no column."""
 
@@ -23,6 +25,11 @@ class Cell:
 
     text: str
     below: str = ""
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether the line below is an interval, which brackets set apart already."""
+        return self.below.startswith("[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +88,31 @@ def _of_estimate(one: Estimate) -> Finding:
 
 
 def _of_correlation(one: Correlation) -> Finding:
-    return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games)
+    return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games, note=one.note)
 
 
 def _of_rating(one: Rating) -> Finding:
-    return Finding(Place(one.arm, one.condition, one.bidder), one.mu, one.mu_low, one.mu_high, one.games)
+    """Give mu without an interval: that it differs over orders of the games says nothing of other games."""
+    note = f"sigma {write(one.sigma, 'number')}; {write_spread(one)}"
+    return Finding(Place(one.arm, one.condition, one.bidder), one.mu, None, None, one.games, note=note)
+
+
+def write_spread(one: Rating) -> str:
+    """Say how far mu spreads over orders of the games."""
+    return f"{write(one.mu_low, 'number')} to {write(one.mu_high, 'number')} over orders"
 
 
 def models_of(results: Results) -> str:
     """Name what played: the models, and the rules and people beside them."""
     players = {player for game in results.games for _, player in game.players}
     return ", ".join(sorted(players or set(results.experiment.models)))
+
+
+def few_games(results: Results) -> str:
+    """Warn of arms under conditions with fewer finished games than an interval should rest on, if there are any."""
+    finished = Counter((game.arm, game.condition) for game in results.of("finished"))
+    few = sorted({count for count in finished.values() if count < FEW})
+    return f"n = {', '.join(map(str, few))}: intervals of so few games say little" if few else ""
 
 
 def asked(experiment: Experiment) -> tuple[str, ...]:
@@ -162,7 +183,8 @@ def _named(experiment: Experiment, place: Place, name: str) -> Cell:
 
 def label_of(experiment: Experiment, kind: str, name: str) -> str:
     """Give the label of an arm or condition, its name where it has none."""
-    variations = experiment.arms if kind == "arm" else experiment.conditions
+    arms = (*experiment.arms, *experiment.arms_left_out)
+    variations = arms if kind == "arm" else experiment.conditions
     return next((one.label for one in variations if one.name == name and one.label), name)
 
 

@@ -23,8 +23,8 @@ from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.experiments.records import GameRecord, broken_off, record
 from harbor.evaluation.running.differences import differences
 from harbor.folder import CONFIG, EVENTS, complete
+from harbor.items import resolved
 from harbor.log import Entry, read_whole_lines
-from harbor.run import resolved
 
 RECORD, FAILURE = "record.json", "failure.json"
 

@@ -33,7 +33,8 @@ def estimate(
     """Say what an experiment takes in calls, tokens and dollars, by playing a few games on the built-in model."""
     from harbor.display import Screen
     from harbor.evaluation.experiments.catalog import experiment
-    from harbor.evaluation.experiments.design import chosen_arms, with_models
+    from harbor.evaluation.experiments.choices import chosen_arms
+    from harbor.evaluation.experiments.design import with_models
     from harbor.evaluation.experiments.dry_run import dry_run
 
     chosen = with_models(chosen_arms(experiment(name), arm or []), model or [])

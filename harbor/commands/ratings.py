@@ -15,6 +15,7 @@ from harbor.commands.output import Json, say
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from harbor.evaluation.rating.agreement import Agreement
     from harbor.evaluation.rating.judging import Judged
@@ -179,7 +180,7 @@ def _print(merged: Merged, described: list[CriterionScores], agreed: list[Criter
     for group in published().groups:
         console.print(_published(group))
     for source in dict.fromkeys(one.source for one in agreed):
-        console.print(_agreement(source, [one for one in agreed if one.source == source]))
+        console.print(_agreement(printable(source), [one for one in agreed if one.source == source]))
     console.print(*_remarks(merged), sep="\n")
 
 
@@ -204,13 +205,17 @@ def _published(group: PublishedGroup) -> Table:
     return table
 
 
-def _agreement(source: str, own: list[CriterionAgreement]) -> Table:
+def _agreement(source: str, own: list[CriterionAgreement]) -> Table | Text:
+    """Draw a table of agreement, or where there is none for one reason, say that reason once."""
     from rich.table import Table
+    from rich.text import Text
 
-    from harbor.display import printable
-
-    title = f"Agreement of {printable(source)}: Krippendorff's alpha, ordinal"
-    table = Table("criterion", "raters", "records", "alpha", "95 %", title=title)
+    reasons = {one.agreement.undefined for one in own}
+    if len(reasons) == 1 and (reason := reasons.pop()):
+        return Text(f"Agreement of {source}: {reason}")
+    table = Table(
+        "criterion", "raters", "records", "alpha", "95 %", title=f"Agreement of {source}: Krippendorff's alpha, ordinal"
+    )
     for found, name in ((one.agreement, _name(one.criterion)) for one in own):
         alpha = found.undefined if found.alpha is None else f"{found.alpha:.3f}"
         table.add_row(name, str(found.raters), str(found.records), alpha, _ends(found))
@@ -236,7 +241,7 @@ def _remarks(merged: Merged) -> list[str]:
 
     gaps = sum(len(gap.criteria) for gap in merged.missing)
     return [
-        f"{len(merged.ratings)} scores, {gaps} missing. Intervals of means take the game as the unit.",
+        f"{len(merged.ratings)} scores, {gaps} not filled in yet. Intervals of means take the game as the unit.",
         f"Published: {published().source}, of other records; set beside, not mixed.",
         *(["Simulated results: the built-in model played or judged."] if merged.simulated else []),
     ]
