@@ -89,7 +89,7 @@ def test_without_a_limit_nothing_is_promised_and_something_is_always_left():
 
 
 def held_with(limit, places, costs):
-    """Hold games that cost so much side by side, each in turn up to its promise; gives the finished and what was paid."""
+    """Hold games side by side that cost so much, each up to its promise; gives who finished, and what was paid."""
     purse, waiting, running, finished = Purse(limit), list(range(len(costs))), [], []
     paid = dict.fromkeys(waiting, 0.0)
     while waiting or running:
