@@ -90,7 +90,8 @@ def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
     metrics = () if of.metric == against.metric else ("metric",)
     differing = [*metrics, *(part for part in PARTS if named[0][part] != named[1][part])]
     one, other = (", ".join(side[part] for part in differing) for side in named)
-    shared = [named[0][part] for part in PARTS if part not in differing and named[0][part]]
+    alone = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
+    shared = [named[0][part] for part in PARTS if part not in differing and named[0][part] and not alone.get(part)]
     return Cell(f"{one} {MINUS} {other}", ", ".join(shared))
 
 
