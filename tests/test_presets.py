@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import subprocess
@@ -16,6 +17,8 @@ from harbor.evaluation.experiments.catalog import experiment, presets
 from harbor.evaluation.experiments.choices import chosen_arms
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.games import games, games_in_all
+from harbor.evaluation.experiments.holding import hold
+from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.evaluation.running.folder import read_results
 
