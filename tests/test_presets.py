@@ -15,7 +15,7 @@ from harbor.errors import ConfigError
 from harbor.evaluation.analysis.findings import Analysis, analyse
 from harbor.evaluation.experiments.catalog import experiment, presets
 from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.design import Experiment, measured
 from harbor.evaluation.experiments.games import games, games_in_all
 from harbor.evaluation.experiments.holding import hold
 from harbor.evaluation.experiments.records import Results
