@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import subprocess
@@ -14,8 +15,10 @@ from harbor.errors import ConfigError
 from harbor.evaluation.analysis.findings import Analysis, analyse
 from harbor.evaluation.experiments.catalog import experiment, presets
 from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.design import Experiment, measured
 from harbor.evaluation.experiments.games import games, games_in_all
+from harbor.evaluation.experiments.holding import hold
+from harbor.evaluation.experiments.records import Results
 from harbor.evaluation.metrics.registry import METRICS
 from harbor.evaluation.running.folder import read_results
 
@@ -105,8 +108,8 @@ def test_the_question_of_personas_and_behaviour_is_tested_within_each_bidder():
         for metric in ("priority", "engagement")
         for rival in ("Rival 1", "Rival 2")
     ]
-    held = [(one, asyncio.run(hold(one, measured(found)))) for one in games(found, 2)]
-    made = analyse(Results(found, tuple(record for _, record in held))).differences
+    held = tuple(asyncio.run(hold(one, measured(found))) for one in games(found, 2))
+    made = analyse(Results(found, held)).differences
     assert [one.pairs for one in made] == [2, 2, 2, 2]
 
 
