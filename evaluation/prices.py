@@ -9,9 +9,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from harbor.config import AuctionConfig, ModelSettings
-from harbor.given import models_in_use
-from harbor.models import settings_of
+from harbor.config import ModelSettings
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -100,19 +98,7 @@ def _changes() -> Iterable[date]:
                 yield day
 
 
-def priced(config: AuctionConfig) -> AuctionConfig:
-    """Fill in what the models in use cost where their settings don't say and the table does.
-
-    Prices change: keep the config that comes out, rather than pricing it again when a run goes on another day.
-
-    Raises:
-        ConfigError: a bidder's model is unknown.
-    """
-    models = {name: with_prices(settings_of(name, config.models)) for name in models_in_use(config)}
-    return config.model_copy(update={"models": config.models | models})
-
-
-def with_prices(settings: ModelSettings) -> ModelSettings:
+def with_price(settings: ModelSettings) -> ModelSettings:
     """Fill in what a model costs where its settings don't say and the table does."""
     price = price_of(settings.use)
     if price is None:

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 from harbor import __version__
-from harbor.commands import experiment_runs
 from harbor.commands.auctions import auction, play, replay, resume
 from harbor.commands.catalog import graph, houses, personas
 from harbor.commands.estimates import estimate
@@ -85,8 +84,6 @@ def _harbor(
 
 for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses):
     app.command()(command)
-experiment.command()(experiment_runs.run)
-experiment.command()(experiment_runs.resume)
 app.add_typer(memory)
 app.add_typer(rate)
 app.add_typer(experiment)

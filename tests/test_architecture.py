@@ -31,7 +31,7 @@ FLOORS = {
           harbor.memory.archive harbor.memory.carrying
           harbor.recording harbor.reading harbor.given harbor.result harbor.evaluation.prices
           harbor.evaluation.metrics
-          harbor.evaluation.metrics.measurement harbor.evaluation.metrics.registry
+          harbor.evaluation.metrics.measurement harbor.evaluation.metrics.players harbor.evaluation.metrics.registry
           harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
           harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
           harbor.evaluation.metrics.plans harbor.evaluation.metrics.strategy harbor.evaluation.metrics.bidding
@@ -74,7 +74,8 @@ FLOORS = {
           harbor.evaluation.report.distributions harbor.evaluation.report.exports harbor.evaluation.report.loading""",
     5: """harbor.__main__ harbor.cli harbor.designs harbor.display harbor.findings harbor.progress harbor.tables
           harbor.telling harbor.terminal
-          harbor.commands harbor.commands.auctions harbor.commands.catalog harbor.commands.conduct
+          harbor.commands harbor.commands.auctions harbor.commands.catalog harbor.commands.choosing
+          harbor.commands.conduct
           harbor.commands.configs harbor.commands.estimates harbor.commands.experiment_runs
           harbor.commands.experiments harbor.commands.memories harbor.commands.output harbor.commands.power
           harbor.commands.ratings harbor.commands.reports harbor.commands.scoring""",

@@ -13,6 +13,7 @@ import pytest
 
 from harbor import cli
 from harbor.errors import ConfigError
+from harbor.evaluation.experiments.choices import chosen
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.dry_run import dry_run
 from harbor.evaluation.experiments.games import games
@@ -78,7 +79,7 @@ async def test_a_game_that_is_played_stands_for_all_of_its_arm_and_condition():
 
 
 async def test_repeats_scale_the_estimate():
-    once, often = await dry_run(design(), repeats=1), await dry_run(design(), repeats=100)
+    once, often = await dry_run(chosen(design(), repeats=1)), await dry_run(chosen(design(), repeats=100))
     assert (once.games, often.games) == (2, 200)
     assert often.usage.output_tokens == 100 * once.usage.output_tokens
     assert often.usage.chain == once.usage.chain

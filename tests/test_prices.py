@@ -11,12 +11,30 @@ import pytest
 
 from harbor.config import AuctionConfig, ModelSettings
 from harbor.errors import ConfigError
-from harbor.evaluation.prices import price_of, price_table, priced
+from harbor.evaluation.experiments.choices import with_prices
+from harbor.evaluation.experiments.design import Experiment
+from harbor.evaluation.experiments.games import games
+from harbor.evaluation.prices import price_of, price_table
 
 
-def config(model: str, **models: ModelSettings) -> AuctionConfig:
+def config(model: str, **models: ModelSettings) -> Experiment:
     bidders = [{"name": "Ann", "model": model}, {"name": "Rob", "rule": "minimum-raise", "model": "openai:gpt-4"}]
-    return AuctionConfig.model_validate({"bidders": bidders, "models": models})
+    own = {name: settings.model_dump(exclude_unset=True) for name, settings in models.items()}
+    return Experiment(
+        name="dear",
+        title="Dear",
+        question="How much?",
+        source="none",
+        repeats=1,
+        auction={"bidders": bidders, "models": own},
+        arms=[{"name": "one"}],
+        metrics=["profit"],
+    )
+
+
+def priced(experiment: Experiment) -> AuctionConfig:
+    """The settings of a game of an experiment that has the prices of today."""
+    return games(with_prices(experiment))[0].config
 
 
 @pytest.mark.parametrize(("model", "prices"), [("openai:gpt-4o-mini", (0.15, 0.6)), ("openai:gpt-4", (30, 60))])

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from harbor.config import ModelSettings
+from harbor.evaluation.experiments.choices import with_prices
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.games import Game, games
 from harbor.evaluation.experiments.holding import hold, offline
 from harbor.evaluation.metrics.calls import calls
-from harbor.evaluation.prices import priced
 from harbor.events import ModelCalled
 from harbor.log import Entry, of_type
 
@@ -95,7 +95,7 @@ class DryRun:
         return sum(len(arm.played) for arm in self.arms)
 
 
-async def dry_run(experiment: Experiment, repeats: int | None = None, sample: int = 1, track: Track = iter) -> DryRun:
+async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) -> DryRun:
     """Say what an experiment takes.
 
     The built-in model plays the first games of each arm under each condition, in memory. What it is asked counts for
@@ -103,14 +103,13 @@ async def dry_run(experiment: Experiment, repeats: int | None = None, sample: in
 
     Args:
         experiment: the design; no model of it is called.
-        repeats: how many games of each arm under each condition; what the design says by default.
-        sample: how many of them to play.
+        sample: how many games of each arm under each condition to play.
         track: told the games to be played, and goes through them.
 
     Raises:
         ConfigError: the settings of an arm are refused, or a model is unknown.
     """
-    planned = games(experiment, repeats)
+    planned = games(with_prices(experiment))
     played: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for game in track([game for game in planned if game.repeat <= sample]):
         played[game.arm, game.condition].append(await _play(game))
@@ -151,11 +150,10 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
 async def _play(game: Game) -> Usage:
     """Have the built-in model play a game, and count what it was asked in place of each model."""
     heard: list[Entry] = []
-    config = priced(game.config)
-    await hold(replace(game, config=offline(config)), metrics=(), listen=heard.append)
+    await hold(replace(game, config=offline(game.config)), metrics=(), listen=heard.append)
     made = of_type(heard, ModelCalled)
     names = dict.fromkeys(call.model for call in made)
-    found = [_use(name, config.models[name], [call for call in made if call.model == name]) for name in names]
+    found = [_use(name, game.config.models[name], [call for call in made if call.model == name]) for name in names]
     return Usage(tuple(found), calls(heard).chain)
 
 

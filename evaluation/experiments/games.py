@@ -188,7 +188,7 @@ def _models(
     own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], experiment: Experiment
 ) -> dict[str, dict[str, Any]]:
     """Give the settings of every model in use: its own, else the temperature and prices of the experiment."""
-    used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders)
+    used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders if not bidder.get("rule"))
     settings = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
     prices = {use: price.model_dump() for use, price in experiment.prices.items()}
     return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}

@@ -1,9 +1,8 @@
-"""Holding one game of an experiment, in memory or in a folder of its own, where an interrupted one is resumed."""
+"""Holding one game of an experiment in memory; in a folder, where it can be resumed, `running.work` holds it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from harbor.config import AuctionConfig, ModelSettings
 from harbor.evaluation.experiments.games import Game
@@ -15,11 +14,9 @@ from harbor.run import Auction
 from harbor.series import SeriesResult, ahold_series
 
 
-async def hold(
-    game: Game, metrics: Sequence[str], out: Path | None = None, listen: Listener | None = None
-) -> GameRecord:
-    """Hold a game from its beginning and measure it."""
-    return record(game, metrics, await _logs(game.config, out, listen))
+async def hold(game: Game, metrics: Sequence[str], listen: Listener | None = None) -> GameRecord:
+    """Hold a game and measure it."""
+    return record(game, metrics, await _logs(game.config, listen))
 
 
 def offline(config: AuctionConfig) -> AuctionConfig:
@@ -35,10 +32,10 @@ def offline(config: AuctionConfig) -> AuctionConfig:
     return config.model_copy(update={"models": built_in, "memory": memory})
 
 
-async def _logs(config: AuctionConfig, out: Path | None, listen: Listener | None) -> list[Sequence[Entry]]:
+async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence[Entry]]:
     if config.series is not None:
-        return logs_of(await ahold_series(config, out, listen=listen))
-    return [(await Auction.model_validate(config.model_dump()).arun(out, listen=listen)).log]
+        return logs_of(await ahold_series(config, listen=listen))
+    return [(await Auction.model_validate(config.model_dump()).arun(listen=listen)).log]
 
 
 def logs_of(series: SeriesResult) -> list[Sequence[Entry]]:

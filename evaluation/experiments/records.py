@@ -9,8 +9,9 @@ from typing import Literal
 from harbor.evaluation.experiments.design import Experiment
 from harbor.evaluation.experiments.games import Game
 from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.metrics.players import any_simulated, players
 from harbor.evaluation.metrics.registry import measure
-from harbor.events import BidderLabelled, ModelCalled, SeriesOpened
+from harbor.events import ModelCalled
 from harbor.log import Entry, of_type
 
 Status = Literal["finished", "failed", "unfinished"]
@@ -40,7 +41,7 @@ class GameRecord:
     @property
     def simulated(self) -> bool:
         """Whether the built-in model played any bidder."""
-        return any(player.startswith("simulated") for _, player in self.players)
+        return any_simulated(player for _, player in self.players)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +92,9 @@ def broken_off(game: Game, logs: Sequence[Sequence[Entry]] = (), failure: str = 
         game.config.seed,
         "failed" if failure else "unfinished",
         detail=failure,
-        players=_players(logs[0]) if logs else (),
+        players=tuple(players(logs[0]).items()) if logs else (),
         calls=len(called),
         input_tokens=sum(call.input_tokens for call in called),
         output_tokens=sum(call.output_tokens for call in called),
         cost=None if None in costs else sum((cost for cost in costs if cost is not None), 0.0),
     )
-
-
-def _players(log: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
-    series = of_type(log, SeriesOpened)
-    if series:
-        return tuple(series[0].players.items())
-    return tuple((label.bidder, label.player) for label in of_type(log, BidderLabelled))

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation.metrics.players import any_simulated, players
 from harbor.evaluation.metrics.registry import fitting, measure
-from harbor.events import BidderLabelled, LogOpened, SeriesOpened
+from harbor.events import LogOpened
 from harbor.log import Entry, of_type
 
 
@@ -29,11 +30,9 @@ class Score:
 def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> Score:
     """Measure a log by the metrics of these names; by default, all of its game."""
     opened = of_type(entries, LogOpened)[0]
-    players = [label.player for label in of_type(entries, BidderLabelled)]
-    players += [player for series in of_type(entries, SeriesOpened) for player in series.players.values()]
     return Score(
         opened.run,
         opened.seed,
-        any(player.startswith("simulated") for player in players),
+        any_simulated(players(entries).values()),
         tuple(measure(list(names) or fitting(entries), entries)),
     )

@@ -12,6 +12,7 @@ from statistics import fmean, linear_regression
 from typing import Any
 
 from harbor.evaluation.metrics.measurement import Measurement, by_bidder
+from harbor.evaluation.metrics.players import any_simulated
 from harbor.events import AuctionHeld, LogOpened, SeriesOpened
 from harbor.log import Entry, of_type
 from harbor.money import as_number
@@ -70,7 +71,7 @@ def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
         auctions=held,
         mean_ranks=dict(sorted(means.items(), key=lambda one: one[1])),
         total_profits={bidder: sum((one.profits[bidder] for one in held), Decimal(0)) for bidder in means},
-        simulated=any(player.startswith("simulated") for player in begun.players.values()),
+        simulated=any_simulated(begun.players.values()),
     )
 
 

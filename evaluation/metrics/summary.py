@@ -9,7 +9,8 @@ from typing import Any
 
 from harbor.evaluation.metrics import results, sessions, water
 from harbor.evaluation.metrics.calls import Calls, calls
-from harbor.events import BidderLabelled, LogOpened, PublicEvent, SeatFailed, ThoughtFailed
+from harbor.evaluation.metrics.players import any_simulated, players
+from harbor.events import LogOpened, PublicEvent, SeatFailed, ThoughtFailed
 from harbor.log import Entry, of_type
 from harbor.money import as_number
 from harbor.rules.session import SessionOpened
@@ -102,7 +103,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         calls=calls(entries),
         failures=failures(entries),
         seconds=round(entries[-1].at, 6),
-        simulated=any(label.player.startswith("simulated") for label in of_type(entries, BidderLabelled)),
+        simulated=any_simulated(players(entries).values()),
         parts=game.parts,
         figures=game.figures(entries),
     )

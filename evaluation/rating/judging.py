@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from harbor.config import ModelSettings
 from harbor.errors import ModelError, RatingError, RunFolderError
-from harbor.evaluation.prices import with_prices
+from harbor.evaluation.prices import with_price
 from harbor.evaluation.rating.rubric import rubric
 from harbor.evaluation.rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.events import Event, ModelCalled
@@ -98,7 +98,7 @@ async def judge(
         RunFolderError: the folder can't be written.
     """
     key = read_key(folder)
-    given = settings or with_prices(ModelSettings(use=model) if chat else settings_of(model, {}))
+    given = settings or with_price(ModelSettings(use=model) if chat else settings_of(model, {}))
     talker = chat or open_chat(model, given, again)
     rater = f"{JUDGE}:{model}" + (f"#{again}" if again > 1 else "")
     own = folder / JUDGES / "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in rater)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harbor.commands.choosing import Arms, Models, Named, Repeats
 from harbor.commands.output import Json, say
 
 if TYPE_CHECKING:
@@ -21,24 +22,21 @@ if TYPE_CHECKING:
 
 
 def estimate(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment by name, or a TOML file.")],
-    model: Annotated[
-        list[str] | None, typer.Option(help="A model that plays; again for the next slot of the experiment.")
-    ] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Games of each arm under each condition.")] = None,
-    arm: Annotated[list[str] | None, typer.Option(help="Only this arm; again for more.")] = None,
+    name: Named,
+    model: Models = None,
+    repeats: Repeats = None,
+    arm: Arms = None,
     games: Annotated[int, typer.Option(min=1, help="How many games of each to play on the built-in model.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Say what an experiment takes in calls, tokens and dollars, by playing a few games on the built-in model."""
     from harbor.display import Screen
     from harbor.evaluation.experiments.catalog import experiment
-    from harbor.evaluation.experiments.choices import chosen_arms
-    from harbor.evaluation.experiments.design import with_models
+    from harbor.evaluation.experiments.choices import chosen
     from harbor.evaluation.experiments.dry_run import dry_run
 
-    chosen = with_models(chosen_arms(experiment(name), arm or []), model or [])
-    found = asyncio.run(dry_run(chosen, repeats, games, _shown_at_work))
+    design = chosen(experiment(name), model or (), arm or (), repeats)
+    found = asyncio.run(dry_run(design, games, _shown_at_work))
     for unpriced in (use for use in found.usage.models if use.cost is None):
         say(
             f"warning: no price of model {unpriced.model!r} is known, so no cost; "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor.commands.experiments import Models, Named
+from harbor.commands.choosing import Arms, Models, Named, Repeats
 from harbor.commands.output import Json, say
 from harbor.errors import RunFolderError
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Hold = Callable[[Hear], Coroutine[Any, Any, Results]]
 
-Repeats = Annotated[int | None, typer.Option(help="Games of each arm under each condition; default: the design's.")]
-Arms = Annotated[list[str] | None, typer.Option("--arm", help="Hold this arm only; may be given again.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
 Jobs = Annotated[int | None, typer.Option(help="Games side by side; default: 10, or one for each processor.")]
 Executor = Annotated[str, typer.Option(help="Where games are held: asyncio (one process), processes, or ray.")]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
 import typer
 
+from harbor.commands.choosing import Models, Named
+from harbor.commands.experiment_runs import resume, run
 from harbor.commands.output import Json
 from harbor.commands.power import power
 
@@ -16,11 +17,6 @@ experiment = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode=None,
 )
-
-Named = Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.")]
-Models = Annotated[
-    list[str] | None, typer.Option("--model", help="A model for the next slot, @1 first; stand-ins keep the rest.")
-]
 
 
 @experiment.callback()
@@ -61,4 +57,6 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
         designs.print_design(Screen(highlight=False), found)
 
 
+experiment.command()(run)
+experiment.command()(resume)
 experiment.command()(power)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor.commands.choosing import Named
 from harbor.commands.output import Json, say
 from harbor.errors import ConfigError
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from harbor.evaluation.experiments.design import Comparison, Experiment
     from harbor.evaluation.experiments.records import Results
 
-Named = Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.")]
 Effect = Annotated[
     float, typer.Option(help="The difference to find, in the unit of the metric; its sign is of no matter.")
 ]
