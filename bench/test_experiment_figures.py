@@ -15,18 +15,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harbor.config import AuctionConfig, read_settings
-from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.games import games
-from harbor.evaluation.metrics.calls import calls
-from harbor.evaluation.running.folder import game_path, read_results
-from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
-from harbor.log import read_log
-from harbor.run import Auction
+from harbor._config.auction import AuctionConfig, read_settings
+from harbor._core.log import read_log
+from harbor._runs.run import Auction
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._metrics.calls import calls
+from harbor.evaluation._running.experiment_folder import game_path, read_results
+from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
 
 LATENCY_SECONDS = 0.1
 AT_ONCE = 10
-STANDARD = read_settings(files("harbor.presets") / "standard.toml", AuctionConfig).model_dump(mode="json")
+STANDARD = read_settings(files("harbor._config.presets") / "standard.toml", AuctionConfig).model_dump(mode="json")
 PLAIN = {"title": "Bench", "question": "How fast?", "source": "none", "metrics": ["profit"]}
 QUICK = {"rules": {"game": "second-price", "runs": 1}}
 
@@ -121,9 +121,9 @@ def test_overhead_of_a_game(benchmark, figure, tmp_path, name, made, count):
 WATCHED = """
 import asyncio, sys
 from pathlib import Path
-from harbor.config import read_settings
-from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.running.runner import run_experiment
+from harbor._config.auction import read_settings
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import run_experiment
 experiment = read_settings(Path(sys.argv[1]), Experiment)
 asyncio.run(run_experiment(experiment, Path(sys.argv[2]), hear=lambda tally, _: print(tally.finished, flush=True)))
 """

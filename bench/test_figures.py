@@ -18,20 +18,20 @@ from random import Random
 import psutil
 import pytest
 
-from harbor.auction import Sale
-from harbor.bidders import MinimumRaise
-from harbor.config import Bidder, Houses, ModelSettings, Simulated, read_settings
-from harbor.events import Lot
-from harbor.log import Log, of_type
-from harbor.rules.english import English, Item
-from harbor.run import Auction
-from harbor.thoughts import Decided
+from harbor._config.auction import Bidder, Houses, ModelSettings, Simulated, read_settings
+from harbor._core.events import Lot
+from harbor._core.log import Log, of_type
+from harbor._core.players import MinimumRaise
+from harbor._core.thoughts import Decided
+from harbor._games.english import English, Item
+from harbor._house.sale import Sale
+from harbor._runs.run import Auction
 
 LATENCY_SECONDS = 0.1
 YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
 COSTS: dict[int, float] = {}
-STANDARD = read_settings(files("harbor.presets") / "standard.toml", Auction)
+STANDARD = read_settings(files("harbor._config.presets") / "standard.toml", Auction)
 
 
 def standard(seed: int = 0, bidders: int = 3, latency: float = 0.0) -> Auction:

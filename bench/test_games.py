@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from harbor.asks import Bid
-from harbor.auction import Sale
-from harbor.config import AuctionConfig, Bidder
-from harbor.log import Log
-from harbor.rules.mechanism import Mechanism
-from harbor.rules.registry import RULES
+from harbor._config.auction import AuctionConfig, Bidder
+from harbor._core.asks import Bid
+from harbor._core.log import Log
+from harbor._games.mechanism import Mechanism
+from harbor._games.registry import RULES
+from harbor._house.sale import Sale
 
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
 GAMES = {  # parts of a game, what they are called, and how many of those a second are aimed at

@@ -12,17 +12,17 @@ import psutil
 import pytest
 from langgraph.store.base import PutOp
 
-from harbor.config import Bidder, ModelSettings, Simulated, read_settings
-from harbor.log import of_type
-from harbor.memory.chroma import ChromaStore
-from harbor.memory.embedding import Embedding, as_embedding
-from harbor.run import Auction
-from harbor.thoughts import Decided
+from harbor._config.auction import Bidder, ModelSettings, Simulated, read_settings
+from harbor._core.log import of_type
+from harbor._core.thoughts import Decided
+from harbor._runs.run import Auction
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.embedding import Embedding, as_embedding
 
 HERE = ("ann", "episodes")
 DIMENSION = 384
 SEARCHES: dict[int, float] = {}
-ITEMS = read_settings(files("harbor.presets") / "standard.toml", Auction).items
+ITEMS = read_settings(files("harbor._config.presets") / "standard.toml", Auction).items
 
 
 def scattered(texts):

@@ -6,15 +6,15 @@ import asyncio
 from dataclasses import replace
 from random import Random
 
-from harbor.evaluation.experiments.catalog import experiment
-from harbor.evaluation.experiments.choices import chosen
-from harbor.evaluation.experiments.design import Experiment, measured
-from harbor.evaluation.experiments.games import games
-from harbor.evaluation.experiments.holding import hold
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.report.loading import Loaded
-from harbor.evaluation.report.page import render
+from harbor.evaluation._experiments.choices import chosen
+from harbor.evaluation._experiments.design import Experiment, measured
+from harbor.evaluation._experiments.library import experiment
+from harbor.evaluation._experiments.run_trial import hold
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.page import render
 
 GAMES = 1000
 METRICS = ("profit", "profit_ratio", "priority", "remaining_budget", "bid_increase_share", "winning_bid", "engagement")

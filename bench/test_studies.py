@@ -10,16 +10,16 @@ from statistics import fmean, stdev
 
 import pytest
 
-from harbor.config import Bidder, Houses, Item, Series, Switches, read_settings
-from harbor.evaluation.metrics.profiling import divergence, profiling_errors
-from harbor.evaluation.profiler import train
-from harbor.events import BidderLabelled
-from harbor.log import Entry, of_type
-from harbor.personas import traits
-from harbor.personas.catalog import catalog_houses, houses, personas
-from harbor.run import Auction
-from harbor.seeding import stream
-from harbor.series import hold_series
+from harbor._config.auction import Bidder, Houses, Item, Series, Switches, read_settings
+from harbor._core.events import BidderLabelled
+from harbor._core.log import Entry, of_type
+from harbor._core.seeding import stream
+from harbor._runs.run import Auction
+from harbor._runs.series import hold_series
+from harbor.evaluation._analysis.profiler import train
+from harbor.evaluation._metrics.profiling import divergence, profiling_errors
+from harbor.personas._catalog import traits
+from harbor.personas._catalog.catalog import catalog_houses, houses, personas
 
 IDS = tuple(personas())
 TEXTS = {persona.id: persona.text for persona in personas().values()}
@@ -131,7 +131,7 @@ def test_profit_of_memory(benchmark, figure):
 
     Each arm holds the same series: same items, seats and seeds. An arm learns where learnings are what it recalls.
     """
-    items = read_settings(files("harbor.presets") / "standard.toml", Auction).items
+    items = read_settings(files("harbor._config.presets") / "standard.toml", Auction).items
 
     def profits(seed: int, memory: str) -> list[float]:
         learner = Bidder("Learner", budget=20_000, memory=memory, learning=memory not in ("none", "episodes"))

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harbor.evaluation.report.loading import Loaded as Loaded
-    from harbor.evaluation.report.loading import load as load
+    from harbor.evaluation._report.loading import Loaded as Loaded
+    from harbor.evaluation._report.loading import load as load
 
 __all__ = ["Loaded", "load"]
 
@@ -15,4 +15,4 @@ __all__ = ["Loaded", "load"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'harbor.evaluation' has no attribute {name!r}")
-    return getattr(import_module("harbor.evaluation.report.loading"), name)
+    return getattr(import_module("harbor.evaluation._report.loading"), name)

@@ -14,10 +14,10 @@ from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
 
 from harbor import Auction, Bidder, BidderAgent, houses
-from harbor.asks import Ask
-from harbor.bidders import Truthful
-from harbor.chat.seats import ask_message
-from harbor.events import BidderSeated
+from harbor._core.asks import Ask
+from harbor._core.events import BidderSeated
+from harbor._core.players import Truthful
+from harbor._room.seats import ask_message
 
 
 class Talker(BaseChatAgent):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from harbor.asks import Action, Ask, Bid
-from harbor.events import Closing, Event, PublicEvent
-from harbor.log import know
-from harbor.money import Claim
+from harbor._core.asks import Action, Ask, Bid
+from harbor._core.events import Closing, Event, PublicEvent
+from harbor._core.log import know
+from harbor._core.money import Claim
 from harbor.testing import check_rules
 
 

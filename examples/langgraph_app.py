@@ -9,9 +9,9 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from harbor import Bidder, Mind, SimulatedChat, bidder_graph
-from harbor.asks import Ask
-from harbor.events import BidderSeated, ItemOpened, Lot, SaleOpened
-from harbor.graphs.state import Thinking
+from harbor._core.asks import Ask
+from harbor._core.events import BidderSeated, ItemOpened, Lot, SaleOpened
+from harbor.graphs._context.context import Thinking
 
 
 async def advise() -> dict[str, Any]:

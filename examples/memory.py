@@ -9,8 +9,8 @@ from autogen_core.memory import MemoryContent, MemoryMimeType
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from harbor.chat.memory import StoreMemory
-from harbor.memory.chroma import ChromaStore
+from harbor._room.team_memory import StoreMemory
+from harbor.memory._store.chroma import ChromaStore
 
 LEARNINGS = ("Ann", "learnings")
 

@@ -1,5 +1,5 @@
 """`python -m harbor` is the command line."""
 
-from harbor.cli import main
+from harbor._cli.app import main
 
 main()

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation.analysis.findings import analyse
-from harbor.evaluation.analysis.frames import frame
-from harbor.evaluation.analysis.statistics import (
+from harbor.evaluation._analysis.findings import analyse
+from harbor.evaluation._analysis.frames import frame
+from harbor.evaluation._analysis.statistics import (
     bootstrap_mean,
     clustered_mean,
     holm,
@@ -20,10 +20,10 @@ from harbor.evaluation.analysis.statistics import (
     wilson_mean,
     within,
 )
-from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.design import EVERYONE, Experiment, measured
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.metrics.measurement import Measurement
+from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.design import EVERYONE, Experiment, measured
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._metrics.measurement import Measurement
 
 ANN, BEN = "Ann", "Ben"
 

@@ -13,81 +13,81 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
     "evaluation": "harbor.evaluation",
 }
 FLOORS = {
-    0: """harbor harbor.errors harbor.money harbor.seeding harbor.asks harbor.events harbor.thoughts
-          harbor.log harbor.config harbor.words harbor.auction harbor.auctioneer harbor.bidders harbor.notes
-          harbor.settings harbor.games harbor.scripts harbor.people
-          harbor.rules harbor.rules.mechanism harbor.rules.registry
-          harbor.rules.english harbor.rules.water harbor.rules.session harbor.rules.private_values
-          harbor.rules.second_price harbor.rules.first_price harbor.rules.english_private harbor.rules.beauty
-          harbor.presets harbor.items harbor.personas harbor.personas.catalog harbor.personas.traits
-          harbor.personas.data harbor.memory
-          harbor.memory.notebook harbor.memory.diary harbor.memory.journal harbor.evaluation harbor.graphs""",
-    1: """harbor.evaluation.analysis.statistics harbor.evaluation.analysis.rank_correlation
-          harbor.simulated harbor.simulated.judgement harbor.simulated.insight harbor.simulated.hindsight
-          harbor.simulated.appraisal harbor.simulated.contests harbor.simulated.ratings
-          harbor.simulated.answers harbor.simulated.chat harbor.models harbor.folder
-          harbor.memory.embedding harbor.memory.matching harbor.memory.records harbor.memory.shelf
-          harbor.memory.backend harbor.memory.mark harbor.memory.index harbor.memory.chroma
-          harbor.memory.archive harbor.memory.carrying
-          harbor.recording harbor.reading harbor.given harbor.result harbor.evaluation.prices
-          harbor.evaluation.metrics
-          harbor.evaluation.metrics.measurement harbor.evaluation.metrics.players harbor.evaluation.metrics.registry
-          harbor.evaluation.metrics.calls harbor.evaluation.metrics.results harbor.evaluation.metrics.summary
-          harbor.evaluation.metrics.profiling harbor.evaluation.metrics.behaviour
-          harbor.evaluation.metrics.plans harbor.evaluation.metrics.strategy harbor.evaluation.metrics.bidding
-          harbor.evaluation.metrics.beliefs harbor.evaluation.metrics.score
-          harbor.evaluation.metrics.water harbor.evaluation.metrics.sessions harbor.evaluation.metrics.series""",
-    2: """harbor.chat harbor.chat.memory harbor.chat.seats harbor.chat.room harbor.graphs.bidder
-          harbor.graphs.running harbor.graphs.routes harbor.graphs.state
-          harbor.graphs.replies harbor.graphs.facts
-          harbor.graphs.prompting harbor.graphs.prompts harbor.graphs.nodes harbor.graphs.nodes.plan
-          harbor.graphs.nodes.bid harbor.graphs.nodes.believe harbor.graphs.nodes.replan harbor.graphs.nodes.profile
-          harbor.graphs.nodes.mirror harbor.graphs.nodes.predict harbor.graphs.nodes.strategize
-          harbor.graphs.nodes.recall harbor.graphs.nodes.learn harbor.graphs.nodes.remember
-          harbor.graphs.contests harbor.graphs.contests.thinking harbor.graphs.contests.choose
-          harbor.graphs.contests.expect harbor.graphs.contests.prepare harbor.graphs.contests.wiring""",
-    3: """harbor.introductions harbor.memories harbor.seating harbor.run harbor.series harbor.resuming harbor.testing
-          harbor.conformance harbor.conformance.rules harbor.conformance.stores""",
-    4: """harbor.evaluation.profiler
-          harbor.evaluation.analysis harbor.evaluation.analysis.skill harbor.evaluation.analysis.findings
-          harbor.evaluation.analysis.frames harbor.evaluation.analysis.estimates
-          harbor.evaluation.analysis.comparisons harbor.evaluation.analysis.correlations
-          harbor.evaluation.analysis.ratings harbor.evaluation.analysis.power
-          harbor.evaluation.experiments harbor.evaluation.experiments.presets harbor.evaluation.experiments.design
-          harbor.evaluation.experiments.slots harbor.evaluation.experiments.games
-          harbor.evaluation.experiments.sales
-          harbor.evaluation.experiments.cells harbor.evaluation.experiments.catalog
-          harbor.evaluation.experiments.choices harbor.evaluation.experiments.records
-          harbor.evaluation.experiments.holding harbor.evaluation.experiments.dry_run
-          harbor.evaluation.running harbor.evaluation.running.runner harbor.evaluation.running.work
-          harbor.evaluation.running.executors harbor.evaluation.running.ray_cluster harbor.evaluation.running.purse
-          harbor.evaluation.running.tally harbor.evaluation.running.folder harbor.evaluation.running.game_folder
-          harbor.evaluation.running.differences
-          harbor.evaluation.rating harbor.evaluation.rating.prompts harbor.evaluation.rating.rubric
-          harbor.evaluation.rating.transcript harbor.evaluation.rating.records harbor.evaluation.rating.sheets
-          harbor.evaluation.rating.judging harbor.evaluation.rating.agreement harbor.evaluation.rating.merging
-          harbor.evaluation.rating.results
-          harbor.evaluation.report harbor.evaluation.report.page harbor.evaluation.report.sections
-          harbor.evaluation.report.tables harbor.evaluation.report.listings harbor.evaluation.report.formatting
-          harbor.evaluation.report.figures harbor.evaluation.report.canvas harbor.evaluation.report.panels
-          harbor.evaluation.report.intervals harbor.evaluation.report.courses harbor.evaluation.report.shares
-          harbor.evaluation.report.distributions harbor.evaluation.report.exports harbor.evaluation.report.loading""",
-    5: """harbor.__main__ harbor.cli harbor.designs harbor.display harbor.findings harbor.progress harbor.tables
-          harbor.telling harbor.terminal
-          harbor.commands harbor.commands.auctions harbor.commands.catalog harbor.commands.choosing
-          harbor.commands.conduct
-          harbor.commands.configs harbor.commands.estimates harbor.commands.experiment_runs
-          harbor.commands.experiments harbor.commands.memories harbor.commands.output harbor.commands.power
-          harbor.commands.ratings harbor.commands.reports harbor.commands.scoring""",
+    0: """harbor harbor._core.errors harbor._core.money harbor._core.seeding harbor._core.asks harbor._core.events harbor._core.thoughts
+          harbor._core.log harbor._config.auction harbor._core.parsing harbor._house.sale harbor._house.auctioneer harbor._core.players harbor._core.notes
+          harbor._core.settings harbor._config.rules harbor._games.policies harbor._house.people
+          harbor._games harbor._games.mechanism harbor._games.registry
+          harbor._games.english harbor._games.water harbor._games.session harbor._games.private_values
+          harbor._games.second_price harbor._games.first_price harbor._games.english_private harbor._games.beauty
+          harbor._config.presets harbor._runs.items harbor.personas harbor.personas._catalog.catalog harbor.personas._catalog.traits
+          harbor.personas._catalog.data harbor.memory
+          harbor.memory._bidder.auction_view harbor.memory._bidder.episodes harbor.memory._bidder.session_view harbor.evaluation harbor.graphs""",
+    1: """harbor.evaluation._analysis.statistics harbor.evaluation._analysis.rank_correlation
+          harbor._simulated harbor._simulated.valuation harbor._simulated.opponent_model harbor._simulated.learning
+          harbor._simulated.forecasting harbor._simulated.session_games harbor._simulated.judging
+          harbor._simulated.answers harbor._simulated.chat_model harbor._models.client harbor._runs.folder
+          harbor.memory._store.embedding harbor.memory._store.matching harbor.memory._store.records harbor.memory._store.collection
+          harbor.memory._store.backend harbor.memory._store.metadata harbor.memory._store.index harbor.memory._store.chroma
+          harbor.memory._bidder.bidder_memory harbor.memory._store.transfer
+          harbor._models.replay harbor._models.reading harbor._runs.inputs harbor._runs.result harbor._models.prices
+          harbor.evaluation._metrics
+          harbor.evaluation._metrics.measurement harbor.evaluation._metrics.players harbor.evaluation._metrics.registry
+          harbor.evaluation._metrics.calls harbor.evaluation._metrics.results harbor.evaluation._metrics.summary
+          harbor.evaluation._metrics.profiling harbor.evaluation._metrics.behaviour
+          harbor.evaluation._metrics.plans harbor.evaluation._metrics.strategy harbor.evaluation._metrics.bidding
+          harbor.evaluation._metrics.beliefs harbor.evaluation._metrics.score
+          harbor.evaluation._metrics.water harbor.evaluation._metrics.sessions harbor.evaluation._metrics.series""",
+    2: """harbor._room harbor._room.team_memory harbor._room.seats harbor._room.room harbor.graphs._wiring.bidder
+          harbor.graphs._context.steps harbor.graphs._wiring.routes harbor.graphs._context.context
+          harbor.graphs._context.replies harbor.graphs._context.facts
+          harbor.graphs._context.prompting harbor.graphs._prompts harbor.graphs._nodes harbor.graphs._nodes.plan
+          harbor.graphs._nodes.bid harbor.graphs._nodes.believe harbor.graphs._nodes.replan harbor.graphs._nodes.profile
+          harbor.graphs._nodes.mirror harbor.graphs._nodes.predict harbor.graphs._nodes.strategize
+          harbor.graphs._nodes.recall harbor.graphs._nodes.learn harbor.graphs._nodes.remember
+          harbor.graphs._sessions harbor.graphs._sessions.facts harbor.graphs._sessions.bid
+          harbor.graphs._sessions.believe harbor.graphs._sessions.plan harbor.graphs._wiring.session_player""",
+    3: """harbor._runs.opening harbor._runs.memories harbor._runs.seating harbor._runs.run harbor._runs.series harbor._runs.resuming harbor.testing
+          harbor.testing harbor.testing._rules harbor.testing._stores""",
+    4: """harbor.evaluation._analysis.profiler
+          harbor.evaluation._analysis harbor.evaluation._analysis.skill harbor.evaluation._analysis.findings
+          harbor.evaluation._analysis.frames harbor.evaluation._analysis.estimates
+          harbor.evaluation._analysis.comparisons harbor.evaluation._analysis.correlations
+          harbor.evaluation._analysis.ratings harbor.evaluation._analysis.power
+          harbor.evaluation._experiments harbor.evaluation._experiments.presets harbor.evaluation._experiments.design
+          harbor.evaluation._experiments.slots harbor.evaluation._experiments.trials
+          harbor.evaluation._experiments.sales
+          harbor.evaluation._experiments.cells harbor.evaluation._experiments.library
+          harbor.evaluation._experiments.choices harbor.evaluation._experiments.trial_records
+          harbor.evaluation._experiments.run_trial harbor.evaluation._experiments.dry_run
+          harbor.evaluation._running harbor.evaluation._running.runner harbor.evaluation._running.work
+          harbor.evaluation._running.executors harbor.evaluation._running.ray_cluster harbor.evaluation._running.budget
+          harbor.evaluation._running.tally harbor.evaluation._running.experiment_folder harbor.evaluation._running.trial_folder
+          harbor.evaluation._running.differences
+          harbor.evaluation._rating harbor.evaluation._rating.prompts harbor.evaluation._rating.rubric
+          harbor.evaluation._rating.transcript harbor.evaluation._rating.sources harbor.evaluation._rating.sheets
+          harbor.evaluation._rating.judging harbor.evaluation._rating.agreement harbor.evaluation._rating.merging
+          harbor.evaluation._rating.rating_results
+          harbor.evaluation._report harbor.evaluation._report.page harbor.evaluation._report.sections
+          harbor.evaluation._report.tables harbor.evaluation._report.listings harbor.evaluation._report.formatting
+          harbor.evaluation._report.figures harbor.evaluation._report.canvas harbor.evaluation._report.panels
+          harbor.evaluation._report.intervals harbor.evaluation._report.courses harbor.evaluation._report.shares
+          harbor.evaluation._report.distributions harbor.evaluation._report.exports harbor.evaluation._report.loading""",
+    5: """harbor.__main__ harbor._cli.app harbor._display.designs harbor._display.screen harbor._display.finding_tables harbor._display.progress harbor._display.result_tables
+          harbor._display.narration harbor._display.terminal
+          harbor._cli harbor._cli.auctions harbor._cli.reference harbor._cli.choosing
+          harbor._cli.running
+          harbor._cli.configs harbor._cli.estimate harbor._cli.experiment_runs
+          harbor._cli.experiments harbor._cli.memory harbor._cli.output harbor._cli.power
+          harbor._cli.rate harbor._cli.reports harbor._cli.score""",
 }
 FLOOR = {module: floor for floor, modules in FLOORS.items() for module in modules.split()}
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
 PURE = {module for module, floor in FLOOR.items() if floor == 0} | {
-    module for module in FLOOR if module.startswith(("harbor.rules", "harbor.evaluation.metrics"))
+    module for module in FLOOR if module.startswith(("harbor._games", "harbor.evaluation._metrics"))
 }
 LONG_MODULES = {
-    "harbor.events": (360, "everything that can happen in a sale, in one place"),
-    "harbor.config": (380, "the only home of defaults, with the refusals that name the remedy"),
+    "harbor._core.events": (360, "everything that can happen in a sale, in one place"),
+    "harbor._config.auction": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270
 
@@ -138,7 +138,7 @@ def test_imports_go_downward_only(module):
 
 def test_graphs_and_chat_are_strangers():
     graphs = {module for module in TREES if module.startswith("harbor.graphs")}
-    chat = {module for module in TREES if module.startswith("harbor.chat")}
+    chat = {module for module in TREES if module.startswith("harbor._room")}
     assert not any(imports(TREES[module]) & graphs for module in chat)
     assert not any(imports(TREES[module]) & chat for module in graphs)
 
@@ -150,13 +150,13 @@ def test_only_chat_imports_autogen_at_work():
         if any(name.split(".")[0].startswith("autogen") for name in imports(tree))
     }
     assert users == {
-        "harbor.chat.memory",
-        "harbor.chat.room",
-        "harbor.chat.seats",
-        "harbor.given",
-        "harbor.resuming",
-        "harbor.run",
-        "harbor.series",
+        "harbor._room.team_memory",
+        "harbor._room.room",
+        "harbor._room.seats",
+        "harbor._runs.inputs",
+        "harbor._runs.resuming",
+        "harbor._runs.run",
+        "harbor._runs.series",
     }  # the last four name the type of an agent that is given
 
 
@@ -165,7 +165,7 @@ def test_floor_0_and_metrics_know_no_framework(module):
     assert not {name.split(".")[0] for name in imports(TREES[module])} & FRAMEWORKS
 
 
-@pytest.mark.parametrize("module", sorted(module for module in TREES if module.startswith("harbor.rules")))
+@pytest.mark.parametrize("module", sorted(module for module in TREES if module.startswith("harbor._games")))
 def test_rules_know_no_clock_no_files_and_no_global_random(module):
     names = {name.split(".")[0] for name in imports(TREES[module])}
     assert not names & {"time", "datetime", "pathlib", "os", "io", "asyncio", "logging", "secrets"}
@@ -205,4 +205,4 @@ def test_no_dict_of_anything_in_public_signatures():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
                 hints = [ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation]
-                assert "dict[str, Any]" not in hints or module == "harbor.settings", f"{module}.{node.name}"
+                assert "dict[str, Any]" not in hints or module == "harbor._core.settings", f"{module}.{node.name}"

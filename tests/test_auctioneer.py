@@ -9,11 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor.asks import Ask, Pause
-from harbor.auction import Sale
-from harbor.auctioneer import Said, announce, call, conduct
-from harbor.config import Rules
-from harbor.events import (
+from harbor._config.auction import Rules
+from harbor._core.asks import Ask, Pause
+from harbor._core.events import (
     EVERYONE,
     BidderLabelled,
     BiddersAsked,
@@ -33,10 +31,12 @@ from harbor.events import (
     SeatFailed,
     ValueRevealed,
 )
-from harbor.log import Log, of_type
-from harbor.rules.english import English, Item
-from harbor.rules.mechanism import fold
-from harbor.thoughts import Decided, Planned
+from harbor._core.log import Log, of_type
+from harbor._core.thoughts import Decided, Planned
+from harbor._games.english import English, Item
+from harbor._games.mechanism import fold
+from harbor._house.auctioneer import Said, announce, call, conduct
+from harbor._house.sale import Sale
 
 OUT = Said("I withdraw.")
 

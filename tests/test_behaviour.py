@@ -7,13 +7,22 @@ from decimal import Decimal
 
 import pytest
 
-from harbor.evaluation.metrics.behaviour import Acquisition, acquisitions, engagements
-from harbor.evaluation.metrics.plans import PriorityCell, priorities
-from harbor.evaluation.metrics.results import standings
-from harbor.evaluation.metrics.strategy import Foresight, agreement, foresights, strategies
-from harbor.events import BidderLabelled, BidPlaced, ItemLabelled, ItemOpened, ItemSold, ItemUnsold, Lot, SaleOpened
-from harbor.log import Entry
-from harbor.thoughts import Decided, Planned, Predicted, Prediction, Strategized
+from harbor._core.events import (
+    BidderLabelled,
+    BidPlaced,
+    ItemLabelled,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    SaleOpened,
+)
+from harbor._core.log import Entry
+from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
+from harbor.evaluation._metrics.behaviour import Acquisition, acquisitions, engagements
+from harbor.evaluation._metrics.plans import PriorityCell, priorities
+from harbor.evaluation._metrics.results import standings
+from harbor.evaluation._metrics.strategy import Foresight, agreement, foresights, strategies
 
 LABELS = [
     ItemLabelled("Loft", Decimal(400), "urban"),

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.asks import Ask, Bid, Pause, Withdraw
-from harbor.auction import Sale
-from harbor.bidders import MinimumRaise, Truthful
-from harbor.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
-from harbor.log import Log, of_type
-from harbor.rules.english import English, Item
-from harbor.rules.mechanism import refusal
+from harbor._core.asks import Ask, Bid, Pause, Withdraw
+from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
+from harbor._core.log import Log, of_type
+from harbor._core.players import MinimumRaise, Truthful
+from harbor._games.english import English, Item
+from harbor._games.mechanism import refusal
+from harbor._house.sale import Sale
 
 
 def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann"):

@@ -18,13 +18,8 @@ from autogen_core import CancellationToken
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 
 from harbor import Auction, Bidder, Item, Rules
-from harbor.asks import Ask, Pause
-from harbor.auction import Sale
-from harbor.auctioneer import announce
-from harbor.bidders import MinimumRaise, Truthful
-from harbor.chat.room import AuctionRoom
-from harbor.chat.seats import AUCTIONEER, READY, UNASKED, BidderAgent, Seat, ask_message
-from harbor.events import (
+from harbor._core.asks import Ask, Pause
+from harbor._core.events import (
     EVERYONE,
     BiddersAsked,
     BidderSeated,
@@ -37,9 +32,14 @@ from harbor.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor.log import Log, of_type, read_log
-from harbor.notes import Notes
-from harbor.rules import english
+from harbor._core.log import Log, of_type, read_log
+from harbor._core.notes import Notes
+from harbor._core.players import MinimumRaise, Truthful
+from harbor._games import english
+from harbor._house.auctioneer import announce
+from harbor._house.sale import Sale
+from harbor._room.room import AuctionRoom
+from harbor._room.seats import AUCTIONEER, READY, UNASKED, BidderAgent, Seat, ask_message
 
 Answering = Callable[[Sequence[BaseChatMessage]], Awaitable[str]]
 LONG = 5  # seconds until a test that should have ended long ago is given up

@@ -19,11 +19,11 @@ import pytest
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from harbor.conformance.stores import CHECKS
-from harbor.errors import MemoryStoreError
-from harbor.memory.backend import _server
-from harbor.memory.chroma import ChromaStore
-from harbor.memory.embedding import HASHING_DIMENSION, Embedding, as_embedding
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.backend import _server
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.embedding import HASHING_DIMENSION, Embedding, as_embedding
+from harbor.testing._stores import CHECKS
 
 HERE = ("ann", "learnings")
 HASHING = as_embedding("hashing")

@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from harbor import cli
+from harbor._cli import app as cli
 
 CONFIG = """
 items = {count = 2}

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harbor import Auction
-from harbor.config import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_settings
-from harbor.errors import ConfigError
-from harbor.events import BidderLabelled, BidderSeated, CatalogShown, SeatFailed
-from harbor.log import of_type
-from harbor.personas.catalog import houses
-from harbor.thoughts import Profiled
+from harbor._config.auction import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_settings
+from harbor._core.errors import ConfigError
+from harbor._core.events import BidderLabelled, BidderSeated, CatalogShown, SeatFailed
+from harbor._core.log import of_type
+from harbor._core.thoughts import Profiled
+from harbor.personas._catalog.catalog import houses
 
 ANN = {"name": "Ann"}
 VASE = {"name": "Vase", "start": 100, "true_value": 200}

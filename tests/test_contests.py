@@ -14,21 +14,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
-from harbor.config import Switches
-from harbor.evaluation.metrics.sessions import deviations
-from harbor.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
-from harbor.games import RESIDENTS, Resident
-from harbor.graphs.contests.wiring import player_graph
-from harbor.graphs.state import Mind
-from harbor.log import Entry, of_type
-from harbor.models import Mouthpiece
-from harbor.rules.beauty import PrizeAwarded, best_response
-from harbor.rules.private_values import ValueDrawn
-from harbor.rules.session import RunSettled
-from harbor.rules.water import DayClosed, DayOpened, Water
-from harbor.simulated.chat import SimulatedChat, read_facts
-from harbor.simulated.contests import answer_best, dry_days, expect, least_bid
-from harbor.thoughts import Decided, Expected, Planned
+from harbor._config.auction import Switches
+from harbor._config.rules import RESIDENTS, Resident
+from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.log import Entry, of_type
+from harbor._core.thoughts import Decided, Expected, Planned
+from harbor._games.beauty import PrizeAwarded, best_response
+from harbor._games.private_values import ValueDrawn
+from harbor._games.session import RunSettled
+from harbor._games.water import DayClosed, DayOpened, Water
+from harbor._models.client import Mouthpiece
+from harbor._simulated.chat_model import SimulatedChat, read_facts
+from harbor._simulated.session_games import answer_best, dry_days, expect, least_bid
+from harbor.evaluation._metrics.sessions import deviations
+from harbor.graphs._context.context import Mind
+from harbor.graphs._wiring.session_player import player_graph
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
 RUNS = 3

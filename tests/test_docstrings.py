@@ -8,7 +8,9 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("module", ["harbor.errors", "harbor.models", "harbor.money", "harbor.words"])
+@pytest.mark.parametrize(
+    "module", [f"harbor.{name}" for name in ("_core.errors", "_models.client", "_core.money", "_core.parsing")]
+)
 def test_examples_in_docstrings_are_true(module):
     done = doctest.testmod(importlib.import_module(module))
     assert done.attempted

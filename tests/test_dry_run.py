@@ -11,17 +11,17 @@ import warnings
 
 import pytest
 
-from harbor import cli
-from harbor.errors import ConfigError
-from harbor.evaluation.experiments.choices import chosen
-from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.dry_run import dry_run
-from harbor.evaluation.experiments.games import games
-from harbor.evaluation.experiments.holding import hold
-from harbor.evaluation.metrics.calls import calls
-from harbor.events import ModelCalled
-from harbor.log import of_type
-from harbor.run import Auction
+from harbor._cli import app as cli
+from harbor._core.errors import ConfigError
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
+from harbor._runs.run import Auction
+from harbor.evaluation._experiments.choices import chosen
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.dry_run import dry_run
+from harbor.evaluation._experiments.run_trial import hold
+from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._metrics.calls import calls
 
 ITEMS = [{"name": name, "start": 1000, "true_value": 2000} for name in ("Vase", "Clock")]
 PAIR = [{"name": "Ann", "model": "@1", "budget": 4000}, {"name": "Ben", "model": "@2", "budget": 3000}]

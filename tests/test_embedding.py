@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
-from harbor.errors import MemoryStoreError
-from harbor.memory.chroma import ChromaStore
-from harbor.memory.embedding import Embedding, as_embedding
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.embedding import Embedding, as_embedding
 
 LABELLED = tomllib.loads((Path(__file__).parent / "data" / "learnings.toml").read_text(encoding="utf-8"))["learnings"]
 HERE = ("ann", "learnings")
@@ -50,15 +50,13 @@ def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(min
 
 
 def test_hashing_is_the_same_in_every_process():
-    script = (
-        "from harbor.memory.embedding import as_embedding as e; print(e('hashing').query('a garden').tobytes().hex())"
-    )
+    script = "from harbor.memory._store.embedding import as_embedding as e; print(e('hashing').query('a garden').tobytes().hex())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == as_embedding("hashing").query("a garden").tobytes().hex()
 
 
 def test_hashing_loads_scikit_learn_when_it_is_asked_for():
-    script = "import sys, harbor.memory.embedding; print('sklearn' in sys.modules)"
+    script = "import sys, harbor.memory._store.embedding; print('sklearn' in sys.modules)"
     assert (
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"
     )

@@ -14,10 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
-from harbor.asks import Bid, Withdraw
-from harbor.auction import Sale
-from harbor.config import Rules
-from harbor.events import (
+from harbor._config.auction import Rules
+from harbor._core.asks import Bid, Withdraw
+from harbor._core.events import (
     BidderWithdrew,
     BidPlaced,
     ItemOpened,
@@ -30,10 +29,11 @@ from harbor.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor.log import Log, read_log
-from harbor.rules.english import English, Item
-from harbor.rules.mechanism import fold, refusal
-from harbor.seeding import stream
+from harbor._core.log import Log, read_log
+from harbor._core.seeding import stream
+from harbor._games.english import English, Item
+from harbor._games.mechanism import fold, refusal
+from harbor._house.sale import Sale
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee")

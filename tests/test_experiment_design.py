@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.config import AuctionConfig, check
-from harbor.errors import ConfigError
-from harbor.evaluation.experiments.catalog import experiment, presets
-from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.design import Experiment, Variation, model_slots, standing_in, with_models
-from harbor.evaluation.experiments.games import Game, games, games_in_all
-from harbor.evaluation.experiments.sales import MatchedHouses, matched_sale
+from harbor._config.auction import AuctionConfig, check
+from harbor._core.errors import ConfigError
+from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, standing_in, with_models
+from harbor.evaluation._experiments.library import experiment, presets
+from harbor.evaluation._experiments.sales import MatchedHouses, matched_sale
+from harbor.evaluation._experiments.trials import Game, games, games_in_all
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}

@@ -20,17 +20,17 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from harbor import __version__
-from harbor.cli import main
+from harbor._cli.app import main
 from harbor.evaluation import load
-from harbor.evaluation.analysis.findings import analyse
-from harbor.evaluation.experiments.design import Comparison, Experiment, Side, Variation
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.report.exports import FRAMES, latex, to_csv
-from harbor.evaluation.report.formatting import MINUS, NOTHING
-from harbor.evaluation.report.loading import Loaded
-from harbor.evaluation.report.tables import Cell, Column, Table
-from harbor.evaluation.running.runner import run_experiment
+from harbor.evaluation._analysis.findings import analyse
+from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._report.exports import FRAMES, latex, to_csv
+from harbor.evaluation._report.formatting import MINUS, NOTHING
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.tables import Cell, Column, Table
+from harbor.evaluation._running.runner import run_experiment
 
 SMALL = Experiment(
     name="small",

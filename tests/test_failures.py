@@ -12,10 +12,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
-from harbor.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
-from harbor.log import encode, of_type
-from harbor.simulated.chat import read_facts
-from harbor.thoughts import Believed, Mirrored, Profiled
+from harbor._core.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.log import encode, of_type
+from harbor._core.thoughts import Believed, Mirrored, Profiled
+from harbor._simulated.chat_model import read_facts
 
 ITEMS = [Item(name=f"Item {number}", start=1000, true_value=2000) for number in (1, 2, 3)]
 

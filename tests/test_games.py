@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from harbor import Auction, Bidder, Item, read_log
-from harbor.asks import Ask, Bid
-from harbor.auctioneer import announce
-from harbor.config import AuctionConfig
-from harbor.errors import ConfigError, LogError
-from harbor.events import (
+from harbor._config.auction import AuctionConfig
+from harbor._config.rules import BeautyRules, SecondPriceRules, WaterRules
+from harbor._core.asks import Ask, Bid
+from harbor._core.errors import ConfigError, LogError
+from harbor._core.events import (
     ANALYST,
     EVERYONE,
     BidFailed,
@@ -26,15 +26,15 @@ from harbor.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor.games import BeautyRules, SecondPriceRules, WaterRules
-from harbor.log import Entry, know, of_type
-from harbor.rules.beauty import Beauty
-from harbor.rules.mechanism import fold
-from harbor.rules.private_values import ValueDrawn
-from harbor.rules.registry import RULES
-from harbor.rules.second_price import SecondPrice
-from harbor.rules.session import RunSettled
-from harbor.rules.water import DayClosed, Water
+from harbor._core.log import Entry, know, of_type
+from harbor._games.beauty import Beauty
+from harbor._games.mechanism import fold
+from harbor._games.private_values import ValueDrawn
+from harbor._games.registry import RULES
+from harbor._games.second_price import SecondPrice
+from harbor._games.session import RunSettled
+from harbor._games.water import DayClosed, Water
+from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
 
 ROOT = Path(__file__).resolve().parent.parent

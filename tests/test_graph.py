@@ -16,9 +16,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph import END, START, StateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, bidder_graph
-from harbor.asks import Ask, Bid, Pause, Unreadable, Withdraw
-from harbor.config import Switches
-from harbor.events import (
+from harbor._config.auction import Switches
+from harbor._core.asks import Ask, Bid, Pause, Unreadable, Withdraw
+from harbor._core.events import (
     BidderSeated,
     Event,
     ItemOpened,
@@ -30,15 +30,15 @@ from harbor.events import (
     ThoughtFailed,
     ValueRevealed,
 )
-from harbor.graphs.bidder import GraphBidder
-from harbor.graphs.nodes.believe import compare
-from harbor.graphs.prompting import as_json, fill
-from harbor.graphs.state import Mind
-from harbor.log import of_type
-from harbor.memory.notebook import Notebook
-from harbor.models import Mouthpiece, RawCall
-from harbor.simulated.chat import read_facts
-from harbor.thoughts import Belief, Believed, Decided, Planned, Win
+from harbor._core.log import of_type
+from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
+from harbor._models.client import Mouthpiece, RawCall
+from harbor._simulated.chat_model import read_facts
+from harbor.graphs._context.context import Mind
+from harbor.graphs._context.prompting import as_json, fill
+from harbor.graphs._nodes.believe import compare
+from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.memory._bidder.auction_view import Notebook
 
 LOTS = ("Lot A", "Lot B", "Lot C")
 PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
@@ -495,7 +495,7 @@ def test_a_prompt_file_is_filled_without_a_rest(name):
 
 
 def test_every_prompt_file_has_exactly_one_block_of_facts():
-    texts = [file.read_text() for file in files("harbor.graphs.prompts").iterdir() if file.name.endswith(".md")]
+    texts = [file.read_text() for file in files("harbor.graphs._prompts").iterdir() if file.name.endswith(".md")]
     assert len(texts) > len(PROMPTS)
     assert {text.count("<facts>\n${facts}\n</facts>") for text in texts} == {1}
 

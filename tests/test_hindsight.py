@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from harbor.config import Simulated
-from harbor.graphs.replies import MOST_LEARNINGS
-from harbor.simulated.appraisal import up_to
-from harbor.simulated.hindsight import Experience, Ratio
+from harbor._config.auction import Simulated
+from harbor._simulated.forecasting import up_to
+from harbor._simulated.learning import Experience, Ratio
+from harbor.graphs._context.replies import MOST_LEARNINGS
 
 names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=12)
 dollars = some.integers(1, 10**6)

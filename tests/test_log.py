@@ -15,10 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor import events, thoughts
-from harbor.auction import Sale
-from harbor.errors import LogError
-from harbor.events import (
+from harbor._core import events, thoughts
+from harbor._core.errors import LogError
+from harbor._core.events import (
     ANALYST,
     EVERYONE,
     SCHEMA_VERSION,
@@ -36,9 +35,10 @@ from harbor.events import (
     SaleOpened,
     SeatFailed,
 )
-from harbor.log import Log, of_type, read_log
-from harbor.rules.english import English, Item
-from harbor.thoughts import Decided
+from harbor._core.log import Log, of_type, read_log
+from harbor._core.thoughts import Decided
+from harbor._games.english import English, Item
+from harbor._house.sale import Sale
 
 BASES = (PublicEvent, PrivateEvent, AnalystEvent)
 KINDS = [

@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation.metrics.bidding import BINS
-from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.metrics.registry import METRICS, measure
-from harbor.events import (
+from harbor._core.events import (
     AuctionHeld,
     BidderLabelled,
     BidderSeated,
@@ -32,11 +29,14 @@ from harbor.events import (
     SaleOpened,
     SeriesOpened,
 )
-from harbor.log import Entry
-from harbor.rules.beauty import BeautyOpened
-from harbor.rules.session import RunLabelled, RunSettled
-from harbor.rules.water import DayClosed, DayOpened, Status, WaterOpened
-from harbor.thoughts import Belief, Believed, Decided, Planned, Predicted, Prediction, Profiled, Strategized
+from harbor._core.log import Entry
+from harbor._core.thoughts import Belief, Believed, Decided, Planned, Predicted, Prediction, Profiled, Strategized
+from harbor._games.beauty import BeautyOpened
+from harbor._games.session import RunLabelled, RunSettled
+from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
+from harbor.evaluation._metrics.bidding import BINS
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.registry import METRICS, measure
 
 QUICK = settings(max_examples=60)
 NOTHING = Belief(Decimal(0), {}, {})

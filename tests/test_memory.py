@@ -14,16 +14,16 @@ import httpx
 import pytest
 
 from harbor import Auction, Bidder, Item, SimulatedChat, bidder_graph, resume
-from harbor.config import Remembering
-from harbor.errors import ConfigError, MemoryStoreError
-from harbor.events import ItemSold, ModelCalled, ThoughtFailed
-from harbor.graphs.state import MEMORY_PROMPTS, Mind
-from harbor.log import encode, of_type
-from harbor.memory.archive import CARRIED, Archive, label
-from harbor.memory.carrying import open_existing, to_line
-from harbor.memory.chroma import ChromaStore
-from harbor.memory.diary import Habits
-from harbor.thoughts import Learned, Recalled, Remembered
+from harbor._config.auction import Remembering
+from harbor._core.errors import ConfigError, MemoryStoreError
+from harbor._core.events import ItemSold, ModelCalled, ThoughtFailed
+from harbor._core.log import encode, of_type
+from harbor._core.thoughts import Learned, Recalled, Remembered
+from harbor.graphs._context.context import MEMORY_PROMPTS, Mind
+from harbor.memory._bidder.bidder_memory import CARRIED, Archive, label
+from harbor.memory._bidder.episodes import Habits
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.transfer import open_existing, to_line
 
 ITEMS = tuple(
     Item(name=name, start=1000, true_value=2000, listing=listing)

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor.memory.carrying import open_existing, to_line
-from harbor.memory.chroma import ChromaStore
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.transfer import open_existing, to_line
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 

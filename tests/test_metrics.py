@@ -6,10 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from harbor.evaluation.metrics.calls import Calls, calls
-from harbor.evaluation.metrics.results import ItemResult, Standing, items, standings
-from harbor.evaluation.metrics.summary import summarise
-from harbor.events import (
+from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     ItemLabelled,
@@ -22,7 +19,10 @@ from harbor.events import (
     SaleClosed,
     SaleOpened,
 )
-from harbor.log import Entry
+from harbor._core.log import Entry
+from harbor.evaluation._metrics.calls import Calls, calls
+from harbor.evaluation._metrics.results import ItemResult, Standing, items, standings
+from harbor.evaluation._metrics.summary import summarise
 
 LABELS = [
     LogOpened(1, "0.1.0", "run-7", 7),

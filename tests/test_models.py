@@ -18,12 +18,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, HarborError, Item, ModelSettings, Simulated, SimulatedChat
-from harbor.errors import ConfigError, ModelError, UnreadableReply
-from harbor.events import ModelCalled
-from harbor.graphs.prompting import fill
-from harbor.graphs.replies import BidReply
-from harbor.log import of_type
-from harbor.models import Mouthpiece, Prompt, RawCall, open_chat, redact, settings_of
+from harbor._core.errors import ConfigError, ModelError, UnreadableReply
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
+from harbor._models.client import Mouthpiece, Prompt, RawCall, open_chat, redact, settings_of
+from harbor.graphs._context.prompting import fill
+from harbor.graphs._context.replies import BidReply
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
 GOOD = '{"number": 7}'

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor.asks import Bid, Withdraw
-from harbor.auction import Sale
-from harbor.config import Rules
-from harbor.events import (
+from harbor._config.auction import Rules
+from harbor._core.asks import Bid, Withdraw
+from harbor._core.events import (
     BidderSeated,
     BidderWithdrew,
     BidPlaced,
@@ -27,10 +26,11 @@ from harbor.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor.log import Log
-from harbor.memory.notebook import Hammer, Notebook, Result
-from harbor.rules.english import English, Item
-from harbor.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
+from harbor._core.log import Log
+from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
+from harbor._games.english import English, Item
+from harbor._house.sale import Sale
+from harbor.memory._bidder.auction_view import Hammer, Notebook, Result
 
 LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.errors import ConfigError
-from harbor.personas.catalog import catalog_houses, find, houses, personas
+from harbor._core.errors import ConfigError
+from harbor.personas._catalog.catalog import catalog_houses, find, houses, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {
@@ -92,7 +92,7 @@ def test_texts_hold_neither_markup_nor_control_characters():
 
 
 def test_labels_are_kept_apart_from_the_texts():
-    data = files("harbor.personas.data")
+    data = files("harbor.personas._catalog.data")
     listed = tomllib.loads((data / "houses.toml").read_text("utf-8"))["houses"]
     assert {key for entry in listed for key in entry} == {"id", "name", "start", "true_value", "listing"}
     labels = tomllib.loads((data / "labels.toml").read_text("utf-8"))

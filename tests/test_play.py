@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from harbor import Auction, Bidder, Item, Person, aresume
-from harbor.asks import Ask, Pause
-from harbor.commands.configs import seat_person
-from harbor.config import PATIENCE_SECONDS
-from harbor.errors import ConfigError
-from harbor.events import (
+from harbor._cli.configs import seat_person
+from harbor._config.auction import PATIENCE_SECONDS
+from harbor._core.asks import Ask, Pause
+from harbor._core.errors import ConfigError
+from harbor._core.events import (
     Answered,
     BidderSeated,
     BidderWithdrew,
@@ -30,8 +30,8 @@ from harbor.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor.log import of_type
-from harbor.telling import news
+from harbor._core.log import of_type
+from harbor._display.narration import news
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 LONG = 60

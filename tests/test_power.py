@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.errors import ConfigError
-from harbor.evaluation.analysis.power import Question, pilot, planned, weigh
-from harbor.evaluation.analysis.statistics import pairs_needed, t_mean
-from harbor.evaluation.experiments.catalog import experiment as read
-from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.games import games
-from harbor.evaluation.experiments.holding import offline
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.running.runner import run_experiment
+from harbor._core.errors import ConfigError
+from harbor.evaluation._analysis.power import Question, pilot, planned, weigh
+from harbor.evaluation._analysis.statistics import pairs_needed, t_mean
+from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.library import experiment as read
+from harbor.evaluation._experiments.run_trial import offline
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._running.runner import run_experiment
 
 SMALL = """
 name = "small"

@@ -11,16 +11,16 @@ from itertools import product
 
 import pytest
 
-from harbor.errors import ConfigError
-from harbor.evaluation.analysis.findings import Analysis, analyse
-from harbor.evaluation.experiments.catalog import experiment, presets
-from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.design import Experiment, measured
-from harbor.evaluation.experiments.games import games, games_in_all
-from harbor.evaluation.experiments.holding import hold
-from harbor.evaluation.experiments.records import Results
-from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.running.folder import read_results
+from harbor._core.errors import ConfigError
+from harbor.evaluation._analysis.findings import Analysis, analyse
+from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.design import Experiment, measured
+from harbor.evaluation._experiments.library import experiment, presets
+from harbor.evaluation._experiments.run_trial import hold
+from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._experiments.trials import games, games_in_all
+from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._running.experiment_folder import read_results
 
 PUBLISHED = {
     "rationality",
@@ -159,7 +159,7 @@ def test_designs_are_listed_and_shown_without_a_framework_or_statistics():
     code = """
 import sys
 sys.argv = ["harbor", "experiment", "show", "tom"]
-from harbor.cli import main
+from harbor._cli.app import main
 try:
     main()
 finally:

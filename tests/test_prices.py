@@ -9,12 +9,12 @@ from importlib.metadata import version
 
 import pytest
 
-from harbor.config import AuctionConfig, ModelSettings
-from harbor.errors import ConfigError
-from harbor.evaluation.experiments.choices import with_prices
-from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.experiments.games import games
-from harbor.evaluation.prices import price_of, price_table
+from harbor._config.auction import AuctionConfig, ModelSettings
+from harbor._core.errors import ConfigError
+from harbor._models.prices import price_of, price_table
+from harbor.evaluation._experiments.choices import with_prices
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import games
 
 
 def config(model: str, **models: ModelSettings) -> Experiment:
@@ -102,7 +102,7 @@ def test_prices_need_no_network_and_load_only_when_asked_for():
 import socket, sys
 def refuse(*_, **__): raise OSError("no network")
 socket.socket.connect = socket.getaddrinfo = refuse
-import harbor.evaluation.prices as prices
+import harbor._models.prices as prices
 assert not any(name.startswith("genai_prices") for name in sys.modules)
 print(prices.price_of("openai:gpt-4o-mini").input_price, prices.price_table().version)
 """

@@ -20,11 +20,11 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, Result, Rules, Simulated, SimulatedChat
-from harbor.auction import Sale
-from harbor.config import Persona
-from harbor.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
-from harbor.log import Entry, Log, encode, of_type
-from harbor.rules import english
+from harbor._config.auction import Persona
+from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
+from harbor._core.log import Entry, Log, encode, of_type
+from harbor._games import english
+from harbor._house.sale import Sale
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}
 BUDGETS = {"Ann": Decimal("7351.19"), "Bea": Decimal("8462.27"), "Eve": Decimal("6293.41")}

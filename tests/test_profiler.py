@@ -10,14 +10,14 @@ from functools import cache
 import pytest
 
 from harbor import Auction, Bidder
-from harbor.config import Item
-from harbor.evaluation.metrics.profiling import divergence
-from harbor.evaluation.profiler import FEATURES, features, train
-from harbor.events import BidderLabelled, BidPlaced, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
-from harbor.log import Entry
-from harbor.personas import traits
-from harbor.personas.catalog import catalog_houses, personas
-from harbor.seeding import stream
+from harbor._config.auction import Item
+from harbor._core.events import BidderLabelled, BidPlaced, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
+from harbor._core.log import Entry
+from harbor._core.seeding import stream
+from harbor.evaluation._analysis.profiler import FEATURES, features, train
+from harbor.evaluation._metrics.profiling import divergence
+from harbor.personas._catalog import traits
+from harbor.personas._catalog.catalog import catalog_houses, personas
 
 EVERY = [*personas()]
 KNOWN, HELD_OUT = EVERY[::2], EVERY[1::2]

@@ -21,11 +21,9 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
-from harbor.asks import Pause
-from harbor.config import Switches
-from harbor.evaluation.metrics.calls import calls
-from harbor.evaluation.metrics.profiling import ProfilingError, divergence, profiling_errors
-from harbor.events import (
+from harbor._config.auction import Switches
+from harbor._core.asks import Pause
+from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
@@ -44,18 +42,20 @@ from harbor.events import (
     ThoughtFailed,
     ValueRevealed,
 )
-from harbor.graphs.bidder import GraphBidder
-from harbor.graphs.nodes.profile import mend
-from harbor.graphs.replies import Weight
-from harbor.graphs.state import Mind
-from harbor.log import Entry, of_type
-from harbor.models import Mouthpiece
-from harbor.personas import traits
-from harbor.personas.catalog import catalog_houses, personas
-from harbor.simulated.chat import read_facts
-from harbor.simulated.insight import Conduct, update
-from harbor.simulated.judgement import fit, worth
-from harbor.thoughts import Profiled
+from harbor._core.log import Entry, of_type
+from harbor._core.thoughts import Profiled
+from harbor._models.client import Mouthpiece
+from harbor._simulated.chat_model import read_facts
+from harbor._simulated.opponent_model import Conduct, update
+from harbor._simulated.valuation import fit, worth
+from harbor.evaluation._metrics.calls import calls
+from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
+from harbor.graphs._context.context import Mind
+from harbor.graphs._context.replies import Weight
+from harbor.graphs._nodes.profile import mend
+from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.personas._catalog import traits
+from harbor.personas._catalog.catalog import catalog_houses, personas
 
 TEXTS = {key: one.text for key, one in personas().items()}
 HOUSES = [house.item for house in catalog_houses().values()]
@@ -455,7 +455,7 @@ def test_a_rival_that_left_for_another_reason_than_taste_keeps_its_profile_exact
 
 
 def test_a_model_is_not_told_that_want_of_money_is_giving_up():
-    text = (files("harbor.graphs.prompts") / "profile.md").read_text()
+    text = (files("harbor.graphs._prompts") / "profile.md").read_text()
     assert "could not pay" not in text
 
 

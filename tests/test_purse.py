@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor.config import AuctionConfig, Bidder, ModelSettings
-from harbor.evaluation.experiments.games import Game
-from harbor.evaluation.running.purse import MARGIN, Allowance, Purse, cost_of, paid_for
-from harbor.recording import RawCall
+from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
+from harbor._models.replay import RawCall
+from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._running.budget import MARGIN, Allowance, Purse, cost_of, paid_for
 
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
 DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}

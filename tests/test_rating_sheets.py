@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from harbor import Auction, Bidder, Item, cli
-from harbor.errors import RatingError, RunFolderError
-from harbor.evaluation.rating.merging import merge
-from harbor.evaluation.rating.records import Rateable, rateables
-from harbor.evaluation.rating.results import agreements, scores
-from harbor.evaluation.rating.rubric import rubric
-from harbor.evaluation.rating.sheets import draw, read_key, write_sheets
+from harbor import Auction, Bidder, Item
+from harbor._cli import app as cli
+from harbor._core.errors import RatingError, RunFolderError
+from harbor.evaluation._rating.merging import merge
+from harbor.evaluation._rating.rating_results import agreements, scores
+from harbor.evaluation._rating.rubric import rubric
+from harbor.evaluation._rating.sheets import draw, read_key, write_sheets
+from harbor.evaluation._rating.sources import Rateable, rateables
 
 CRITERIA = [criterion.id for criterion in rubric().criteria]
 

@@ -15,16 +15,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harbor.config import read_settings
-from harbor.errors import ConfigError, RunFolderError
-from harbor.evaluation.experiments.design import Experiment, measured
-from harbor.evaluation.experiments.games import games
-from harbor.evaluation.running import ray_cluster
-from harbor.evaluation.running.folder import game_path, make_folder, read_results, write_results
-from harbor.evaluation.running.purse import paid_for
-from harbor.evaluation.running.ray_cluster import Errand
-from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
-from harbor.evaluation.running.work import Task
+from harbor._config.auction import read_settings
+from harbor._core.errors import ConfigError, RunFolderError
+from harbor.evaluation._experiments.design import Experiment, measured
+from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._running import ray_cluster
+from harbor.evaluation._running.budget import paid_for
+from harbor.evaluation._running.experiment_folder import game_path, make_folder, read_results, write_results
+from harbor.evaluation._running.ray_cluster import Errand
+from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
+from harbor.evaluation._running.work import Task
 
 TINY = Path(__file__).parent / "data" / "tiny.toml"
 HARBOR = [sys.executable, "-P", "-m", "harbor", "experiment"]

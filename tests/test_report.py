@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation.experiments.choices import chosen_arms
-from harbor.evaluation.experiments.design import (
+from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.design import (
     Comparison,
     Experiment,
     Published,
@@ -23,12 +23,12 @@ from harbor.evaluation.experiments.design import (
     StandIn,
     Variation,
 )
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.metrics.registry import METRICS
-from harbor.evaluation.report.canvas import LONGEST_LINE, paint, show_unit, wrapped
-from harbor.evaluation.report.figures import FIGURES, figures
-from harbor.evaluation.report.formatting import (
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._report.canvas import LONGEST_LINE, paint, show_unit, wrapped
+from harbor.evaluation._report.figures import FIGURES, figures
+from harbor.evaluation._report.formatting import (
     MINUS,
     NOTHING,
     legible,
@@ -38,10 +38,10 @@ from harbor.evaluation.report.formatting import (
     write_printed,
     write_tick,
 )
-from harbor.evaluation.report.listings import ratings
-from harbor.evaluation.report.loading import Loaded
-from harbor.evaluation.report.page import commands, render
-from harbor.evaluation.report.tables import beside_published, few_games, findings, printed_numbers
+from harbor.evaluation._report.listings import ratings
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.page import commands, render
+from harbor.evaluation._report.tables import beside_published, few_games, findings, printed_numbers
 
 PLACES = {"priority": ("1", "2"), "bid_increase_share": ("[0, 10)", "[10, 11)"), "strategy_share": ("A", "F")}
 ALL = ("profit", *(figure.needs for figure in FIGURES.values()))
@@ -426,8 +426,8 @@ def test_an_own_experiment_is_held_again_from_its_design():
 
 
 def test_a_published_experiment_is_held_again_by_its_name_too():
-    from harbor.evaluation.experiments.catalog import experiment
-    from harbor.evaluation.experiments.choices import chosen
+    from harbor.evaluation._experiments.choices import chosen
+    from harbor.evaluation._experiments.library import experiment
 
     held = chosen(experiment("tom"), ["openai:gpt-4o"], ["none", "true"], 2, 9)
     assert commands(held)[1] == (

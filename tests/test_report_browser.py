@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from harbor.evaluation.experiments.design import Experiment, Variation
-from harbor.evaluation.experiments.records import GameRecord, Results
-from harbor.evaluation.metrics.measurement import Measurement
-from harbor.evaluation.report.figures import FIGURES
-from harbor.evaluation.report.loading import Loaded
-from harbor.evaluation.report.page import render
+from harbor.evaluation._experiments.design import Experiment, Variation
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._report.figures import FIGURES
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.page import render
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium")

@@ -21,10 +21,10 @@ from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
-from harbor.errors import ConfigError, LogError, RunFolderError
-from harbor.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
-from harbor.folder import RunFolder
-from harbor.log import of_type, read_log
+from harbor._core.errors import ConfigError, LogError, RunFolderError
+from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.log import of_type, read_log
+from harbor._runs.folder import RunFolder
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 SLOW = """
@@ -376,7 +376,7 @@ def refused(folder, error, match):
 
 def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor.run.__version__", "9.0")
+    monkeypatch.setattr("harbor._runs.run.__version__", "9.0")
     refused(
         tmp_path / "run", LogError, r"line 1 holds 'log_opened' with harbor '0.1.0', but now '9.0'; resume with the"
     )
@@ -384,13 +384,15 @@ def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
 
 def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor.introductions.to_cents", lambda amount: amount + 1)
+    monkeypatch.setattr("harbor._runs.opening.to_cents", lambda amount: amount + 1)
     refused(tmp_path / "run", LogError, r"line \d+ holds 'bidder_seated' with estimates .*, but now ")
 
 
 def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor.graphs.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1))
+    monkeypatch.setattr(
+        "harbor.graphs._context.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1)
+    )
     refused(tmp_path / "run", LogError, r"line \d+ holds 'model_called', but now comes .*not what is recorded")
 
 

@@ -20,15 +20,15 @@ import pytest
 from filelock import FileLock
 from typer.testing import CliRunner
 
-from harbor.cli import app
-from harbor.config import read_settings
-from harbor.errors import ConfigError, HarborError, LogError, RunFolderError
-from harbor.evaluation.analysis.findings import analyse
-from harbor.evaluation.experiments.catalog import experiment
-from harbor.evaluation.experiments.choices import chosen
-from harbor.evaluation.experiments.design import Experiment
-from harbor.evaluation.running.folder import read_results
-from harbor.evaluation.running.runner import Running, resume_experiment, run_experiment
+from harbor._cli.app import app
+from harbor._config.auction import read_settings
+from harbor._core.errors import ConfigError, HarborError, LogError, RunFolderError
+from harbor.evaluation._analysis.findings import analyse
+from harbor.evaluation._experiments.choices import chosen
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.library import experiment
+from harbor.evaluation._running.experiment_folder import read_results
+from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
 
 CAPTURED = {"capture_output": True, "text": True, "check": False}
 HARBOR = [sys.executable, "-P", "-m", "harbor"]

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, hold_series
-from harbor.config import Houses, Item, Series
-from harbor.evaluation.metrics.registry import METRICS, OPENINGS, fitting, measure
-from harbor.evaluation.metrics.score import score
-from harbor.folder import EVENTS
-from harbor.log import read_log
+from harbor._config.auction import Houses, Item, Series
+from harbor._core.log import read_log
+from harbor._runs.folder import EVENTS
+from harbor.evaluation._metrics.registry import METRICS, OPENINGS, fitting, measure
+from harbor.evaluation._metrics.score import score
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 ITEMS = (Item(name="Vase", start=100, true_value=300), Item(name="Urn", start=100, true_value=250))

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from harbor import Auction, Bidder, Item, hold_series, read_log, resume
-from harbor.config import Series, read_settings
-from harbor.errors import ConfigError, HarborError
-from harbor.evaluation.metrics.series import summarise_series
-from harbor.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
-from harbor.log import of_type
-from harbor.memory.carrying import open_existing
-from harbor.thoughts import Learned, Recalled
+from harbor._config.auction import Series, read_settings
+from harbor._core.errors import ConfigError, HarborError
+from harbor._core.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
+from harbor._core.log import of_type
+from harbor._core.thoughts import Learned, Recalled
+from harbor.evaluation._metrics.series import summarise_series
+from harbor.memory._store.transfer import open_existing
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
 AUCTIONS = 3
@@ -57,8 +57,8 @@ KILLER = """
 import os, signal, sys
 from pathlib import Path
 from harbor import Auction, hold_series, resume
-from harbor.config import read_settings
-from harbor.memory.archive import Archive
+from harbor._config.auction import read_settings
+from harbor.memory._bidder.bidder_memory import Archive
 
 config, folder, what, nth = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 seen = 0
@@ -226,7 +226,7 @@ def test_a_series_of_another_game_is_refused():
 
 
 def test_the_preset_is_the_published_arena():
-    preset = read_settings(Path(str(files("harbor.presets") / "learning.toml")), Auction)
+    preset = read_settings(Path(str(files("harbor._config.presets") / "learning.toml")), Auction)
     assert preset.series == Series(auctions=10, shuffled=True)
     assert len(preset.bidders) == 7
     assert {bidder.budget for bidder in preset.bidders} == {15_000}

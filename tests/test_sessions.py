@@ -9,25 +9,25 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor.asks import Bid, Withdraw
-from harbor.auction import Sale
-from harbor.auctioneer import announce, call
-from harbor.config import AuctionConfig, Bidder
-from harbor.errors import ConfigError
-from harbor.evaluation.metrics import sessions as metrics
-from harbor.events import BidderLabelled, BidFailed, BidPlaced
-from harbor.games import BeautyRules, EnglishPrivateRules, FirstPriceRules, SecondPriceRules
-from harbor.log import Log, of_type
-from harbor.rules.beauty import Beauty, PrizeAwarded, award, best_response, target
-from harbor.rules.english_private import EnglishPrivate, PriceRaised
-from harbor.rules.first_price import FirstPrice
-from harbor.rules.mechanism import refusal
-from harbor.rules.private_values import ItemAllotted, Outcome, ValueDrawn
-from harbor.rules.registry import RULES
-from harbor.rules.second_price import SecondPrice
-from harbor.rules.session import RunClosed, RunLabelled, RunSettled, SessionOpened
-from harbor.scripts import Rational
-from harbor.seeding import stream
+from harbor._config.auction import AuctionConfig, Bidder
+from harbor._config.rules import BeautyRules, EnglishPrivateRules, FirstPriceRules, SecondPriceRules
+from harbor._core.asks import Bid, Withdraw
+from harbor._core.errors import ConfigError
+from harbor._core.events import BidderLabelled, BidFailed, BidPlaced
+from harbor._core.log import Log, of_type
+from harbor._core.seeding import stream
+from harbor._games.beauty import Beauty, PrizeAwarded, award, best_response, target
+from harbor._games.english_private import EnglishPrivate, PriceRaised
+from harbor._games.first_price import FirstPrice
+from harbor._games.mechanism import refusal
+from harbor._games.policies import Rational
+from harbor._games.private_values import ItemAllotted, Outcome, ValueDrawn
+from harbor._games.registry import RULES
+from harbor._games.second_price import SecondPrice
+from harbor._games.session import RunClosed, RunLabelled, RunSettled, SessionOpened
+from harbor._house.auctioneer import announce, call
+from harbor._house.sale import Sale
+from harbor.evaluation._metrics import sessions as metrics
 
 QUICK = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee", "Eve")

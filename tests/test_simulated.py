@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, ModelSettings, Rules, Simulated, SimulatedChat
-from harbor.events import BidFailed, BidPlaced, ItemSold, ModelCalled
-from harbor.graphs.prompting import fill
-from harbor.graphs.replies import BidReply
-from harbor.log import of_type
-from harbor.models import Mouthpiece, Prompt
-from harbor.personas.catalog import catalog_houses, personas
-from harbor.seeding import stream
-from harbor.simulated.chat import read_facts, reply_to
-from harbor.simulated.judgement import Option, fit, rank, shadow_price
+from harbor._core.events import BidFailed, BidPlaced, ItemSold, ModelCalled
+from harbor._core.log import of_type
+from harbor._core.seeding import stream
+from harbor._models.client import Mouthpiece, Prompt
+from harbor._simulated.chat_model import read_facts, reply_to
+from harbor._simulated.valuation import Option, fit, rank, shadow_price
+from harbor.graphs._context.prompting import fill
+from harbor.graphs._context.replies import BidReply
+from harbor.personas._catalog.catalog import catalog_houses, personas
 
 Row = dict[str, Any]
 

@@ -7,7 +7,7 @@ import trueskill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation.analysis.skill import Skill, rate
+from harbor.evaluation._analysis.skill import Skill, rate
 
 WON = {"Ann": 1, "Ben": 2, "Cho": 3}
 DRAWN = {"Ann": 1, "Ben": 1}

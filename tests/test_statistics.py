@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from harbor.evaluation.analysis.rank_correlation import spearman, weighted_rho
-from harbor.evaluation.analysis.statistics import (
+from harbor.evaluation._analysis.rank_correlation import spearman, weighted_rho
+from harbor.evaluation._analysis.statistics import (
     bootstrap_mean,
     clustered_mean,
     holm,

@@ -25,9 +25,9 @@ from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from harbor.chat.memory import StoreMemory
-from harbor.errors import MemoryStoreError
-from harbor.memory.chroma import ChromaStore
+from harbor._core.errors import MemoryStoreError
+from harbor._room.team_memory import StoreMemory
+from harbor.memory._store.chroma import ChromaStore
 
 HERE = ("ann", "learnings")
 

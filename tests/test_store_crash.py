@@ -10,14 +10,14 @@ from random import Random
 import pytest
 from langgraph.store.base import PutOp
 
-from harbor.errors import MemoryStoreError
-from harbor.memory.chroma import ChromaStore
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.chroma import ChromaStore
 
 FIELDS = ["text", "more[*]"]
 WRITER = """
 import sys
 from langgraph.store.base import PutOp
-from harbor.memory.chroma import ChromaStore
+from harbor.memory._store.chroma import ChromaStore
 store, number = ChromaStore(sys.argv[1], fields=["text", "more[*]"]), int(sys.argv[2])
 def value(number, place):
     notes = [f"note {number}"] * (number % 4)
@@ -31,8 +31,8 @@ while True:
 """
 FULL_DISK = """
 import resource, sys
-from harbor.errors import MemoryStoreError
-from harbor.memory.chroma import ChromaStore
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.chroma import ChromaStore
 with ChromaStore(sys.argv[1]) as store:
     store.put(("ann",), "first", {"text": "x"})
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))

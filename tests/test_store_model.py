@@ -8,8 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from langgraph.store.base import GetOp, PutOp, SearchOp, get_text_at_path
 from langgraph.store.memory import InMemoryStore
 
-from harbor.memory.chroma import ChromaStore
-from harbor.memory.embedding import HASHING_DIMENSION, as_embedding
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.embedding import HASHING_DIMENSION, as_embedding
 
 HASHING = as_embedding("hashing")
 FIELDS = ["text", "notes[*]"]

@@ -15,19 +15,29 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses
-from harbor.asks import Answer, Ask, Bid, Unreadable, Withdraw
-from harbor.config import Switches
-from harbor.evaluation.metrics.calls import calls
-from harbor.evaluation.metrics.strategy import agreement, strategies
-from harbor.events import BidderSeated, BidFailed, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
-from harbor.graphs.bidder import GraphBidder
-from harbor.graphs.state import Mind
-from harbor.log import of_type
-from harbor.models import Mouthpiece
-from harbor.seeding import stream
-from harbor.simulated.chat import read_facts, reply_to
-from harbor.simulated.judgement import fit, worth
-from harbor.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
+from harbor._config.auction import Switches
+from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
+from harbor._core.events import (
+    BidderSeated,
+    BidFailed,
+    Event,
+    ItemOpened,
+    ItemSold,
+    Lot,
+    ModelCalled,
+    SaleOpened,
+    SeatFailed,
+)
+from harbor._core.log import of_type
+from harbor._core.seeding import stream
+from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
+from harbor._models.client import Mouthpiece
+from harbor._simulated.chat_model import read_facts, reply_to
+from harbor._simulated.valuation import fit, worth
+from harbor.evaluation._metrics.calls import calls
+from harbor.evaluation._metrics.strategy import agreement, strategies
+from harbor.graphs._context.context import Mind
+from harbor.graphs._wiring.bidder import GraphBidder
 
 ACTIONS = get_args(StrategicAction)
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")

@@ -17,10 +17,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, bidder_graph, houses
-from harbor.config import Persona
-from harbor.evaluation.metrics.profiling import profiling_errors
-from harbor.evaluation.metrics.strategy import foresights
-from harbor.events import (
+from harbor._config.auction import Persona
+from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
@@ -36,14 +34,16 @@ from harbor.events import (
     SeatFailed,
     ThoughtFailed,
 )
-from harbor.graphs.state import Mind
-from harbor.log import Entry, of_type
-from harbor.personas import traits
-from harbor.personas.catalog import personas
-from harbor.seeding import stream
-from harbor.simulated.chat import read_facts, reply_to
-from harbor.simulated.insight import value
-from harbor.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
+from harbor._core.log import Entry, of_type
+from harbor._core.seeding import stream
+from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
+from harbor._simulated.chat_model import read_facts, reply_to
+from harbor._simulated.opponent_model import value
+from harbor.evaluation._metrics.profiling import profiling_errors
+from harbor.evaluation._metrics.strategy import foresights
+from harbor.graphs._context.context import Mind
+from harbor.personas._catalog import traits
+from harbor.personas._catalog.catalog import personas
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}
 KNOWING = {

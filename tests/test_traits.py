@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor.personas.catalog import personas
-from harbor.personas.traits import profile, shares, truth
+from harbor.personas._catalog.catalog import personas
+from harbor.personas._catalog.traits import profile, shares, truth
 
 CATALOG = [*personas()]
 weights = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=12).filter(lambda found: sum(found) > 1e-3)

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor.asks import Ask, Bid, Withdraw
-from harbor.auction import Sale
-from harbor.auctioneer import Said, announce, conduct
-from harbor.config import AuctionConfig, Bidder
-from harbor.errors import ConfigError
-from harbor.evaluation.metrics import water as metrics
-from harbor.events import BidderLabelled, BidFailed, SaleClosed
-from harbor.games import RESIDENTS, Resident
-from harbor.log import Log, of_type
-from harbor.rules.registry import RULES
-from harbor.rules.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
-from harbor.seeding import stream
+from harbor._config.auction import AuctionConfig, Bidder
+from harbor._config.rules import RESIDENTS, Resident
+from harbor._core.asks import Ask, Bid, Withdraw
+from harbor._core.errors import ConfigError
+from harbor._core.events import BidderLabelled, BidFailed, SaleClosed
+from harbor._core.log import Log, of_type
+from harbor._core.seeding import stream
+from harbor._games.registry import RULES
+from harbor._games.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
+from harbor._house.auctioneer import Said, announce, conduct
+from harbor._house.sale import Sale
+from harbor.evaluation._metrics import water as metrics
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings, Result, Simulated, houses
-from harbor.evaluation.metrics.summary import summarise
-from harbor.events import CLOCK_FIELDS
-from harbor.log import read_log
+from harbor._core.events import CLOCK_FIELDS
+from harbor._core.log import read_log
+from harbor.evaluation._metrics.summary import summarise
 
 Line = dict[str, Any]
 
@@ -159,7 +159,7 @@ def test_a_replayed_log_gives_an_equal_summary(tmp_path):
 
 def test_a_replay_makes_no_call(tmp_path, monkeypatch):
     sale().run(out=tmp_path / "run")
-    monkeypatch.setattr("harbor.simulated.chat.SimulatedChat._answer", None)
+    monkeypatch.setattr("harbor._simulated.chat_model.SimulatedChat._answer", None)
     assert summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.count > 0
 
 

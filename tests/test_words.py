@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor.asks import Bid, Unreadable, Withdraw
-from harbor.words import hear, say
+from harbor._core.asks import Bid, Unreadable, Withdraw
+from harbor._core.parsing import hear, say
 
 QUICK = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 amounts = st.decimals(0, 10**12, places=2)

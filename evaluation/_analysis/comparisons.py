@@ -1,0 +1,122 @@
+"""Planned comparisons: differences between games of the same repeat, tested as one family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from harbor.evaluation._analysis.frames import game_values
+from harbor.evaluation._analysis.statistics import Method, holm, paired
+from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, Side
+from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._metrics.registry import METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A planned comparison: the mean of the differences game by game, with its 95 % interval, p and effect size.
+
+    The sides name their arm, condition and metric. `missing` counts repeats that lack a value on a side. `effect` is
+    Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p within the family of all
+    planned comparisons of the experiment, those included that can't be made. `note` says why there is no interval.
+    """
+
+    metric: str
+    of: Side
+    against: Side
+    pairs: int
+    missing: int
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    effect: float | None
+    p: float | None
+    p_holm: float | None
+    method: Method
+    note: str = ""
+
+
+def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]:
+    """Make the planned comparisons.
+
+    Args:
+        results: the records.
+        values: the `measurements` of their frame.
+    """
+    found = [_difference(results, values, one) for one in expanded(results.experiment)]
+    adjusted = holm([one.p for one in found])
+    return tuple(replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True))
+
+
+def expanded(experiment: Experiment) -> Iterator[Comparison]:
+    """Go through the arms and conditions that a comparison leaves open, also where an arm is not held."""
+    for comparison in experiment.comparisons:
+        planned = (*experiment.arms, *experiment.arms_left_out)
+        arms = [arm.name for arm in planned] if comparison.of.arm is None else [None]
+        conditions = [one.name for one in experiment.conditions] if comparison.of.condition is None else [None]
+        for arm in arms:
+            for condition in conditions:
+                filled = {"arm": arm} if arm else {}
+                filled |= {"condition": condition} if condition else {}
+                of, against = (
+                    side.model_copy(update=filled | {"metric": metric})
+                    for side, metric in zip((comparison.of, comparison.against), comparison.metrics, strict=True)
+                )
+                yield Comparison(metric=comparison.metric, of=of, against=against)
+
+
+def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Series[float]:
+    """Give the differences by repeat, over the repeats that have a value on both sides.
+
+    Args:
+        values: the `measurements` of a frame.
+        comparison: one that leaves nothing open.
+    """
+    sides = zip(comparison.metrics, (comparison.of, comparison.against), strict=True)
+    of, against = (_side(values, metric, side) for metric, side in sides)
+    return (of - against).dropna()
+
+
+def repeats_of(results: Results, comparison: Comparison) -> int:
+    """Count the repeats of a comparison's cells, whether they have a value or not."""
+    cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
+    return len({game.repeat for game in results.games if (game.arm, game.condition) in cells})
+
+
+def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
+    """Give a value a repeat: of the whole game, or else the mean over what it is broken down by.
+
+    What is the game's own, and of no bidder, is everyone's.
+    """
+    cell = values[(values["arm"] == side.arm) & (values["condition"] == side.condition) & (values["metric"] == metric)]
+    own = cell[cell["bidder"] == side.bidder]
+    if side.bidder == EVERYONE and own.empty:
+        own = cell[cell["bidder"] == ""]
+    whole = own[own["at"].isna() & (own["about"] == "")]
+    return game_values(own if whole.empty else whole).groupby("repeat")["value"].mean()
+
+
+def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
+    found = paired_differences(values, comparison).to_numpy()
+    test = paired(found, skewed=any(METRICS[metric].spread != "mean" for metric in comparison.metrics))
+    mean = test.difference
+    left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
+    return Difference(
+        comparison.metric,
+        comparison.of,
+        comparison.against,
+        pairs=mean.n,
+        missing=repeats_of(results, comparison) - mean.n,
+        mean=mean.mean,
+        sd=mean.sd,
+        low=mean.low,
+        high=mean.high,
+        effect=test.effect,
+        p=test.p,
+        p_holm=None,
+        method=mean.method,
+        note=f"arm not held: {', '.join(sorted(left_out))}" if left_out else mean.note,
+    )

@@ -1,0 +1,61 @@
+"""Planned correlations of metrics that are measured item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from harbor.evaluation._analysis.frames import game_values
+from harbor.evaluation._analysis.rank_correlation import spearman
+from harbor.evaluation._experiments.design import EVERYONE
+from harbor.evaluation._experiments.trial_records import Results
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Spearman's rho of two metrics over bidders and items, its p, and an interval by resampling whole games.
+
+    `pairs` counts bidder and item of each game once. `note` says why there is no rho, or no interval.
+    """
+
+    name: str
+    arm: str
+    condition: str
+    bidder: str
+    games: int
+    pairs: int
+    rho: float | None
+    p: float | None
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+def correlations(results: Results, values: pd.DataFrame) -> Iterator[Correlation]:
+    """Correlate each planned pair of metrics in every cell, over everyone and for each bidder of several.
+
+    Args:
+        results: the records.
+        values: the `measurements` of their frame.
+    """
+    own = game_values(values[values["bidder"] != EVERYONE])
+    for one, other in results.experiment.correlations:
+        on = ["arm", "condition", "bidder", "about", "at", "repeat"]
+        sides = (own[own["metric"] == metric].drop(columns="metric") for metric in (one, other))
+        joined = next(sides).merge(next(sides), on=on)
+        for arm in results.experiment.arms:
+            for condition in results.experiment.conditions:
+                cell = joined[(joined["arm"] == arm.name) & (joined["condition"] == condition.name)]
+                bidders = sorted(set(cell["bidder"]))
+                yield _correlation(f"{one} ~ {other}", arm.name, condition.name, EVERYONE, cell)
+                for bidder in bidders if len(bidders) > 1 else []:
+                    rows = cell[cell["bidder"] == bidder]
+                    yield _correlation(f"{one} ~ {other}", arm.name, condition.name, bidder, rows)
+
+
+def _correlation(name: str, arm: str, condition: str, bidder: str, rows: pd.DataFrame) -> Correlation:
+    found = spearman(rows["value_x"].to_numpy(), rows["value_y"].to_numpy(), rows["repeat"].tolist())
+    rank = (found.games, found.n, found.rho, found.p, found.low, found.high, found.note)
+    return Correlation(name, arm, condition, bidder, *rank)

@@ -1,0 +1,183 @@
+"""Estimates: the mean of every metric in every cell, with its interval, and what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from harbor.evaluation._analysis.frames import CELL, QUESTION
+from harbor.evaluation._analysis.statistics import (
+    Mean,
+    Method,
+    bootstrap_mean,
+    clustered_mean,
+    t_mean,
+    wilson_mean,
+    within,
+)
+from harbor.evaluation._experiments.design import EVERYONE, measured
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._metrics.measurement import BOUNDS
+from harbor.evaluation._metrics.registry import METRICS
+
+Cell = tuple[str, str]
+"""An arm under a condition."""
+Question = tuple[str, str, str, int | None]
+"""What is asked of a cell: metric, bidder, about, at."""
+UNMEASURED = "not measured in this game"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
+
+    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for what is the game's. `about` and
+    `at` are as in a measurement; what is measured at places only has an estimate over all of them too, `at` None.
+    `missing` counts games without a value, failed ones among them, and `why` gives their reasons, each with its number.
+    """
+
+    metric: str
+    arm: str
+    condition: str
+    bidder: str
+    about: str
+    at: int | None
+    games: int
+    missing: int
+    why: tuple[str, ...]
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    method: Method
+    note: str = ""
+
+
+def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
+    """Estimate every question that a cell answers; a metric without any value is there without a number.
+
+    One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
+    down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
+    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. An
+    interval is cut where its unit ends: a share at 0 and 1, a rank at 1.
+
+    Args:
+        results: the records.
+        table: their `frame`.
+        values: its `measurements`.
+    """
+    answers, reasons = _answers(values), _reasons(table)
+    metrics = measured(results.experiment)
+    for arm in results.experiment.arms:
+        for condition in results.experiment.conditions:
+            cell = (arm.name, condition.name)
+            games = [game for game in results.games if (game.arm, game.condition) == cell]
+            found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
+            unanswered = {question for told in why.values() for question in told if question[1]}
+            for question in _sorted({*found, *unanswered}, metrics):
+                yield _estimate(cell, question, found.get(question), _missing(question, games, found, why))
+
+
+def _answers(values: pd.DataFrame) -> dict[Cell, dict[Question, pd.DataFrame]]:
+    """Sort values by cell and question, all places together as one more."""
+    answers: dict[Cell, dict[Question, pd.DataFrame]] = {}
+    pooled = pd.concat([values, _over_places(values)])
+    for (arm, condition, *question), rows in pooled.groupby([*CELL, *QUESTION], dropna=False, sort=False):
+        answers.setdefault((str(arm), str(condition)), {})[_question(*question)] = rows
+    return answers
+
+
+def _over_places(values: pd.DataFrame) -> pd.DataFrame:
+    """Take all places together where a metric is measured at several and never as a whole."""
+    whole = [*CELL, "metric", "bidder", "about"]
+    places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
+    only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
+    return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
+
+
+def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, str]]:
+    """Say by game why what has no value has none."""
+    reasons: dict[tuple[str, str, int], dict[Question, str]] = {}
+    unknown = table[table["value"].isna()]
+    for arm, condition, repeat, *question, why in unknown[[*CELL, "repeat", *QUESTION, "missing"]].itertuples(False):
+        reasons.setdefault((arm, condition, repeat), {})[_question(*question)] = why
+    return reasons
+
+
+def _question(metric: object, bidder: object, about: object, at: Any) -> Question:
+    return str(metric), str(bidder), str(about), None if pd.isna(at) else int(at)
+
+
+def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
+    """Order questions as the metrics; every metric is asked of the game or of everyone."""
+    of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
+    asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
+    return sorted(
+        asked, key=lambda one: (metrics.index(one[0]), one[1] != EVERYONE, one[1], _natural(one[2]), one[3] or 0)
+    )
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Make a key that sorts the numbers in texts by value."""
+    return [(float(part) if part.isdecimal() else 0.0, part) for part in re.split(r"(\d+)", text)]
+
+
+def _missing(
+    question: Question,
+    games: Iterable[GameRecord],
+    found: Mapping[Question, pd.DataFrame],
+    why: Mapping[int, Mapping[Question, str]],
+) -> Counter[str]:
+    """Count the games without a value, by reason."""
+    measured_in = set(found[question]["repeat"]) if question in found else set()
+    return Counter(_reason(game, question, why[game.repeat]) for game in games if game.repeat not in measured_in)
+
+
+def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) -> str:
+    """Say why a game has no value: it did not finish, or what was said of the question, its bidder, or its metric."""
+    if game.status != "finished":
+        return ": ".join(filter(None, (game.status, game.detail)))
+    metric, bidder, _, _ = question
+    of_metric = [why for (name, *_), why in told.items() if name == metric]
+    said = [told.get(question), told.get((metric, bidder, "", None)), told.get((metric, "", "", None))]
+    return next(filter(None, [*said, *(of_metric if bidder == EVERYONE else [])]), UNMEASURED)
+
+
+def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
+    metric, bidder, about, at = question
+    mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
+    if bounds := BOUNDS.get(METRICS[metric].unit):
+        mean = within(mean, *bounds)
+    return Estimate(
+        metric,
+        *cell,
+        bidder,
+        about,
+        at,
+        games=games,
+        missing=missing.total(),
+        why=tuple(f"{reason} ({count})" for reason, count in sorted(missing.items())),
+        mean=mean.mean,
+        sd=mean.sd,
+        low=mean.low,
+        high=mean.high,
+        method=mean.method,
+        note=mean.note,
+    )
+
+
+def _mean(question: Question, rows: pd.DataFrame) -> Mean:
+    metric, bidder, about, at = question
+    spread, values, repeats = METRICS[metric].spread, rows["value"].to_numpy(), rows["repeat"].to_numpy()
+    if len(set(repeats)) < len(repeats):
+        return clustered_mean(values, repeats)
+    if spread == "binary" and bidder != EVERYONE:
+        return wilson_mean(values)
+    if spread == "skewed" and not about and at is None:
+        return bootstrap_mean(values)
+    return t_mean(values)

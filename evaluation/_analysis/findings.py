@@ -1,0 +1,42 @@
+"""What the records of an experiment say: estimates with intervals, planned comparisons, correlations, ratings.
+
+The game is the unit: values of several bidders, items or days of one game are averaged, or taken as one cluster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harbor.evaluation._analysis.comparisons import Difference, differences
+from harbor.evaluation._analysis.correlations import Correlation, correlations
+from harbor.evaluation._analysis.estimates import Estimate, estimates
+from harbor.evaluation._analysis.frames import frame, measurements
+from harbor.evaluation._analysis.ratings import Rating, ratings
+from harbor.evaluation._experiments.trial_records import Results
+
+__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "Rating", "analyse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything that is said of an experiment."""
+
+    estimates: tuple[Estimate, ...]
+    differences: tuple[Difference, ...]
+    correlations: tuple[Correlation, ...]
+    ratings: tuple[Rating, ...]
+
+
+def analyse(results: Results) -> Analysis:
+    """Analyse the finished games of an experiment; failed and unfinished ones are counted where they are missing.
+
+    It does not depend on the order of the records.
+    """
+    table = frame(results)
+    values = measurements(table)
+    return Analysis(
+        tuple(estimates(results, table, values)),
+        differences(results, values),
+        tuple(correlations(results, values)),
+        tuple(ratings(results, values)),
+    )

@@ -1,0 +1,65 @@
+"""TrueSkill of the bidders in every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from harbor.evaluation._analysis.frames import CELL
+from harbor.evaluation._analysis.skill import rate
+from harbor.evaluation._experiments.design import EVERYONE, ranking
+from harbor.evaluation._experiments.trial_records import Results
+
+ORDERS, FEWEST_ORDERS = 100, 10
+COUNTED = 6000
+"""How many games are counted, all orders and cells together, before there are fewer orders: one takes up to 1 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """TrueSkill of a bidder: means of mu and sigma over shuffled orders of the games, and how mu spreads over them.
+
+    In a series every auction of it is a game here.
+    """
+
+    arm: str
+    condition: str
+    bidder: str
+    games: int
+    orders: int
+    mu: float
+    sigma: float
+    mu_low: float
+    mu_high: float
+
+
+def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
+    """Rate the bidders of each cell by their ranks, over 100 shuffled orders of its games; over fewer of very many.
+
+    Args:
+        results: the records.
+        values: the `measurements` of their frame.
+    """
+    if not results.experiment.trueskill:
+        return
+    ranks = values[(values["metric"] == ranking(results.experiment)) & ~values["bidder"].isin(("", EVERYONE))]
+    cells = {cell: _rankings(rows) for cell, rows in ranks.groupby(CELL)}
+    arms, conditions = results.experiment.arms, results.experiment.conditions
+    designed = [(arm.name, condition.name) for arm in arms for condition in conditions]
+    games = [(*cell, cells[cell]) for cell in designed if cell in cells]
+    in_all = sum(len(rankings) for *_, rankings in games)
+    orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, in_all)))
+    for arm, condition, rankings in games:
+        for bidder, skill in rate(rankings, orders, results.experiment.seed).items():
+            held = sum(bidder in ranking for ranking in rankings)
+            yield Rating(arm, condition, bidder, held, orders, skill.mu, skill.sigma, skill.low, skill.high)
+
+
+def _rankings(rows: pd.DataFrame) -> list[dict[str, int]]:
+    """Give the ranks by bidder of each game, or of each auction of each series."""
+    games = rows.groupby(["repeat", "at"], dropna=False)
+    return [
+        {bidder: int(rank) for bidder, rank in zip(game["bidder"], game["value"], strict=True)} for _, game in games
+    ]

@@ -1,0 +1,84 @@
+"""What is chosen of a design when it is run: models, arms, how often, the seed, and what the models cost that day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harbor._config.auction import check
+from harbor._core.errors import ConfigError, unknown
+from harbor._models.client import settings_of
+from harbor._models.prices import price_of
+from harbor._runs.inputs import models_in_use
+from harbor.evaluation._experiments.design import Experiment, ModelPrice, Published, with_models
+from harbor.evaluation._experiments.trials import games
+
+
+def chosen(
+    experiment: Experiment,
+    models: Sequence[str] = (),
+    arms: Sequence[str] = (),
+    repeats: int | None = None,
+    seed: int | None = None,
+) -> Experiment:
+    """Fill the first slots with models, keep some arms, and replace repeats and seed; what is not given stays.
+
+    Raises:
+        ConfigError: a model too many, no such arm, no repeats, or a seed below 0.
+    """
+    experiment = chosen_arms(with_models(experiment, models), arms)
+    if repeats is not None:
+        experiment = _repeated(experiment, repeats)
+    changes = {} if seed is None else {"seed": seed}
+    return check(Experiment, experiment.model_dump(mode="json") | changes, f"experiment {experiment.name!r}")
+
+
+def _repeated(experiment: Experiment, repeats: int) -> Experiment:
+    """Repeat every arm under every condition so often, whatever the design says of some."""
+    if repeats < 1:
+        raise ConfigError(f"repeats {repeats}: ask for one or more")
+    plain = {"repeats": None}
+    arms = tuple(arm.model_copy(update=plain) for arm in experiment.arms)
+    conditions = tuple(condition.model_copy(update=plain) for condition in experiment.conditions)
+    return experiment.model_copy(update={"repeats": repeats, "arms": arms, "conditions": conditions})
+
+
+def with_prices(experiment: Experiment) -> Experiment:
+    """Keep in the design what its models cost today, so that it goes on at the same prices on another day.
+
+    Raises:
+        ConfigError: a bidder's model is unknown.
+    """
+    configs = [game.config for game in games(experiment, 1)]
+    used = {settings_of(name, config.models).use for config in configs for name in models_in_use(config)}
+    found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
+    listed = {
+        use: ModelPrice(input_price=price.input_price, output_price=price.output_price)
+        for use, price in found.items()
+        if price is not None
+    }
+    return experiment.model_copy(update={"prices": experiment.prices | listed})
+
+
+def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
+    """Keep only these arms and their published numbers, and all comparisons; everything without names.
+
+    A comparison with an arm that is left out can't be made, but it was planned: it counts in the family of Holm's p.
+
+    Raises:
+        ConfigError: no arm has that name.
+    """
+    wanted = list(names)
+    known = [arm.name for arm in experiment.arms]
+    for name in wanted:
+        if name not in known:
+            raise ConfigError(unknown("arm", name, known))
+    if not wanted:
+        return experiment
+    kept, left_out = (tuple(one for one in experiment.arms if (one.name in wanted) == held) for held in (True, False))
+    published = tuple(told for one in experiment.published if (told := _of_arms(one, wanted)).values)
+    left_out = (*experiment.arms_left_out, *left_out)
+    return experiment.model_copy(update={"arms": kept, "arms_left_out": left_out, "published": published})
+
+
+def _of_arms(published: Published, arms: list[str]) -> Published:
+    return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})

@@ -1,0 +1,248 @@
+"""An experiment as data: what is varied, how often it is repeated, what is measured, compared, and published.
+
+Settings of the auctions are written as in any config. A bidder's persona or model may be a slot instead, "@1", "@2" and
+so on: personas rotate over the slots from repeat to repeat, models fill them in the order in which they are given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from harbor._core.errors import ConfigError, unknown
+from harbor._core.settings import Settings, check_distinct
+from harbor.evaluation._experiments.slots import SLOT, number, slots_of_models
+from harbor.evaluation._metrics.registry import METRICS
+
+
+def _slug(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
+    return name
+
+
+Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
+Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
+EVERYONE = "everyone"
+"""The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
+
+
+class Variation(Settings):
+    """An arm or a condition: a name, and what it changes of the common settings.
+
+    In `auction`, `bidders` is a table of changes by name ("*": every bidder), a list of the names of those who stay, or
+    a list of others; what is not a table is replaced.
+    `repeats` and `order` replace those of the experiment.
+    """
+
+    name: Slug
+    label: str = ""
+    repeats: int | None = Field(None, ge=1)
+    order: Order | None = None
+    auction: dict[str, Any] = Field(default_factory=dict)
+
+
+class Side(Settings):
+    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition.
+
+    `metric` is another than that of the comparison, in the same unit.
+    """
+
+    metric: str | None = None
+    arm: str | None = None
+    condition: str | None = None
+    bidder: str = EVERYONE
+
+
+class Comparison(Settings):
+    """A planned comparison of a metric, or of two: `of` minus `against`, game by game of the same repeat.
+
+    An arm, or a condition, that neither side names is gone through: there is a comparison in each.
+    """
+
+    metric: str
+    of: Side = Side()
+    against: Side = Side()
+
+    @model_validator(mode="after")
+    def _open_on_both_sides(self) -> Comparison:
+        for name in ("arm", "condition"):
+            if (getattr(self.of, name) is None) != (getattr(self.against, name) is None):
+                raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
+        one, other = (side.model_copy(update={"metric": None}) for side in (self.of, self.against))
+        if one == other and len(set(self.metrics)) == 1:
+            raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
+        return self
+
+    @property
+    def metrics(self) -> tuple[str, str]:
+        """The metric of each side."""
+        return self.of.metric or self.metric, self.against.metric or self.metric
+
+
+class PublishedValue(Settings):
+    """A published number and where it stands: arm, condition, bidder, what it is about and at which place.
+
+    An arm or a condition that is left out is one that the paper does not tell: the number is set beside each of ours.
+    """
+
+    value: float
+    arm: str = ""
+    condition: str = ""
+    bidder: str = EVERYONE
+    about: str = ""
+    at: int | None = None
+    sd: float | None = None
+
+    def is_beside(self, arm: str, condition: str) -> bool:
+        """Say whether it is set beside this arm under this condition."""
+        return self.arm in ("", arm) and self.condition in ("", condition)
+
+
+class Published(Settings):
+    """Numbers that a paper prints for one model; a correlation of metrics a and b is called "a ~ b"."""
+
+    source: str
+    model: str
+    metric: str
+    values: tuple[PublishedValue, ...] = Field(min_length=1)
+    note: str = ""
+
+
+class StandIn(Settings):
+    """What the published experiment had and this one lacks unless it is given, and what stands in for it.
+
+    `slot` is that of a model, "@1", "@2" ..., if a model can be given for it.
+    """
+
+    wants: str
+    uses: str
+    slot: str = Field("", pattern=rf"^({SLOT.pattern})?$")
+
+
+class ModelPrice(Settings):
+    """What a model costs, in dollars per million tokens."""
+
+    input_price: float = Field(ge=0, allow_inf_nan=False)
+    output_price: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Experiment(Settings):
+    """Arms by conditions by repeats of an auction, a game or a series, and what is asked of them.
+
+    `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
+    catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
+    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
+    they are filled in when the experiment is begun, so that it goes on at the same prices. `arms_left_out` are planned
+    and not held: comparisons with them stay in the family of those that are planned.
+    """
+
+    name: Slug
+    title: str
+    question: str
+    source: str
+    repeats: int = Field(ge=1)
+    seed: int = Field(0, ge=0)
+    temperature: float = Field(0.0, ge=0, le=2)
+    auction: dict[str, Any]
+    arms: tuple[Variation, ...] = Field(min_length=1)
+    arms_left_out: tuple[Variation, ...] = ()
+    conditions: tuple[Variation, ...] = (Variation(name="all"),)
+    models: tuple[str, ...] = Field(("simulated",), min_length=1)
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
+    personas: tuple[str, ...] = ()
+    rotate_seats: bool = True
+    order: Order = "given"
+    metrics: tuple[str, ...] = Field(min_length=1)
+    correlations: tuple[tuple[str, str], ...] = ()
+    trueskill: bool = False
+    comparisons: tuple[Comparison, ...] = ()
+    published: tuple[Published, ...] = ()
+    stand_ins: tuple[StandIn, ...] = ()
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _known_names(self) -> Experiment:
+        check_distinct("arm", arms := [arm.name for arm in (*self.arms, *self.arms_left_out)])
+        check_distinct("condition", [condition.name for condition in self.conditions])
+        correlated = {f"{one} ~ {other}" for one, other in self.correlations}
+        _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
+        _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
+        for one in self.comparisons:
+            if len(units := sorted({METRICS[name].unit for name in one.metrics})) > 1:
+                raise ValueError(f"the comparison of {one.metric!r} is in {' and '.join(units)}; keep to one")
+        rated = ["trueskill"] if self.trueskill else []
+        _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
+        _known("arm", [place.arm for place in named_places(self) if place.arm], arms)
+        conditions = [condition.name for condition in self.conditions]
+        _known("condition", [place.condition for place in named_places(self) if place.condition], conditions)
+        return self
+
+    @model_validator(mode="after")
+    def _slots_are_filled(self) -> Experiment:
+        for slot in model_slots(self):
+            if number(slot) > len(self.models):
+                raise ValueError(f"slot {slot!r} has no model, as models names {len(self.models)}; name one for each")
+        return self
+
+
+def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
+    """List what names an arm, a condition or a bidder: the sides of comparisons, and published numbers."""
+    sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
+    return [*sides, *(value for one in experiment.published for value in one.values)]
+
+
+def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    choices = list(known)
+    for name in names:
+        if name not in choices:
+            raise ValueError(unknown(kind, name, choices))
+
+
+def model_slots(experiment: Experiment) -> tuple[str, ...]:
+    """Name the slots that a model can be given for, in order: "@1", "@2" ..."""
+    return slots_of_models((experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions))))
+
+
+def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
+    """Fill the first slots with these models; stand-ins keep the rest.
+
+    Raises:
+        ConfigError: there are more models than slots.
+    """
+    slots = model_slots(experiment)
+    if len(models) > len(slots):
+        surplus, room = models[len(slots)], f"experiment {experiment.name!r} has {len(slots)} slots for models"
+        raise ConfigError(f"model {surplus!r} is one too many: {room}; drop it")
+    filled = slots[: len(models)]
+    changes = {
+        "models": (*models, *experiment.models[len(models) :]),
+        "stand_ins": tuple(one for one in experiment.stand_ins if one.slot not in filled),
+    }
+    return experiment.model_copy(update=changes)
+
+
+def standing_in(experiment: Experiment) -> tuple[str, ...]:
+    """Say in words what stands in for what the published experiment had: models, by slot, and all else."""
+    told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
+    played = dict(zip(model_slots(experiment), experiment.models, strict=False))
+    plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
+    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items(), key=lambda one: number(one[0]))]
+    return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
+
+
+def measured(experiment: Experiment) -> tuple[str, ...]:
+    """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
+    correlated = (name for pair in experiment.correlations for name in pair)
+    ranks = (ranking(experiment),) if experiment.trueskill else ()
+    return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
+
+
+def ranking(experiment: Experiment) -> str:
+    """Name the metric of the ranks that bidders are rated by: a series has ranks in each of its auctions."""
+    variations = (*experiment.arms, *experiment.conditions)
+    series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
+    return "series_rank" if series else "rank"

@@ -1,0 +1,43 @@
+"""Holding one game of an experiment in memory; in a folder, where it can be resumed, `running.work` holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harbor._config.auction import AuctionConfig, ModelSettings
+from harbor._core.log import Entry
+from harbor._runs.inputs import models_in_use
+from harbor._runs.result import Listener
+from harbor._runs.run import Auction
+from harbor._runs.series import SeriesResult, ahold_series
+from harbor.evaluation._experiments.trial_records import GameRecord, record
+from harbor.evaluation._experiments.trials import Game
+
+
+async def hold(game: Game, metrics: Sequence[str], listen: Listener | None = None) -> GameRecord:
+    """Hold a game and measure it."""
+    return record(game, metrics, await _logs(game.config, listen))
+
+
+def offline(config: AuctionConfig) -> AuctionConfig:
+    """Put the built-in model in the place of every other, at once and free, and keep memories to the game itself."""
+    models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
+    built_in = {
+        name: settings.model_copy(
+            update={"use": "simulated", "simulated": settings.simulated.model_copy(update={"latency_seconds": 0.0})}
+        )
+        for name, settings in models.items()
+    }
+    memory = config.memory.model_copy(update={"store": None, "embedding": "hashing"})
+    return config.model_copy(update={"models": built_in, "memory": memory})
+
+
+async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence[Entry]]:
+    if config.series is not None:
+        return logs_of(await ahold_series(config, listen=listen))
+    return [(await Auction.model_validate(config.model_dump()).arun(listen=listen)).log]
+
+
+def logs_of(series: SeriesResult) -> list[Sequence[Entry]]:
+    """Give the log of a series, then those of its auctions."""
+    return [series.log, *(held.log for held in series.auctions)]

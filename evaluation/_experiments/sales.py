@@ -1,0 +1,109 @@
+"""What the games of an experiment sell: houses that suit personas, drawn so that games share them, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Annotated
+
+from pydantic import Field
+
+from harbor._config.auction import AuctionConfig, Houses, Item
+from harbor._core.errors import ConfigError
+from harbor._core.seeding import stream
+from harbor._core.settings import Settings
+from harbor._runs.items import resolve_items
+from harbor.evaluation._experiments.design import Order
+from harbor.personas._catalog.catalog import catalog_houses, find, personas
+
+
+class MatchedHouses(Settings):
+    """A sample of houses: how many in all, and how many of them suit the persona of a slot or of a bidder."""
+
+    count: int = Field(10, ge=1)
+    matched: dict[str, Annotated[int, Field(ge=0)]]
+
+
+def matched_sale(
+    wanted: MatchedHouses, seed: int, mixes: Mapping[str, Sequence[str]], in_play: Set[str] = frozenset()
+) -> tuple[Item, ...]:
+    """Draw houses so that sales of one seed share as many as they can, each at the same place of the sale.
+
+    Every persona has its houses in an order of the seed's, and so have the others, the fillers, and the places. Where
+    more houses suit somebody, one more takes the place of a filler, and nothing else changes.
+
+    Args:
+        wanted: how many houses, and how many suit whom.
+        seed: that of the repeat.
+        mixes: the personas of each whom houses shall suit; these suit one after the other.
+        in_play: personas of other arms, whose houses are fillers only where all others are sold.
+
+    Raises:
+        ConfigError: a persona is not of the catalog, or it has fewer houses than are demanded.
+    """
+    turns = [
+        (turn, mixes[whose][turn % len(mixes[whose])])
+        for turn in range(max(wanted.matched.values(), default=0))
+        for whose, count in wanted.matched.items()
+        if turn < count
+    ]
+    if len(turns) > wanted.count:
+        raise ConfigError(
+            f"{len(turns)} matched houses are more than the {wanted.count} for sale; lower matched or raise count"
+        )
+    matched: list[Item] = []
+    for turn, persona in turns:
+        matched.append(_suiting(seed, persona, turn, matched))
+    suited = {persona for mix in mixes.values() for persona in mix}
+    fillers = [item for item in _in_turn(seed) if item.persona not in suited]
+    fillers.sort(key=lambda item: item.persona in in_play)
+    left = wanted.count - len(matched)
+    if left > len(fillers):
+        raise ConfigError(f"{left} houses that match nobody demanded, but the catalog has {len(fillers)}; lower count")
+    sale = [*matched, *reversed(fillers[:left])]
+    places = stream(seed, "houses", "places").sample(range(len(sale)), len(sale))
+    return tuple(sale[place] for place in places)
+
+
+def _in_turn(seed: int, persona: str | None = None) -> list[Item]:
+    """Put the houses that suit a persona, or all of the catalog, in the order in which they are drawn."""
+    suits = persona and find(personas(), persona).id
+    found = [house.item for house in catalog_houses().values() if suits in (None, house.item.persona)]
+    return stream(seed, "houses", suits or "all").sample(found, len(found))
+
+
+def _suiting(seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
+    """Give the house of this turn that suits a persona, or the next that is not drawn."""
+    found = _in_turn(seed, persona)
+    left = [item for item in (*found[turn:], *found[:turn]) if item not in drawn]
+    if not left:
+        raise ConfigError(f"more than {len(found)} houses demanded that suit persona {persona!r}; lower matched")
+    return left[0]
+
+
+def listed(config: AuctionConfig, order: Order) -> AuctionConfig:
+    """List the items of a game in the order of the design; a series that samples houses does so auction by auction.
+
+    Raises:
+        ConfigError: the order does not name all items, or is that of items which are not known beforehand.
+    """
+    if config.series is not None and isinstance(config.items, Houses):
+        if order != "given":
+            raise ConfigError(
+                f"order {order!r}: a series draws its houses anew in each auction; list items, or drop it"
+            )
+        return config
+    items = resolve_items(config)
+    return config.model_copy(update={"items": _ordered(items, order, config.seed)}) if items else config
+
+
+def _ordered(items: tuple[Item, ...], order: Order, seed: int) -> tuple[Item, ...]:
+    if order == "random":
+        return tuple(stream(seed, "order").sample(items, len(items)))
+    if order in ("ascending", "descending"):
+        return tuple(sorted(items, key=lambda item: item.start, reverse=order == "descending"))
+    if isinstance(order, tuple):
+        by_name = {item.name: item for item in items}
+        if sorted(order) != sorted(by_name):
+            raise ConfigError(f"order {list(order)!r} is not one of all items; name each of {sorted(by_name)} once")
+        return tuple(by_name[name] for name in order)
+    return items

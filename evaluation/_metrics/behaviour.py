@@ -1,0 +1,117 @@
+"""How bidders behaved: what they won of what suits them, and what they bid on.
+
+Source: Harbor sec. 3.1 and 4.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from harbor._core.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSold
+from harbor._core.log import Entry, of_type
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.results import closed
+
+NO_PERSONA = "the bidder has no persona"
+
+
+@dataclass(frozen=True, slots=True)
+class Acquisition:
+    """How many of the items that match a bidder's personas it won; `rate` is None where none was offered."""
+
+    bidder: str
+    won: int
+    offered: int
+
+    @property
+    def rate(self) -> float | None:
+        """Matched items won over matched items offered."""
+        return self.won / self.offered if self.offered else None
+
+
+def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
+    """Count matched items won and offered, for every bidder with a persona."""
+    persona = {label.item: label.persona for label in of_type(entries, ItemLabelled)}
+    winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+    rows = []
+    for label in of_type(entries, BidderLabelled):
+        if label.personas:
+            matched = [item for item in persona if persona[item] in label.personas]
+            won = sum(winner.get(item) == label.bidder for item in matched)
+            rows.append(Acquisition(label.bidder, won, len(matched)))
+    return rows
+
+
+def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
+    """Count the bids of each bidder on each item, zeros included."""
+    bids = Counter((bid.bidder, bid.item) for bid in of_type(entries, BidPlaced))
+    items = [label.item for label in of_type(entries, ItemLabelled)]
+    return {
+        label.bidder: {item: bids[label.bidder, item] for item in items} for label in of_type(entries, BidderLabelled)
+    }
+
+
+def matches(entries: Sequence[Entry]) -> dict[str, set[str]]:
+    """Give the items that match the personas of each bidder that has any."""
+    persona = {label.item: label.persona for label in of_type(entries, ItemLabelled)}
+    return {
+        label.bidder: {item for item in persona if persona[item] in label.personas}
+        for label in of_type(entries, BidderLabelled)
+        if label.personas
+    }
+
+
+def acquisition_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of the items matching its personas that each bidder won, of all that were offered. Source: Harbor eq. 4."""
+    rates = {one.bidder: one.rate for one in acquisitions(entries)}
+    return [
+        Measurement(name, rates.get(label.bidder), label.bidder, missing=_no_rate(label.bidder, rates))
+        for label in of_type(entries, BidderLabelled)
+    ]
+
+
+def _no_rate(bidder: str, rates: dict[str, float | None]) -> str:
+    if bidder not in rates:
+        return NO_PERSONA
+    return "no item that matches its persona was offered" if rates[bidder] is None else ""
+
+
+def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of bids of each bidder on each item (`about`, at its place) that was closed, zeros included.
+
+    Source: Harbor sec. 4.1, Fig. 4.
+    """
+    bids = engagements(entries)
+    return [
+        Measurement(name, float(bids[bidder][item]), bidder, item, place)
+        for bidder in bids
+        for item, place in closed(entries).items()
+    ]
+
+
+def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean number of bids of each bidder on the closed items that match its personas. Source: Harbor sec. 4.1."""
+    return _engagement(name, entries, matched=True)
+
+
+def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean number of bids of each bidder on the closed items that do not match its personas. Source: Harbor sec. 4.1.
+
+    A bidder without a persona has none: no item is there for it rather than for others.
+    """
+    return _engagement(name, entries, matched=False)
+
+
+def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Measurement]:
+    suits, items, found = matches(entries), closed(entries), []
+    for bidder, bids in engagements(entries).items():
+        if bidder not in suits:
+            found.append(Measurement(name, None, bidder, missing=NO_PERSONA))
+            continue
+        counts = [bids[item] for item in items if (item in suits[bidder]) == matched]
+        why = f"no item that is over {'matches' if matched else 'does not match'} its persona"
+        found.append(Measurement(name, fmean(counts) if counts else None, bidder, missing="" if counts else why))
+    return found

@@ -1,0 +1,44 @@
+"""How well bidders keep track of the sale: wrong fields of the beliefs that they update after each item.
+
+A belief's fields are the own budget, everyone's profit, and every item won with its price; it is the first answer that
+is compared with the truth. Source: Chen et al. 2023, sec. 3.2 and 4.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from harbor._core.log import Entry, of_type
+from harbor._core.thoughts import Believed
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+
+
+def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
+
+    F is the number of wrong fields over all updates. C is the number of fields: each wrong one is put right by the
+    auctioneer, so that in the end all are correct, and C is the same whatever F. Where a config leaves beliefs
+    uncorrected C is the same, so that rates can be set side by side; all fields wrong is a rate of 1/2.
+    Source: Chen et al. 2023, sec. 4.1, Fig. 2.
+    """
+    updates = of_type(entries, Believed)
+    return _rates(name, [(one.bidder, one.errors_self, one.fields_self) for one in updates])
+
+
+def belief_error_rate_others(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's beliefs about the others, a share: as `belief_error_rate_self`.
+
+    Source: Chen et al. 2023, sec. 4.1, Fig. 2.
+    """
+    updates = of_type(entries, Believed)
+    return _rates(name, [(one.bidder, one.errors_others, one.fields_others) for one in updates])
+
+
+def _rates(name: str, updates: Sequence[tuple[str, int, int]]) -> list[Measurement]:
+    wrong, fields = Counter[str](), Counter[str]()
+    for bidder, errors, compared in updates:
+        wrong[bidder] += errors
+        fields[bidder] += compared
+    rates = {bidder: wrong[bidder] / (fields[bidder] + wrong[bidder]) if fields[bidder] else None for bidder in fields}
+    return by_bidder(name, rates, "there was nothing to believe about others")

@@ -1,0 +1,148 @@
+"""How bidders plan, and what they do about the items that they give a priority.
+
+Priorities are from 1 (give up if need be) to 3 (top). Source: Chen et al. 2023, sec. 3.2 and 4.1; Harbor sec. 3.2, 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from statistics import fmean
+
+from harbor._core.events import BidderLabelled, Closing, ItemOpened, ItemSold, ItemUnsold
+from harbor._core.log import Entry, of_type
+from harbor._core.thoughts import Planned
+from harbor.evaluation._metrics.behaviour import engagements, matches
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.results import closed, positions
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityCell:
+    """The priority that a bidder gives an item while another one, the `during`, is under the hammer."""
+
+    bidder: str
+    during: str
+    item: str
+    priority: int
+
+
+def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
+    """Give the data of the priority heatmap: the plan in force at the last moment of each item."""
+    cells: list[PriorityCell] = []
+    plans: dict[str, dict[str, int]] = {}
+    during = ""
+
+    def close() -> None:
+        for bidder, plan in plans.items():
+            cells.extend(PriorityCell(bidder, during, item, priority) for item, priority in plan.items())
+
+    for entry in entries:
+        match entry.event:
+            case ItemSold() | ItemUnsold():
+                close()
+            case ItemOpened(item=item):
+                during = item
+            case Planned(bidder=bidder, priorities=plan):
+                plans[bidder] = plan
+    return cells
+
+
+def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is under the hammer.
+
+    Only items still to come count, the one under the hammer included: a static plan goes on naming those that are gone.
+    Places, and not names, make an average over games whose items are in different orders. Source: Chen et al. 2023,
+    sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
+    """
+    return [
+        Measurement(name, float(cell.priority), cell.bidder, str(place), now) for cell, place, now in _to_come(entries)
+    ]
+
+
+def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean priority that each bidder gives the items still to come that match its personas, at each item.
+
+    Source: Harbor sec. 4.1, Fig. 3, whichever place the matched houses have.
+    """
+    return _priority(name, entries, matched=True)
+
+
+def unmatched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean priority that each bidder gives the items still to come that do not match its personas, at each item.
+
+    Source: Harbor sec. 4.1, Fig. 3.
+    """
+    return _priority(name, entries, matched=False)
+
+
+def _priority(name: str, entries: Sequence[Entry], matched: bool) -> list[Measurement]:
+    suits = matches(entries)
+    given: dict[tuple[str, int], list[int]] = {}
+    for cell, _, now in _to_come(entries):
+        if cell.bidder in suits and (cell.item in suits[cell.bidder]) == matched:
+            given.setdefault((cell.bidder, now), []).append(cell.priority)
+    return [Measurement(name, fmean(values), bidder, at=now) for (bidder, now), values in given.items()]
+
+
+def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
+    """Give the cells of the heatmap for items still to come, with the places of the item and of the one on sale."""
+    places = positions(entries)
+    return [
+        (cell, places[cell.item], places[cell.during])
+        for cell in priorities(entries)
+        if places.get(cell.item, 0) >= places[cell.during]
+    ]
+
+
+def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Priority r(1) that each bidder gave the item at place `at` in its plan before the first item.
+
+    Only items that were closed count, as in `bids` and `won`, which it is correlated with. Source: Chen et al. 2023,
+    sec. 4.1, Table 1.
+    """
+    before = list(takewhile(lambda entry: not isinstance(entry.event, Closing), entries))
+    plans = {plan.bidder: plan.priorities for plan in of_type(before, Planned)}
+    return [
+        Measurement(name, float(plan[item]), bidder, at=place)
+        for bidder, plan in plans.items()
+        for item, place in closed(entries).items()
+        if item in plan
+    ]
+
+
+def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was under the hammer.
+
+    Source: Chen et al. 2023, sec. 4.1, Table 1.
+    """
+    places = positions(entries)
+    return [
+        Measurement(name, float(cell.priority), cell.bidder, at=places[cell.item])
+        for cell in priorities(entries)
+        if cell.item == cell.during
+    ]
+
+
+def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Number of bids n of each bidder on the closed item at place `at`, zeros included.
+
+    Source: Chen et al. 2023, sec. 4.1.
+    """
+    counts = engagements(entries)
+    return [
+        Measurement(name, float(counts[bidder][item]), bidder, at=place)
+        for bidder in counts
+        for item, place in closed(entries).items()
+    ]
+
+
+def won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
+    winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+    return [
+        Measurement(name, float(winner.get(item) == label.bidder), label.bidder, at=place)
+        for label in of_type(entries, BidderLabelled)
+        for item, place in closed(entries).items()
+    ]

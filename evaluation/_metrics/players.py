@@ -1,0 +1,20 @@
+"""Who played: what plays each bidder of a run or of a series, and whether that is the built-in model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harbor._core.events import BidderLabelled, SeriesOpened
+from harbor._core.log import Entry, of_type
+
+
+def players(entries: Sequence[Entry]) -> dict[str, str]:
+    """Say what plays each bidder: a model, a rule, an agent or a person; nothing where a log broke off before it."""
+    for series in of_type(entries, SeriesOpened):
+        return dict(series.players)
+    return {label.bidder: label.player for label in of_type(entries, BidderLabelled)}
+
+
+def any_simulated(played_by: Iterable[str]) -> bool:
+    """Say whether the built-in model is among these players."""
+    return any(player.startswith("simulated") for player in played_by)

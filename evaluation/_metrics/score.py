@@ -1,0 +1,38 @@
+"""The score of a run: what the metrics of its game say of its log, as `harbor score` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harbor._core.events import LogOpened
+from harbor._core.log import Entry, of_type
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.players import any_simulated, players
+from harbor.evaluation._metrics.registry import fitting, measure
+
+
+@dataclass(frozen=True)
+class Score:
+    """The measurements of a run or a series; `simulated` says whether the built-in model played any bidder."""
+
+    run: str
+    seed: int
+    simulated: bool
+    measurements: tuple[Measurement, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the object that `--json` prints."""
+        return asdict(self)
+
+
+def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> Score:
+    """Measure a log by the metrics of these names; by default, all of its game."""
+    opened = of_type(entries, LogOpened)[0]
+    return Score(
+        opened.run,
+        opened.seed,
+        any_simulated(players(entries).values()),
+        tuple(measure(list(names) or fitting(entries), entries)),
+    )

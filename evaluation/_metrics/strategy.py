@@ -1,0 +1,105 @@
+"""What bidders chose to do and foresaw: strategic actions, whether decisions follow them, predicted limits of rivals.
+
+Source: Harbor sec. 3.5 and 4.5.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import fmean
+from typing import get_args
+
+from harbor._core.events import BidPlaced, ItemSold
+from harbor._core.log import Entry, of_type
+from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+
+
+def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
+    """Count the strategic actions of each bidder that has a strategy."""
+    counts: dict[str, Counter[str]] = {}
+    for chosen in of_type(entries, Strategized):
+        counts.setdefault(chosen.bidder, Counter())[chosen.action] += 1
+    return counts
+
+
+def agreement(entries: Sequence[Entry]) -> dict[str, float]:
+    """Give, for each bidder with a strategy, the share of its decisions that follow from the action chosen."""
+    strategists = {chosen.bidder for chosen in of_type(entries, Strategized)}
+    decisions = [decided for decided in of_type(entries, Decided) if decided.bidder in strategists]
+    return {
+        bidder: 1 - sum(one.contradicts for one in own) / len(own)
+        for bidder in sorted(strategists)
+        if (own := [decided for decided in decisions if decided.bidder == bidder])
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """A predicted limit beside the rival's last bid on that item, in dollars; a rival that never bid has none.
+
+    Of a rival that `won`, the last bid is only a lower bound of its limit.
+    """
+
+    bidder: str
+    rival: str
+    item: str
+    limit: Decimal
+    last_bid: Decimal
+    won: bool
+
+
+def foresights(entries: Sequence[Entry]) -> list[Foresight]:
+    """Set predicted limits beside last bids, wherever the rival did bid."""
+    last = {(bid.bidder, bid.item): bid.amount for bid in of_type(entries, BidPlaced)}
+    winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+    return [
+        Foresight(
+            predicted.bidder,
+            one.rival,
+            predicted.item,
+            one.limit,
+            last[one.rival, predicted.item],
+            won=winners.get(predicted.item) == one.rival,
+        )
+        for predicted in of_type(entries, Predicted)
+        for one in predicted.predictions
+        if (one.rival, predicted.item) in last
+    ]
+
+
+def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of each strategic action (`about`: A to F) among those that each bidder with a strategy chose.
+
+    Source: Harbor, Table 1.
+    """
+    return [
+        Measurement(name, counts[action] / counts.total(), bidder, action)
+        for bidder, counts in strategies(entries).items()
+        for action in get_args(StrategicAction)
+    ]
+
+
+def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of the decisions of each bidder with a strategy that follow from the action chosen: a bid from A, B or C.
+
+    Source: Harbor sec. 3.5.
+    """
+    return by_bidder(name, agreement(entries))
+
+
+def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
+
+    It is over the rivals that bid on an item and lost it. A loser's limit lies from its last bid up to the next least
+    bid, which is the error that a perfect prediction may show; of a winner the log does not tell how far it would have
+    gone. Source: Harbor's own.
+    """
+    errors: dict[str, list[float]] = {}
+    for one in foresights(entries):
+        if not one.won:
+            errors.setdefault(one.bidder, []).append(float(abs(one.limit - one.last_bid) / one.last_bid))
+    return by_bidder(name, {bidder: fmean(off) for bidder, off in errors.items()})

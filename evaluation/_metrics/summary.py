@@ -1,0 +1,116 @@
+"""The summary of a run, from its log alone: what `harbor auction` and `harbor replay` show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from harbor._core.events import LogOpened, PublicEvent, SeatFailed, ThoughtFailed
+from harbor._core.log import Entry, of_type
+from harbor._core.money import as_number
+from harbor._games.session import SessionOpened
+from harbor._games.water import WaterOpened
+from harbor.evaluation._metrics import results, sessions, water
+from harbor.evaluation._metrics.calls import Calls, calls
+from harbor.evaluation._metrics.players import any_simulated, players
+
+Standing = results.Standing | water.Resident | sessions.Player
+Part = results.ItemResult | water.Day | sessions.Run
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """How a game is measured: what its parts are called, who did how well, how each part went, figures of the whole."""
+
+    parts: str
+    standings: Callable[[Sequence[Entry]], Sequence[Standing]]
+    items: Callable[[Sequence[Entry]], Sequence[Part]]
+    figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
+
+
+ENGLISH = Game("items", results.standings, results.items)
+GAMES: dict[type[PublicEvent], Game] = {
+    WaterOpened: Game("days", water.standings, water.days, water.figures),
+    SessionOpened: Game("runs", sessions.standings, sessions.runs),
+}
+"""How to measure each game, by the event that opens it; a log without any is one of the ascending auction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A bidder whose seat or thoughts failed: how often, and what was said the first time."""
+
+    bidder: str
+    times: int
+    first: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run in short; `simulated` says whether the built-in model played any bidder.
+
+    What `items` holds depends on the game, and `parts` says it: items, days or runs. `figures` are those of the game.
+    """
+
+    run: str
+    seed: int
+    standings: Sequence[Any]
+    items: Sequence[Any]
+    calls: Calls
+    failures: list[Failure]
+    seconds: float
+    simulated: bool
+    parts: str = "items"
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the object that `--json` prints; amounts are dollars."""
+        return {
+            "run": self.run,
+            "seed": self.seed,
+            "standings": [_plain(row) for row in self.standings],
+            self.parts: [_plain(row) for row in self.items],
+            **self.figures,
+            "calls": {
+                "count": self.calls.count,
+                "input_tokens": self.calls.input_tokens,
+                "output_tokens": self.calls.output_tokens,
+            },
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def failures(entries: Sequence[Entry]) -> list[Failure]:
+    """List the bidders whose seats or thoughts failed, in the order in which they first did."""
+    details: dict[str, list[str]] = {}
+    for entry in entries:
+        if isinstance(entry.event, SeatFailed | ThoughtFailed):
+            details.setdefault(entry.event.bidder, []).append(entry.event.detail)
+    return [Failure(bidder, len(said), said[0]) for bidder, said in details.items()]
+
+
+def summarise(entries: Sequence[Entry]) -> Summary:
+    """Summarise a log."""
+    opened = of_type(entries, LogOpened)[0]
+    game = next((game for opening, game in GAMES.items() if of_type(entries, opening)), ENGLISH)
+    return Summary(
+        run=opened.run,
+        seed=opened.seed,
+        standings=game.standings(entries),
+        items=game.items(entries),
+        calls=calls(entries),
+        failures=failures(entries),
+        seconds=round(entries[-1].at, 6),
+        simulated=any_simulated(players(entries).values()),
+        parts=game.parts,
+        figures=game.figures(entries),
+    )
+
+
+def _plain(row: Standing | Part) -> dict[str, Any]:
+    """Give a row as plain JSON; whether an item was reached shows in its winner, its price and its rounds."""
+    values = {name: as_number(value) if isinstance(value, Decimal) else value for name, value in asdict(row).items()}
+    values.pop("closed", None)
+    return values

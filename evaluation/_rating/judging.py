@@ -1,0 +1,182 @@
+"""A judge model rates the transcripts of a folder of ratings, through the one doorway, on a sheet like anybody's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel, BeforeValidator, Field
+
+from harbor._config.auction import ModelSettings
+from harbor._core.errors import ModelError, RatingError, RunFolderError
+from harbor._core.events import Event, ModelCalled
+from harbor._models.client import Mouthpiece, Prompt, open_chat, settings_of
+from harbor._models.prices import with_price
+from harbor._models.replay import RawCall, Recording
+from harbor._runs.folder import CALLS
+from harbor.evaluation._rating.rubric import rubric
+from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
+from harbor.graphs._context.prompting import fill
+from harbor.graphs._context.replies import Text
+
+PROMPTS = "harbor.evaluation._rating.prompts"
+JUDGE = "judge"
+AT_ONCE = 8
+"""How many transcripts are rated at the same time."""
+
+
+def _level(value: Any) -> Any:
+    """Take "4", "4/5" and "4: flexible" for 4: models write them so."""
+    found = re.match(r"\s*([0-9]+)\s*(?:[/:].*)?$", value) if isinstance(value, str) else None
+    return found[1] if found else value
+
+
+class Score(BaseModel):
+    """A score from 1 to 5, and why."""
+
+    reasons: Text
+    score: Annotated[int, BeforeValidator(_level), Field(ge=1, le=5)]
+
+
+class Verdict(BaseModel):
+    """Scores for each criterion; `identity_alignment` is null for a player without a persona."""
+
+    information_utilisation: Score
+    logical_reasoning: Score
+    strategic_effectiveness: Score
+    adaptability: Score
+    long_term_planning: Score
+    identity_alignment: Score | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge has left: its sheet, the calls it took, and the records it gave no usable verdict on, with why."""
+
+    rater: str
+    sheet: Path
+    records: int
+    calls: tuple[ModelCalled, ...]
+    failed: dict[str, str]
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars; None if unknown."""
+        costs = [call.cost_dollars for call in self.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+async def judge(
+    folder: Path,
+    model: str,
+    settings: ModelSettings | None = None,
+    chat: BaseChatModel | None = None,
+    again: int = 1,
+) -> Judged:
+    """Have a model rate every record of a folder of ratings.
+
+    What it was asked and said is kept in ``judges/<model>/calls.jsonl``, and an interrupted judge goes on from there:
+    no call that is recorded is paid again.
+
+    Args:
+        folder: of ratings.
+        model: "simulated" or "provider:name".
+        settings: of the model; by default with the prices of the table.
+        chat: a chat model of yours, under the name `model`.
+        again: 1 for its first sheet, 2 for a second opinion of the same model, and so on.
+
+    Raises:
+        RatingError: the folder holds no key, or that judge has filled its sheet already.
+        ConfigError: the model is unknown or can't be made.
+        RunFolderError: the folder can't be written.
+    """
+    key = read_key(folder)
+    given = settings or with_price(ModelSettings(use=model) if chat else settings_of(model, {}))
+    talker = chat or open_chat(model, given, again)
+    rater = f"{JUDGE}:{model}" + (f"#{again}" if again > 1 else "")
+    own = folder / JUDGES / "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in rater)
+    if (own / SHEET).exists():
+        raise RatingError(f"{rater} has filled {str(own / SHEET)!r} already; remove it, or ask for another opinion")
+    with _written(own):
+        return await _judge(key, folder, own, rater, Mouthpiece(rater, model, talker, given))
+
+
+@contextmanager
+def _written(own: Path) -> Iterator[None]:
+    try:
+        own.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise RunFolderError(f"{str(own)!r} can't be written ({error.strerror}); make room, and judge again") from error
+
+
+async def _judge(key: Key, folder: Path, own: Path, rater: str, model: Mouthpiece) -> Judged:
+    made: list[Event] = []
+    model.note, model.recording = made.append, Recording(calls=_recorded(own / CALLS))
+    at_once = asyncio.Semaphore(AT_ONCE)
+    (own / CALLS).touch(0o600)
+    with (own / CALLS).open("ab", buffering=0) as calls:
+
+        def keep(call: RawCall) -> None:
+            calls.write(json.dumps(asdict(call)).encode() + b"\n")
+
+        model.keep = keep
+        found = await asyncio.gather(
+            *(_rate(key, id_, folder / TRANSCRIPTS / f"{id_}.txt", model, at_once) for id_ in key.records)
+        )
+    verdicts = dict(zip(key.records, found, strict=True))
+    failed = {id_: verdict for id_, verdict in verdicts.items() if isinstance(verdict, str)}
+    rows = [_row(rater, id_, verdict) for id_, verdict in verdicts.items() if isinstance(verdict, Verdict)]
+    write_sheet(own / SHEET, rows)
+    called = tuple(event for event in made if isinstance(event, ModelCalled))
+    return Judged(rater, own / SHEET, len(rows), called, failed)
+
+
+def _recorded(path: Path) -> list[RawCall]:
+    """Read the calls of an interrupted judge; a last line that is cut short is dropped."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    whole = [line for line in lines if line.endswith(b"\n")]
+    if len(whole) < len(lines):
+        path.write_bytes(b"".join(whole))
+    return [RawCall(**json.loads(line)) for line in whole]
+
+
+async def _rate(key: Key, id_: str, path: Path, model: Mouthpiece, at_once: asyncio.Semaphore) -> Verdict | str:
+    """Ask for the verdict on a record; if the model fails, give its complaint."""
+    persona = key.records[id_].persona
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise RatingError(f"transcript {str(path)!r} can't be read ({error.strerror}); restore it") from error
+    async with at_once:
+        try:
+            return await model.ask(question(lines, persona), Verdict, lambda verdict: _complaint(verdict, persona))
+        except ModelError as error:
+            return str(error)
+
+
+def question(lines: list[str], persona: bool) -> Prompt:
+    """Fill the prompt of a judge."""
+    criteria = [criterion.model_dump(exclude={"persona_only"}) for criterion in rubric().criteria]
+    return fill("judge", {"criteria": criteria}, {"persona": persona, "transcript": lines}, "judge_system", PROMPTS)
+
+
+def _complaint(verdict: Verdict, persona: bool) -> str:
+    if persona and verdict.identity_alignment is None:
+        return "identity_alignment: is missing, though the player has a persona"
+    return ""
+
+
+def _row(rater: str, id_: str, verdict: Verdict) -> dict[str, str]:
+    scores = {criterion.id: getattr(verdict, criterion.id) for criterion in rubric().criteria}
+    given = {name: score for name, score in scores.items() if score is not None}
+    remarks = " ".join(f"{name}: {' '.join(score.reasons.split())}" for name, score in given.items())
+    row = {name: str(score.score) if score else NOT_RATED for name, score in scores.items()}
+    return {"rater": rater, "record": id_, **row, "remarks": remarks}

@@ -1,0 +1,193 @@
+"""Blinded rating sheets: records drawn and shuffled, a folder a rater, and the key apart from them.
+
+A folder of ratings holds ``key.json`` (which tells what is what, and is for no rater), ``transcripts/``, and for each
+rater ``sheets/rater-1/`` and so on: instructions, the transcripts it is to read, and ``sheet.csv`` to fill.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+from random import Random
+
+from harbor._core.errors import RatingError, RunFolderError
+from harbor._core.seeding import stream
+from harbor._core.settings import Settings, read_settings
+from harbor.evaluation._rating.rubric import rubric
+from harbor.evaluation._rating.sources import Rateable
+from harbor.evaluation._rating.transcript import ME
+
+KEY, SHEET, TRANSCRIPTS, SHEETS, JUDGES = "key.json", "sheet.csv", "transcripts", "sheets", "judges"
+NOT_RATED = "n/a"
+_LETTERS = "bcdfghjkmnpqrstvwxz"
+"""Of the ids of records: letters only, as a spreadsheet would take some digits for a number, and no vowels."""
+
+
+class Record(Settings):
+    """What a record is: a bidder's game, and who is to rate it."""
+
+    run: str
+    bidder: str
+    player: str
+    arm: str
+    condition: str
+    game: str
+    persona: bool
+    raters: tuple[str, ...]
+
+
+class Key(Settings):
+    """What unblinds the records of a folder of ratings, by id, in the order in which they were drawn."""
+
+    seed: int
+    raters: tuple[str, ...]
+    records: dict[str, Record]
+
+
+def draw(
+    found: Sequence[Rateable], count: int | None, raters: int, each: int | None, seed: int
+) -> dict[str, tuple[Rateable, tuple[str, ...]]]:
+    """Draw records, as many of each arm and condition as can be, and share them out among the raters.
+
+    Args:
+        found: what there is.
+        count: how many; all by default.
+        raters: how many people rate.
+        each: how many of them rate each record; all by default.
+        seed: of the draw.
+
+    Raises:
+        RatingError: there are fewer records or raters.
+    """
+    if count is not None and count > len(found):
+        raise RatingError(f"{count} records are wanted, but there are {len(found)}; ask for that many at most")
+    if each is not None and each > raters:
+        raise RatingError(
+            f"{each} raters a record are wanted, but there are {raters} raters; ask for that many at most"
+        )
+    chance = stream(seed, "rating")
+    cells: dict[tuple[str, str], list[Rateable]] = defaultdict(list)
+    for one in chance.sample(found, len(found)):
+        cells[one.arm, one.condition].append(one)
+    dealt = [one for one in chain.from_iterable(zip_longest(*cells.values())) if one is not None]
+    drawn = dealt[: len(found) if count is None else count]
+    share = raters if each is None else each
+    turns = [tuple(_rater((place * share + step) % raters) for step in range(share)) for place in range(len(drawn))]
+    return dict(zip(_ids(len(drawn), chance), zip(chance.sample(drawn, len(drawn)), turns, strict=True), strict=True))
+
+
+def _rater(place: int) -> str:
+    return f"rater-{place + 1}"
+
+
+def _ids(count: int, chance: Random) -> list[str]:
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found["".join(chance.choices(_LETTERS, k=6))] = None
+    return list(found)
+
+
+def write_sheets(
+    out: Path,
+    found: Sequence[Rateable],
+    count: int | None = None,
+    raters: int = 1,
+    each: int | None = None,
+    seed: int = 0,
+) -> Key:
+    """Make a folder of ratings; arguments as in `draw`.
+
+    Raises:
+        RatingError: there are fewer records or raters.
+        RunFolderError: the folder exists or can't be made.
+        LogError: a log can't be read.
+    """
+    drawn = draw(found, count, raters, each, seed)
+    _make(out)
+    (out / TRANSCRIPTS).mkdir()
+    records = {}
+    for id_, (one, assigned) in drawn.items():
+        told = one.transcript()
+        (out / TRANSCRIPTS / f"{id_}.txt").write_text(told.text, encoding="utf-8")
+        places = {"run": one.run.as_posix(), "arm": one.arm, "condition": one.condition, "game": one.game}
+        records[id_] = Record(**places, bidder=one.bidder, player=one.player, persona=told.persona, raters=assigned)
+    key = Key(seed=seed, raters=tuple(map(_rater, range(raters))), records=records)
+    for rater in key.raters:
+        _write_rater(out, key, rater)
+    (out / KEY).touch(0o600)
+    (out / KEY).write_text(key.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    return key
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True)
+    except FileExistsError as error:
+        raise RunFolderError(f"output folder {str(out)!r} exists; name a new one or remove it") from error
+    except OSError as error:
+        raise RunFolderError(f"output folder {str(out)!r} can't be made ({error.strerror}); name another") from error
+
+
+def _write_rater(out: Path, key: Key, rater: str) -> None:
+    """Make the folder of a rater; the records come to each in an order of its own."""
+    folder = out / SHEETS / rater
+    (folder / TRANSCRIPTS).mkdir(parents=True)
+    own = [id_ for id_, record in key.records.items() if rater in record.raters]
+    for id_ in own:
+        text = (out / TRANSCRIPTS / f"{id_}.txt").read_bytes()
+        (folder / TRANSCRIPTS / f"{id_}.txt").write_bytes(text)
+    (folder / "instructions.txt").write_text(instructions(), encoding="utf-8")
+    shuffled = stream(key.seed, "rating", rater).sample(own, len(own))
+    empty = [{"rater": rater, "record": id_} | _not_rated(key.records[id_]) for id_ in shuffled]
+    write_sheet(folder / SHEET, empty)
+
+
+def _not_rated(record: Record) -> dict[str, str]:
+    asked = rubric().of(record.persona)
+    return {criterion.id: NOT_RATED for criterion in rubric().criteria if criterion not in asked}
+
+
+def columns() -> list[str]:
+    """Name the columns of a sheet."""
+    return ["rater", "record", *(criterion.id for criterion in rubric().criteria), "remarks"]
+
+
+def write_sheet(path: Path, rows: Iterable[dict[str, str]]) -> None:
+    """Write a sheet; what a row lacks is empty."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns())
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def instructions() -> str:
+    """Tell a rater what to do, and what each level of each criterion means."""
+    lines = [
+        "Each file in transcripts is one player's game in an auction or a similar game. All players go by letters;",
+        f"you rate {ME}. Indented lines are what only that player was told, thought and did; it knew nothing more.",
+        "",
+        f"Read a transcript, then fill its row in {SHEET}: a whole number from 1 to 5 for each criterion, and your",
+        f"reasons under remarks, if you like. Leave {NOT_RATED} as it is: that player was not told to be anybody.",
+        "Rate what the player knew at the time, not what you know at the end. Rate by yourself, and as in other games",
+        "of these rules: no text in a transcript changes what you are asked to do.",
+    ]
+    for criterion in rubric().criteria:
+        only = " (only where the player was told to be somebody)" if criterion.persona_only else ""
+        lines += ["", f"{criterion.id}: {criterion.name}{only}", criterion.question]
+        lines += [f"  {level}: {meaning}" for level, meaning in enumerate(criterion.levels, start=1)]
+    return "\n".join(lines) + "\n"
+
+
+def read_key(folder: Path) -> Key:
+    """Read the key of a folder of ratings.
+
+    Raises:
+        RatingError: it holds none.
+        ConfigError: the key was changed into something that is none.
+    """
+    if not (folder / KEY).is_file():
+        raise RatingError(f"{str(folder)!r} holds no {KEY}; give a folder that harbor rate sheets has made")
+    return read_settings(folder / KEY, Key)

@@ -1,0 +1,177 @@
+"""A transcript of one bidder's game from the log alone, blinded: what was public, and what it alone knew and thought.
+
+It tells neither what plays the bidder nor in which run, arm or condition. Bidders have letters for names: the one that
+is told of is Player A. Every line is one line, whatever a model wrote, and what a player says stands in quotes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from string import ascii_uppercase
+
+from harbor._core.errors import RatingError, unknown
+from harbor._core.events import (
+    Answered,
+    BidderLabelled,
+    BidderSeated,
+    BidFailed,
+    CatalogShown,
+    Event,
+    ModelCalled,
+    PrivateEvent,
+    PublicEvent,
+    SaleOpened,
+)
+from harbor._core.log import Entry, of_type
+from harbor._core.money import dollars
+from harbor._core.parsing import printable, scrub
+from harbor._core.thoughts import (
+    Believed,
+    Decided,
+    Expected,
+    Learned,
+    Mirrored,
+    Planned,
+    Predicted,
+    Profiled,
+    Recalled,
+    StrategicAction,
+    Strategized,
+)
+from harbor._games.beauty import BeautyOpened
+from harbor._house.auctioneer import announce
+from harbor.personas._catalog.traits import foremost
+
+ME = "Player A"
+ACTIONS: Mapping[StrategicAction, str] = {
+    "A": "raise, as it matters most",
+    "B": "raise, to make rivals spend",
+    "C": "raise, as there is money enough",
+    "D": "quit, to save for what matters more",
+    "E": "quit, as too little is left to earn",
+    "F": "quit, to stay out of a bidding war",
+}
+Blind = Callable[[str], str]
+Spell = Callable[[Decimal], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A bidder's game, line by line; `persona` says whether it was told to be somebody."""
+
+    lines: tuple[str, ...]
+    persona: bool
+
+    @property
+    def text(self) -> str:
+        """The lines as a text."""
+        return "\n".join(self.lines) + "\n"
+
+
+def transcript(entries: Sequence[Entry], bidder: str) -> Transcript:
+    """Write the transcript of a bidder's game.
+
+    Args:
+        entries: the log of an auction or a game.
+        bidder: whose.
+
+    Raises:
+        RatingError: nobody of that name bids in it.
+    """
+    names = [label.bidder for label in of_type(entries, BidderLabelled)]
+    if bidder not in names:
+        raise RatingError(unknown("bidder", bidder, names))
+    blind = _blinded(entries, bidder, names)
+    seated = [event for event in of_type(entries, BidderSeated) if event.bidder == bidder]
+    return Transcript(tuple(_lines(entries, bidder, blind)), persona=any(event.personas for event in seated))
+
+
+def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]:
+    spell: Spell = "{:f}".format if of_type(entries, BeautyOpened) else dollars
+    part = ""
+    for _, _, event in entries:
+        item = getattr(event, "item", part) if isinstance(event, PublicEvent) else part
+        if item != part:
+            part = item
+            yield from ("", f"== {_plain(item)} ==")
+        if isinstance(event, PublicEvent):
+            yield from (blind(_plain(line)) for line in [*event.sentences(bidder)] or [announce(event)] if line)
+            yield from _listings(event)
+        elif isinstance(event, PrivateEvent) and event.bidder == bidder:
+            yield from (f"    {ME} {blind(line)}" for line in _private(event, spell))
+
+
+def _listings(event: Event) -> Iterator[str]:
+    """Tell what is for sale; a listing names no bidder, so that nothing in it is blinded."""
+    for lot in event.lots if isinstance(event, SaleOpened) else ():
+        if lot.listing:
+            yield f"{_plain(lot.name)}: {_quoted(lot.listing)}"
+
+
+def _private(event: PrivateEvent, spell: Spell) -> Iterator[str]:
+    """Tell what a player alone was told, thought and did."""
+    match event:
+        case CatalogShown():
+            pass
+        case Planned(text=text, priorities=priorities):
+            ranked = f" (priorities: {_plain(_listed(priorities, str))})" if priorities else ""
+            yield f"plans{ranked}: {_quoted(text)}"
+        case Strategized(action=action, reasons=reasons):
+            yield f"chooses {action}, {ACTIONS[action]}: {_quoted(reasons)}"
+        case Decided(amount=amount, reasons=reasons):
+            yield f"{'withdraws' if amount is None else f'bids {spell(amount)}'}: {_quoted(reasons)}"
+        case Answered(words=words):
+            yield f"says: {_quoted(words)}"
+        case BidFailed(reason=reason):
+            yield f"is refused: {_quoted(reason)}"
+        case Believed(said=said):
+            yield f"believes that it has {dollars(said.budget)} left"
+        case Expected(bids=bids):
+            yield f"expects next: {_plain(_listed(bids, spell))}"
+        case Predicted(item=item, predictions=predictions):
+            limits = {prediction.rival: prediction.limit for prediction in predictions}
+            yield f"expects on {_plain(item)} that rivals go up to: {_plain(_listed(limits, spell))}"
+        case Profiled(rival=rival, weights=weights) if best := foremost(weights):
+            yield f"takes {_plain(rival)} for {_plain(best)}, most of all"
+        case Mirrored(rival=rival, weights=weights) if best := foremost(weights):
+            yield f"supposes that {_plain(rival)} takes it for {_plain(best)}, most of all"
+        case Recalled(memories=memories):
+            yield from (f"recalls: {_quoted(memory.text)}" for memory in memories)
+        case Learned(learnings=learnings):
+            yield from (f"learns: {_quoted(learning)}" for learning in learnings)
+        case _:
+            yield from (f"is told: {_quoted(line)}" for line in event.sentences(event.bidder))
+
+
+def _listed(values: Mapping[str, object], spell: Callable[..., str]) -> str:
+    return ", ".join(f"{name} {spell(value)}" for name, value in values.items()) or "nothing"
+
+
+def _plain(text: str) -> str:
+    """Put a text on one line, without invisible characters."""
+    return printable(" ".join(scrub(text).split()))
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(_plain(text), ensure_ascii=False)
+
+
+def _blinded(entries: Sequence[Entry], bidder: str, names: Iterable[str]) -> Blind:
+    """Make the replacement of names: bidders get letters, and a model that names itself is not named."""
+    rivals = [name for name in names if name != bidder]
+    letters = {rival: f"Player {_letter(place)}" for place, rival in enumerate(rivals, start=1)}
+    models = {part for call in of_type(entries, ModelCalled) for part in (call.model, call.model.partition(":")[2])}
+    hidden = dict.fromkeys(filter(None, models), "[model]") | letters | {bidder: ME}
+    longest_first = sorted(hidden, key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest_first))})(?!\w)")
+    return lambda text: pattern.sub(lambda found: hidden[found[1]], text)
+
+
+def _letter(place: int) -> str:
+    """Count in letters: A to Z, then AA, AB and so on."""
+    first, last = divmod(place, len(ascii_uppercase))
+    return (ascii_uppercase[first - 1] if first else "") + ascii_uppercase[last]

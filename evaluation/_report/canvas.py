@@ -1,0 +1,143 @@
+"""Drawing with matplotlib, without a screen: images as SVG that follow a light or a dark page.
+
+Text is never parsed as mathematics, and stands in the image as text, so that the reader's own fonts show every script.
+"""
+
+from __future__ import annotations
+
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import StringIO
+from textwrap import wrap
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from harbor.evaluation._metrics.measurement import Unit
+from harbor.evaluation._report.formatting import legible, write_tick
+
+INK, FAINT = "#2b3038", "#d4d8de"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
+"""Wong's colour-blind-safe palette, without what can't be seen on a white or on a black page."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
+"""The markers as text, for legends."""
+PIXELS_AN_INCH = 96
+WIDTH, HEIGHT = 430, 280
+LONGEST_LABEL, LONGEST_LINE = 28, 24
+"""Letters in a label of one line, and in each of two."""
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "harbor",  # equal figures are equal text
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "axes.formatter.use_mathtext": False,
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "axes.edgecolor": FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+}
+_DARK = "".join(
+    f'[style*="{what}: {light}"]{{{what}:{dark} !important}}'
+    for light, dark in ((INK, "#dfe3e8"), (FAINT, "#454b55"), (COLOURS[0], "#3d9ad6"))
+    for what in ("fill", "stroke")
+)
+_CSS = f"text{{font-family:system-ui,sans-serif !important}}@media(prefers-color-scheme:dark){{{_DARK}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One image of a figure: its heading, what it shows in words, the image as a data URI, its size in pixels."""
+
+    heading: str
+    alt: str
+    source: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A line of a legend."""
+
+    label: str
+    colour: str
+    sign: str = "■"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure: what it shows, its panels, the legend of all of them, and how many panels found no room."""
+
+    title: str
+    caption: str
+    panels: tuple[Panel, ...]
+    legend: tuple[Key, ...] = ()
+    left_out: int = 0
+
+
+def colour(place: int) -> str:
+    """Give the colour of a series; the last one is for all that come after it."""
+    return COLOURS[min(place, len(COLOURS) - 1)]
+
+
+def marker(place: int) -> str:
+    """Give the marker of a series."""
+    return MARKERS[min(place, len(MARKERS) - 1)]
+
+
+def legend(names: Iterable[str]) -> tuple[Key, ...]:
+    """Name series by their colours and markers."""
+    last = len(SIGNS) - 1
+    return tuple(Key(name, colour(place), SIGNS[min(place, last)]) for place, name in enumerate(names))
+
+
+def label(text: str) -> str:
+    """Cut a name to what an axis has room for."""
+    return legible(text, LONGEST_LABEL)
+
+
+def wrapped(text: str) -> str:
+    """Put a name in one line or two, and cut it to what they have room for."""
+    return "\n".join(wrap(legible(text), LONGEST_LINE, max_lines=2, placeholder="…"))
+
+
+def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
+    """Write the ticks of an axis in the unit of its metric; labels of dollars, side by side, have an inch each."""
+    axis = axes.yaxis if vertical else axes.xaxis
+    if unit == "dollars":
+        low, high = axis.get_view_interval()
+        axis.set_major_formatter(lambda value, _: write_tick(value, abs(high - low)))
+        if not vertical:
+            axis.set_major_locator(MaxNLocator(int(axes.figure.bbox.width / axes.figure.dpi), steps=[1, 2, 2.5, 5, 10]))
+
+
+def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:
+    """Draw a panel: `draw` is handed empty axes; sizes are in pixels."""
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+")  # the reader's fonts may have it
+        figure = Figure((width / PIXELS_AN_INCH, height / PIXELS_AN_INCH), layout="constrained")
+        draw(figure.subplots())
+        text = StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    svg = text.getvalue().replace('<style type="text/css">', f'<style type="text/css">{_CSS}', 1)
+    return Panel(heading, alt, f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}", width, height)

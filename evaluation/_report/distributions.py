@@ -1,0 +1,98 @@
+"""How values are distributed over games: histograms with kernel densities, and boxes day by day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from scipy.stats import gaussian_kde
+
+from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, Key, Panel, colour, paint, show_unit
+from harbor.evaluation._report.formatting import unit_of, write
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.panels import Part, drawing, parts, series_in, values_of
+
+BINS, POINTS = 20, 200
+DAY, MARGIN = 18, 80
+"""Pixels: the box of a day, and all that stands around the boxes."""
+
+
+def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw histogram and kernel density of values by group (`about`); where there is one group, by arm."""
+    table = values_of(loaded, metric)
+    if table.empty:
+        return None
+    grouped = table["about"].nunique() > 1
+    series, by = ("about", ("arm", "condition")) if grouped else ("arm", ("condition",))
+    names = series_in(loaded, table, series)
+    edges = np.histogram_bin_edges(table["value"], BINS)
+
+    def panel(part: Part) -> Panel:
+        groups = [part.rows.loc[part.rows[series] == name, "value"] for name in names]
+
+        top = 1.1 * max(np.histogram(values, edges)[0].max() / len(values) for values in groups if len(values))
+
+        def draw(axes: Axes) -> None:
+            for place, values in enumerate(groups):
+                _density(axes, values, edges, place)
+            axes.set(xlim=(edges[0], edges[-1]), ylim=(0, top), xlabel=title.lower(), ylabel="share of the group")
+            show_unit(axes, unit_of(metric), vertical=False)
+
+        return paint(part.heading, f"{title}, {part.heading}: {_told(names.values(), groups, metric)}", draw)
+
+    keys = tuple(Key(name, colour(place)) for place, name in enumerate(names.values()))
+    return drawing(title, caption, parts(loaded, metric, by), panel, keys)
+
+
+def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> None:
+    """Draw one group: the share in each bin, and the density times a bin's width, which values all equal lack."""
+    if values.empty:
+        return
+    axes.hist(values, bins=list(edges), weights=np.full(len(values), 1 / len(values)), color=colour(place), alpha=0.3)
+    if values.nunique() > 1:
+        grid = np.linspace(edges[0], edges[-1], POINTS)
+        axes.plot(grid, gaussian_kde(values)(grid) * (edges[1] - edges[0]), color=colour(place))
+
+
+def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str:
+    unit = unit_of(metric)
+    return "; ".join(
+        f"{name} median {write(values.median(), unit)} of {len(values)}"
+        for name, values in zip(names, groups, strict=True)
+        if len(values)
+    )
+
+
+def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw a box a day over games, and a line at the mean of the days' medians."""
+    top = values_of(loaded, metric)["value"].max()
+
+    def panel(part: Part) -> Panel:
+        places = sorted(int(at) for at in part.rows["at"].unique())
+        days = {at: part.rows.loc[part.rows["at"] == at, "value"].to_numpy() for at in places}
+        medians = [float(np.median(values)) for values in days.values()]
+
+        def draw(axes: Axes) -> None:
+            axes.boxplot(
+                list(days.values()),
+                positions=list(days),
+                widths=0.6,
+                patch_artist=True,
+                boxprops={"facecolor": COLOURS[5], "edgecolor": COLOURS[0], "alpha": 0.7},
+                whiskerprops={"color": COLOURS[0]},
+                capprops={"color": COLOURS[0]},
+                medianprops={"color": COLOURS[1], "linewidth": 2},
+                flierprops={"markeredgecolor": COLOURS[6], "markersize": 3},
+            )
+            axes.axhline(float(np.mean(medians)), color=COLOURS[6], linewidth=1.4, linestyle="--")
+            axes.set(xlabel="day", ylim=(0, top * 1.05 or 1))
+            axes.set_xticks(list(days), [str(day) for day in days])
+            show_unit(axes, unit_of(metric))
+
+        told = f"mean of the medians of {len(days)} days {write(float(np.mean(medians)), unit_of(metric))}"
+        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, max(WIDTH, MARGIN + DAY * len(days)))
+
+    keys = (Key("median of a day", COLOURS[1], "━"), Key("mean of the medians", COLOURS[6], "╍"))
+    return drawing(title, caption, parts(loaded, metric), panel, keys)

@@ -1,0 +1,86 @@
+"""An experiment's findings for other programs: CSV, Parquet, and tables for LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from harbor._core.errors import ConfigError
+from harbor.evaluation._report import listings
+from harbor.evaluation._report.formatting import MINUS, NOTHING, legible
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.sections import findings_tables
+from harbor.evaluation._report.tables import Cell, Table
+
+FRAMES = ("games", "measurements", "estimates", "differences", "correlations", "ratings")
+FORMULA = r"^([=+\-@\t\r\n＝＋－＠])"  # noqa: RUF001
+"""How a text begins that a spreadsheet would run."""
+_PLAIN = str.maketrans({MINUS: "-", NOTHING: "--", "\ufffd": "?"})
+"""What LaTeX's fonts lack in text."""
+_UNESCAPED = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})
+"""What pandas leaves, and TeX's oldest encoding prints as other characters."""
+Write = Callable[[Loaded, Path], None]
+
+
+def to_csv(loaded: Loaded, folder: Path) -> None:
+    """Write each frame of an experiment as a CSV file, in UTF-8.
+
+    Names and errors are foreign text: where a spreadsheet would take one for a formula, a single quote stands before
+    it. Numbers have none, and `harbor.evaluation.load` gives every text as it was. Source: OWASP, "CSV Injection".
+    """
+    for name in FRAMES:
+        inert = getattr(loaded, name).replace(FORMULA, r"'\1", regex=True)
+        # with RFC 4180's line ends a carriage return in a text is quoted too
+        inert.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", lineterminator="\r\n")
+
+
+def to_parquet(loaded: Loaded, folder: Path) -> None:
+    """Write each frame of an experiment as a Parquet file.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv") from error
+    for name in FRAMES:
+        getattr(loaded, name).to_parquet(folder / f"{name}.parquet", engine="pyarrow", index=False)
+
+
+def to_latex(loaded: Loaded, folder: Path) -> None:
+    """Write the tables of the report as tabulars for LaTeX's booktabs, a file each."""
+    analysis, experiment = loaded.analysis, loaded.experiment
+    tables = {
+        f"estimates-{metric.replace(' ~ ', '-with-')}": table for metric, table in findings_tables(loaded).items()
+    }
+    if analysis.differences:
+        tables["comparisons"] = listings.comparisons(analysis.differences, experiment)
+    if analysis.correlations:
+        tables["correlations"] = listings.correlations(analysis.correlations, experiment)
+    if analysis.ratings:
+        tables["ratings"] = listings.ratings(analysis.ratings, experiment)
+    for name, table in tables.items():
+        (folder / f"{name}.tex").write_text(latex(table), encoding="utf-8")
+
+
+def latex(table: Table) -> str:
+    """Write a table as a tabular, every text escaped."""
+    cells = pd.DataFrame([[_text(cell) for cell in row] for row in table.rows])
+    heads = [_text(column.head) for column in table.columns]
+    columns = "".join("r" if column.numeric else "l" for column in table.columns)
+    styler = cells.set_axis(heads, axis="columns").style.hide(axis="index").format(escape="latex")
+    text = styler.format_index(escape="latex", axis="columns").to_latex(hrules=True, column_format=columns)
+    return str(text).translate(_UNESCAPED)
+
+
+def _text(cell: Cell) -> str:
+    """Put a cell in one line, what is below it in parentheses."""
+    below = cell.below if cell.is_interval or not cell.below else f"({cell.below})"
+    return legible(f"{cell.text} {below}".strip()).translate(_PLAIN)
+
+
+EXPORTS: dict[str, Write] = {"csv": to_csv, "parquet": to_parquet, "latex": to_latex}
+"""The formats by name; each writes files of fixed names into a folder that exists."""

@@ -1,0 +1,88 @@
+"""How numbers and foreign text are written in a report: by the unit of the metric, and shares never as percent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from harbor.evaluation._metrics.measurement import Unit
+from harbor.evaluation._metrics.registry import METRICS
+
+NOTHING = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+"""What stands where there is no number."""
+EXACT_DOLLARS = 1000
+"""From here on dollars are written without cents."""
+PLACES: dict[str, int] = {"share": 3, "ratio": 3, "nats": 3, "correlation": 3, "tokens": 0}
+"""Places after the point by unit; two for all others."""
+WHOLE_DOLLARS = 10
+"""An axis as long as this has ticks at whole dollars."""
+TICKS = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
+"""From which span of an axis on, in dollars, ticks are written in which size, and its letter."""
+SMALLEST_P = 0.001
+_ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def unit_of(metric: str) -> Unit:
+    """Give the unit of a metric; correlations ("a ~ b") and ratings, which are none, have their own."""
+    if metric in METRICS:
+        return METRICS[metric].unit
+    return "correlation" if "~" in metric else "number"
+
+
+def write(value: float | None, unit: Unit) -> str:
+    """Write one number."""
+    return NOTHING if value is None else write_to(value, unit, _places(unit, [value]))
+
+
+def write_printed(value: float, unit: Unit) -> str:
+    """Write a published number with all the places that it was printed with."""
+    printed = len(f"{value!r}".partition(".")[2].removesuffix("0"))
+    return write_to(value, unit, max(printed, 0 if unit == "dollars" else _places(unit, [value])))
+
+
+def write_interval(low: float | None, high: float | None, unit: Unit) -> str:
+    """Write an interval as ``[low, high]``; nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    places = _places(unit, [low, high])
+    return f"[{write_to(low, unit, places)}, {write_to(high, unit, places)}]"
+
+
+def write_p(p: float | None) -> str:
+    """Write a p-value, tiny ones as a bound."""
+    if p is None:
+        return NOTHING
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
+
+
+def _places(unit: Unit, values: Sequence[float]) -> int:
+    if unit == "dollars":
+        return 0 if max(map(abs, values)) >= EXACT_DOLLARS else 2
+    return PLACES.get(unit, 2)
+
+
+def write_to(value: float, unit: Unit, places: int) -> str:
+    """Write a number to so many places, its sign before all else."""
+    size = f"{abs(value):,.{places}f}"
+    sign = MINUS if value < 0 and any(digit in "123456789" for digit in size) else ""
+    return f"{sign}{'$' if unit == 'dollars' else ''}{size}"
+
+
+def write_tick(value: float, span: float) -> str:
+    """Write dollars beside an axis of this span, short: in thousands or millions where it is long."""
+    size, letter = next(((size, letter) for least, size, letter in TICKS if span >= least), (1, ""))
+    if not letter:
+        return write_to(value, "dollars", 0 if span >= WHOLE_DOLLARS else 2)
+    scaled = round(value / size, 3)
+    return f"{MINUS if scaled < 0 else ''}${abs(scaled):,g}{letter if scaled else ''}"
+
+
+def legible(text: str, longest: int | None = None) -> str:
+    """Put white space to single spaces and replace what no image may hold; cut what is longer than `longest`.
+
+    >>> legible("a very  long name", 8)
+    'a very…'
+    """
+    plain = _ILLEGIBLE.sub("\ufffd", re.sub(r"\s+", " ", text))
+    return plain if longest is None or len(plain) <= longest else plain[: longest - 1].rstrip() + "…"

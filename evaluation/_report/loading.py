@@ -1,0 +1,142 @@
+"""An experiment's folder as frames for pandas: its games, what was measured, and what that says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from harbor import __version__
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, Rating, analyse
+from harbor.evaluation._analysis.frames import frame
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._running.experiment_folder import read_manifest, read_results
+
+SIDE = ("arm", "condition", "bidder", "metric")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What an experiment was begun with: Harbor's version, the digest of the design, packages, the state of git."""
+
+    harbor: str = __version__
+    digest: str = ""
+    python: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    commit: str = ""
+    changed: bool = False
+
+
+UNKNOWN = Origin()
+
+
+class Loaded:
+    """An experiment and its results; each frame is made when it is first asked for.
+
+    Frames have a row a game, a measurement, an estimate and so on, and the columns of `GameRecord`, `Measurement`,
+    `Estimate`, `Difference`, `Correlation` and `Rating`; what is missing is NaN, and a count or a place is `Int64`.
+    """
+
+    def __init__(self, results: Results, origin: Origin = UNKNOWN) -> None:
+        self.results = results
+        self.origin = origin
+
+    @property
+    def experiment(self) -> Experiment:
+        """The design."""
+        return self.results.experiment
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """What the results say, as data classes."""
+        return analyse(self.results)
+
+    @cached_property
+    def games(self) -> pd.DataFrame:
+        """A row a game, unfinished and failed ones too; `players` is a JSON object, `cost` is dollars."""
+        table = _table(GameRecord, self.results.games).drop(columns="measurements")
+        return table.assign(players=[json.dumps(dict(game.players)) for game in self.results.games])
+
+    @cached_property
+    def measurements(self) -> pd.DataFrame:
+        """A row a measurement of a finished game."""
+        return frame(self.results)
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """A row an estimate; the reasons in `why` are joined."""
+        table = _table(Estimate, self.analysis.estimates)
+        return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """A row a planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric`, and so on."""
+        table = _table(Difference, self.analysis.differences).drop(columns=["of", "against"])
+        for side in ("against", "of"):
+            for name in reversed(SIDE):
+                values = [getattr(getattr(one, side), name) for one in self.analysis.differences]
+                table.insert(1, f"{side}_{name}", pd.Series(values, dtype="str"))
+        return table
+
+    @cached_property
+    def correlations(self) -> pd.DataFrame:
+        """A row a correlation in an arm under a condition."""
+        return _table(Correlation, self.analysis.correlations)
+
+    @cached_property
+    def ratings(self) -> pd.DataFrame:
+        """A row a bidder that is rated by TrueSkill."""
+        return _table(Rating, self.analysis.ratings)
+
+
+TYPES = {
+    "int": "int64",
+    "int | None": "Int64",
+    "float": "float64",
+    "float | None": "float64",
+    "tuple[str, ...]": "object",
+    "tuple[tuple[str, str], ...]": "object",
+    "tuple[Measurement, ...]": "object",
+    "Side": "object",
+}
+"""Types of columns by the annotations of their fields, so that an empty table has them too; all others are text."""
+
+
+def _table(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
+    types = {one.name: TYPES.get(str(one.type), "str") for one in fields(kind)}
+    columns = {name: [_sound(getattr(row, name)) for row in rows] for name in types}
+    return pd.DataFrame({name: pd.Series(values, dtype=types[name]) for name, values in columns.items()})
+
+
+def _sound(value: object) -> object:
+    """Write out halves of characters, which a cut reply may hold and no file takes."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def load(path: str | Path) -> Loaded:
+    """Read the folder of an experiment, finished or not.
+
+    Raises:
+        RunFolderError: it is no folder of an experiment, or its design was changed.
+        LogError: the log of a game was edited.
+    """
+    return Loaded(read_results(Path(path)), _origin(Path(path)))
+
+
+def _origin(path: Path) -> Origin:
+    found = read_manifest(path)
+    git = found.get("git") or {}
+    return Origin(
+        found["harbor"],
+        found["config_digest"],
+        found.get("python", ""),
+        tuple((name, version or "not installed") for name, version in found.get("versions", {}).items()),
+        git.get("commit", ""),
+        git.get("changed", False),
+    )

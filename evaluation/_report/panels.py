@@ -1,0 +1,92 @@
+"""The panels of a figure: one for each arm under each condition, in the order of the design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from harbor.evaluation._experiments.design import Experiment, Variation
+from harbor.evaluation._report.canvas import Drawing, Key, Panel
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.tables import label_of
+
+MOST = 24
+"""Panels in a figure; how many found no room is told."""
+Draw = Callable[[Axes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one panel shows: its heading, and the measurements in it."""
+
+    heading: str
+    rows: pd.DataFrame
+
+    @property
+    def games(self) -> int:
+        """How many games it is from."""
+        return len(self.rows[["arm", "condition", "repeat"]].drop_duplicates())
+
+
+def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
+    """Give the measurements of a metric that have a value."""
+    table = loaded.measurements
+    return table[(table["metric"] == metric) & table["value"].notna()]
+
+
+def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition")) -> list[Part]:
+    """Split the measurements of a metric by these columns."""
+    experiment = loaded.experiment
+    order = {"arm": _order(experiment.arms), "condition": _order(experiment.conditions)}
+    groups = [
+        ({column: str(name) for column, name in zip(by, names, strict=True)}, rows)
+        for names, rows in values_of(loaded, metric).groupby(list(by), sort=False)
+    ]
+    groups.sort(key=lambda group: [order[name][value] for name, value in group[0].items() if name in order])
+    return [Part(heading(experiment, named), rows) for named, rows in groups]
+
+
+def _order(variations: Sequence[Variation]) -> dict[str, int]:
+    return {one.name: place for place, one in enumerate(variations)}
+
+
+def heading(experiment: Experiment, named: dict[str, str]) -> str:
+    """Name a panel by what tells it apart: the only arm or condition there is does not."""
+    only = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
+    told = [
+        label_of(experiment, name, value) if name in only else value
+        for name, value in named.items()
+        if not only.get(name)
+    ]
+    return " · ".join(one for one in told if one)
+
+
+def drawing(
+    title: str,
+    caption: str,
+    split: Sequence[Part],
+    paint_part: Callable[[Part], Panel],
+    keys: tuple[Key, ...] = (),
+) -> Drawing | None:
+    """Paint all parts alike; None where there are none."""
+    if not split:
+        return None
+    return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST))
+
+
+def names_in(rows: pd.DataFrame, column: str) -> list[str]:
+    """List the values of a column: numbers by size, names by alphabet, so that seats that rotate change no colour."""
+    names = sorted(str(name) for name in rows[column].drop_duplicates())
+    return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
+
+
+def series_in(loaded: Loaded, rows: pd.DataFrame, column: str) -> dict[str, str]:
+    """Name the series of a figure and give their labels; arms and conditions stand in the order of the design."""
+    if column not in ("arm", "condition"):
+        return {name: name for name in names_in(rows, column)}
+    held = set(rows[column])
+    designed = loaded.experiment.arms if column == "arm" else loaded.experiment.conditions
+    return {one.name: one.label or one.name for one in designed if one.name in held}

@@ -1,0 +1,155 @@
+"""The folder of an experiment: its design, what it was begun with, a folder for each game, and the results.
+
+``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git state, models and seed;
+``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json`` holds the records of all games.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import TypeAdapter
+
+from harbor import __version__
+from harbor._config.auction import check
+from harbor._core.errors import RunFolderError
+from harbor._runs.folder import manifest
+from harbor.evaluation._experiments.design import Experiment, measured
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trials import Game, games
+from harbor.evaluation._running.differences import differences
+from harbor.evaluation._running.trial_folder import read_game, write_whole
+
+DESIGN, MANIFEST, RESULTS, GAMES = "experiment.json", "manifest.json", "results.json", "games"
+_LOCK = ".lock"
+_RECORDS = TypeAdapter(tuple[GameRecord, ...])
+
+
+def make_folder(path: Path, experiment: Experiment) -> None:
+    """Make a new folder with a design, when it is known to be good.
+
+    Raises:
+        RunFolderError: it exists, or can't be made.
+    """
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError as error:
+        raise RunFolderError(
+            f"output folder {str(path)!r} exists; go on with: harbor experiment resume, or name a new one"
+        ) from error
+    except OSError as error:
+        raise RunFolderError(f"output folder {str(path)!r} can't be made ({error.strerror}); name another") from error
+    text = experiment.model_dump_json(indent=2)
+    begun_with = {
+        **manifest(text),
+        "harbor": __version__,
+        "token": token_hex(8),
+        "seed": experiment.seed,
+        "models": experiment.models,
+        "experiment": json.loads(text),
+    }
+    write_whole(path / DESIGN, text.encode() + b"\n")
+    write_whole(path / MANIFEST, json.dumps(begun_with, indent=2).encode() + b"\n")
+
+
+def read_design(path: Path) -> Experiment:
+    """Read the design that an experiment was begun with.
+
+    Raises:
+        RunFolderError: it is no folder of an experiment, or the design was changed: it says in what.
+    """
+    begun_with = read_manifest(path)
+    try:
+        text = (path / DESIGN).read_text(encoding="utf-8").removesuffix("\n")
+        design = json.loads(text)
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"{str(path / DESIGN)!r} can't be read; restore it as it was written") from error
+    if sha256(text.encode()).hexdigest() != begun_with["config_digest"]:
+        changes = differences(begun_with["experiment"], design) or "in its spacing"
+        raise RunFolderError(
+            f"{str(path / DESIGN)!r} was changed since the experiment began: {changes}; restore it, or run a new one"
+        )
+    return check(Experiment, design, f"design {str(path / DESIGN)!r}")
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read what an experiment was begun with.
+
+    Raises:
+        RunFolderError: it is no folder of an experiment.
+    """
+    try:
+        begun_with: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
+        begun_with["config_digest"], begun_with["experiment"], begun_with["harbor"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunFolderError(f"{str(path)!r} holds no experiment ({DESIGN}, {MANIFEST}); give its folder") from error
+    return begun_with
+
+
+def check_versions(path: Path) -> None:
+    """Refuse to go on with another version of Harbor, as its bidders may think otherwise; warn of other packages.
+
+    Raises:
+        RunFolderError: it names both versions.
+    """
+    then, now = read_manifest(path), manifest("")["versions"]
+    if then["harbor"] != __version__:
+        raise RunFolderError(
+            f"experiment {str(path)!r} was begun with harbor {then['harbor']}, and this is {__version__};"
+            f" install harbor-auctions=={then['harbor']} to go on"
+        )
+    if changes := differences(then["versions"], now):
+        warnings.warn(f"packages changed since experiment {str(path)!r} began: {changes}", stacklevel=2)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Keep the folder of an experiment to this process.
+
+    Raises:
+        RunFolderError: another process runs it.
+    """
+    lock = FileLock(path / _LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise RunFolderError(f"experiment {str(path)!r} is being run by another process; wait until it ends") from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            (path / _LOCK).unlink()
+        lock.release()
+
+
+def game_path(path: Path, game: Game) -> Path:
+    """Give the folder of a game."""
+    return path / GAMES / game.path
+
+
+def read_results(path: Path) -> Results:
+    """Read the records of all games of an experiment; what has none that counts is measured anew from its log.
+
+    Raises:
+        RunFolderError: it is no folder of an experiment, the design was changed, or a game is not of it.
+        LogError: the log of a game was edited.
+    """
+    experiment = read_design(path)
+    metrics = measured(experiment)
+    return Results(experiment, tuple(read_game(game_path(path, game), game, metrics) for game in games(experiment)))
+
+
+def write_results(path: Path, results: Results) -> None:
+    """Write the records of all games in one file: the same for the same games, however often they were interrupted."""
+    about = {"experiment": results.experiment.name, "harbor": __version__, "simulated": results.simulated}
+    head = json.dumps(about | {"config_digest": read_manifest(path)["config_digest"]})
+    records = _RECORDS.dump_json(results.games, exclude_defaults=True)
+    write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}\n")

@@ -1,0 +1,161 @@
+"""Holding games on a Ray cluster, one task a game.
+
+A worker that sees the folder of the experiment works in it, as any process of this machine does. One that doesn't holds
+its game in a temporary folder, and hands its files back when the game is over or stopped; if it dies, the game is gone
+on with from what was handed back before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from harbor import __version__
+from harbor._core.errors import ConfigError, HarborError, RunFolderError
+from harbor._runs.folder import CALLS, EVENTS
+from harbor.evaluation._running.experiment_folder import game_path, read_manifest
+from harbor.evaluation._running.trial_folder import write_whole
+from harbor.evaluation._running.work import LIVES, Executor, Outcome, Task, died, do
+
+CONNECT_SECONDS = 5.0
+Files = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A task as it is sent out, with what tells the experiment, the version of Harbor, and what the game has left."""
+
+    task: Task
+    token: str
+    harbor: str
+    files: Files
+
+
+@asynccontextmanager
+async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Executor]:
+    """Hold games on the cluster at an address, or on one of this machine's processors that lasts as long as this.
+
+    Raises:
+        ConfigError: Ray is not installed, or there is no such cluster.
+    """
+    ray = _imported()
+    connected = ray.is_initialized()
+    if not connected:
+        _connect(ray, places, address)
+    try:
+        processors = ray.cluster_resources().get("CPU", 1.0)
+        places = places or max(1, int(processors))
+        remote = ray.remote(num_cpus=min(1.0, processors / places), max_retries=LIVES - 1)(_run)
+
+        async def hold(task: Task) -> Outcome:
+            sent = remote.remote(_errand(task))
+            try:
+                outcome, files = await sent
+            except asyncio.CancelledError:
+                ray.cancel(sent, force=True)
+                raise
+            except ray.exceptions.RayTaskError as error:
+                raise error.cause from error
+            except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError):
+                return died(task)
+            except ray.exceptions.RayError as error:
+                complaint = (str(error).splitlines() or [type(error).__name__])[0]
+                raise HarborError(f"the Ray cluster failed ({complaint}); mend it, then resume") from error
+            _unpack(files, game_path(task.folder, task.game))
+            return outcome  # type: ignore[no-any-return]
+
+        yield Executor(places, hold)
+    finally:
+        if not connected:
+            ray.shutdown()
+
+
+def _imported() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told of an experiment
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError("executor 'ray' needs ray; run: pip install 'harbor-auctions[ray]'") from error
+    return ray
+
+
+def _connect(ray: Any, places: int | None, address: str | None) -> None:
+    if address is not None:
+        _knock(address)
+    wanted = {"address": address} if address else {"num_cpus": places, "include_dashboard": False}
+    ends = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(**wanted, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        complaint = (str(error).splitlines() or [""])[0]
+        raise ConfigError(
+            f"no Ray cluster at {address or 'this machine'!r} ({complaint}); start one, or mend --address"
+        ) from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, ends)  # Ray's own handler would leave without a word
+
+
+def _knock(address: str) -> None:
+    """Refuse an address at which nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            raise ConfigError(f"no Ray cluster at {address!r} ({error}); start one, or mend --address") from error
+
+
+def _errand(task: Task) -> Errand:
+    path = game_path(task.folder, task.game)
+    return Errand(task, read_manifest(task.folder)["token"], __version__, _pack(path) if path.exists() else {})
+
+
+def _run(errand: Errand) -> tuple[Outcome, Files]:
+    """Do what is asked, on a worker; the files of the game come back where the folder of the experiment is not seen."""
+    _settle_in()
+    if errand.harbor != __version__:
+        raise RunFolderError(f"a worker has harbor {__version__}, not {errand.harbor}; install the same everywhere")
+    if _seen(errand):
+        return asyncio.run(do(errand.task)), {}
+    with TemporaryDirectory(prefix="harbor-") as folder:
+        elsewhere = replace(errand.task, folder=Path(folder))
+        path = game_path(elsewhere.folder, elsewhere.game)
+        _unpack(errand.files, path)
+        return asyncio.run(do(elsewhere)), _pack(path)
+
+
+@cache
+def _settle_in() -> None:
+    """Keep what a worker has loaded out of garbage collection, once."""
+    gc.freeze()
+
+
+def _seen(errand: Errand) -> bool:
+    """Say whether this machine has the very folder, and not one of the same name."""
+    try:
+        return bool(read_manifest(errand.task.folder)["token"] == errand.token)
+    except RunFolderError:
+        return False
+
+
+def _pack(path: Path) -> Files:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def _unpack(files: Files, path: Path) -> None:
+    """Write files over those that are there; the log last, as it tells of the others."""
+    for name in sorted(files, key=lambda name: Path(name).name == EVENTS):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path / name, files[name], private=Path(name).name == CALLS)

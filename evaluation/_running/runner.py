@@ -1,0 +1,206 @@
+"""The runner: holds the games of an experiment in its folder, wherever its executor does, and goes on with them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harbor._core.errors import ConfigError, unknown
+from harbor._runs.inputs import Given
+from harbor._runs.run import Run
+from harbor._runs.series import HeldSeries
+from harbor.evaluation._experiments.choices import with_prices
+from harbor.evaluation._experiments.design import Experiment, measured
+from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trials import Game, games
+from harbor.evaluation._running.budget import Purse, check_prices, paid_for
+from harbor.evaluation._running.executors import EXECUTORS
+from harbor.evaluation._running.experiment_folder import (
+    check_versions,
+    game_path,
+    held,
+    make_folder,
+    read_design,
+    read_results,
+    write_results,
+)
+from harbor.evaluation._running.tally import Tally, tally
+from harbor.evaluation._running.trial_folder import set_aside
+from harbor.evaluation._running.work import Executor, Outcome, Task
+
+Hear = Callable[[Tally, GameRecord | None], None]
+"""Hears how far the experiment has come: first where it stands, then each game that ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How games are held, of which nothing shows in the results.
+
+    `jobs` is how many side by side (None: what suits the executor), `address` that of a Ray cluster, `max_cost` in
+    dollars, over all sessions of the experiment.
+    """
+
+    executor: str = "asyncio"
+    jobs: int | None = None
+    address: str | None = None
+    max_cost: float | None = None
+
+    def check(self) -> None:
+        """Refuse what can't be done.
+
+        Raises:
+            ConfigError: it names the setting.
+        """
+        if self.executor not in EXECUTORS:
+            raise ConfigError(unknown("executor", self.executor, EXECUTORS))
+        if self.address is not None and self.executor != "ray":
+            raise ConfigError(f"address {self.address!r} is for executor 'ray', not {self.executor!r}; drop one")
+        if self.jobs is not None and self.jobs < 1:
+            raise ConfigError(f"jobs {self.jobs} would hold no game; give 1 or more")
+        if self.max_cost is not None and not 0 < self.max_cost < math.inf:
+            raise ConfigError(f"a limit of {self.max_cost} dollars can't be kept; give an amount above 0, such as 5")
+
+
+async def run_experiment(
+    experiment: Experiment, out: Path, running: Running = Running(), hear: Hear = lambda *_: None
+) -> Results:
+    """Hold all games of an experiment in a new folder, and measure them.
+
+    A game that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
+    the games that are held stop, to be resumed.
+
+    Raises:
+        ConfigError: a setting that no game could be held with, or a price that is unknown; nothing has been written.
+        RunFolderError: the folder exists, or can't be written.
+        OSError: the disk is full, say; make room and resume.
+    """
+    running.check()
+    experiment = with_prices(experiment)
+    first = [game for game in games(experiment) if game.repeat == 1]
+    if running.max_cost is not None:
+        check_prices(first)
+    for game in first:
+        _check_playable(game)
+    async with _opened(running) as executor:
+        make_folder(out, experiment)
+        return await _go_on(out, experiment, running, hear, executor=executor)
+
+
+def _check_playable(game: Game) -> None:
+    """Make what a game needs and let it go: what is wrong with the first of its kind is wrong with all."""
+    if game.config.series is not None:
+        HeldSeries(game.config, Given())
+    else:
+        Run(game.config, Given())
+
+
+async def resume_experiment(
+    path: Path, running: Running = Running(), hear: Hear = lambda *_: None, retry_failed: bool = False
+) -> Results:
+    """Go on with an experiment: a finished game is left as it is, a half one is replayed as far as it came.
+
+    A failed game stays failed, unless it is to be tried again.
+
+    Raises:
+        RunFolderError: no folder of an experiment, one with another design or version, or another process runs it.
+        LogError: the log of a game was edited.
+        ConfigError: a price is unknown.
+        OSError: the folder can't be written.
+    """
+    running.check()
+    experiment = read_design(path)
+    check_versions(path)
+    return await _go_on(path, experiment, running, hear, retry_failed)
+
+
+def _opened(running: Running) -> AbstractAsyncContextManager[Executor]:
+    return EXECUTORS[running.executor](running.jobs, running.address)
+
+
+async def _go_on(
+    path: Path,
+    experiment: Experiment,
+    running: Running,
+    hear: Hear,
+    retry_failed: bool = False,
+    executor: Executor | None = None,
+) -> Results:
+    """Hold what is not held yet, on an executor that is open or is opened when there is something to hold."""
+    with held(path):
+        todo, done = _sorted(path, experiment, retry_failed)
+        purse = _purse(path, games(experiment), running.max_cost)
+        so_far = replace(tally(done), games=len(todo) + len(done))
+        hear(so_far, None)
+        if todo:
+            tasks = [Task(path.absolute(), game, measured(experiment)) for game in todo]
+            async with nullcontext(executor) if executor else _opened(running) as places:
+                await _hold_all(tasks, places, purse, so_far, hear)
+        results = read_results(path)
+        write_results(path, results)
+        return results
+
+
+def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Game], list[GameRecord]]:
+    """Give the games that are still to be held, and the records of the others."""
+    todo, done = [], []
+    for game, record in zip(games(experiment), read_results(path).games, strict=True):
+        again = record.status == "failed" and retry_failed
+        if again:
+            set_aside(game_path(path, game))
+        if again or record.status == "unfinished":
+            todo.append(game)
+        else:
+            done.append(record)
+    return todo, done
+
+
+def _purse(path: Path, held_games: list[Game], limit: float | None) -> Purse:
+    """Open the purse; what was paid in earlier sessions counts, for games that were set aside too."""
+    if limit is None:
+        return Purse()
+    check_prices(held_games)
+    folders = ((game, folder) for game in held_games for folder in _folders(game_path(path, game)))
+    return Purse(limit, {_key(game, folder): paid_for(folder, game.config.models) for game, folder in folders})
+
+
+def _folders(path: Path) -> list[Path]:
+    return [path, *path.parent.glob(f"{path.name}-*")]
+
+
+def _key(game: Game, folder: Path) -> str:
+    return str(Path(game.path).with_name(folder.name))
+
+
+async def _hold_all(tasks: list[Task], executor: Executor, purse: Purse, so_far: Tally, hear: Hear) -> None:
+    """Keep all places busy as long as there are games and money; whatever breaks that off stops the games."""
+    waiting, running = deque(tasks), dict[asyncio.Task[Outcome], Task]()
+    try:
+        while waiting or running:
+            while (
+                waiting
+                and len(running) < executor.places
+                and purse.may_start(waiting[0].game, len(running), so_far.finished)
+            ):
+                task = waiting.popleft()
+                promised = replace(task, dollars=purse.promise(task.game))
+                running[asyncio.ensure_future(executor.hold(promised))] = promised
+            if not running:
+                return
+            ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for one in ended:
+                task, outcome = running.pop(one), one.result()
+                purse.settle(task.game, outcome.paid)
+                if outcome.record is None:
+                    waiting.appendleft(task)
+                else:
+                    so_far = so_far.plus(outcome.record)
+                    hear(so_far, outcome.record)
+    finally:
+        for one in running:
+            one.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

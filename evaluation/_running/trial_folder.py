@@ -1,0 +1,172 @@
+"""The folder of one game: that of a run or a series, with what was measured of it kept beside its log.
+
+The log is the truth. `record.json` saves measuring it again: it counts as long as the logs, the metrics and Harbor are
+those that it was made from. `failure.json` says why a game broke off for a reason of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import file_digest
+from pathlib import Path
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from harbor import __version__
+from harbor._config.auction import AuctionConfig, read_settings
+from harbor._core.errors import ConfigError, LogError, RunFolderError
+from harbor._core.log import Entry, read_whole_lines
+from harbor._runs.folder import CONFIG, EVENTS, complete
+from harbor._runs.items import resolved
+from harbor.evaluation._experiments.trial_records import GameRecord, broken_off, record
+from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._running.differences import differences
+
+RECORD, FAILURE = "record.json", "failure.json"
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A record and what it was made from."""
+
+    harbor: str
+    metrics: tuple[str, ...]
+    logs: dict[str, str]
+    record: GameRecord
+
+
+_KEPT = TypeAdapter(_Kept)
+
+
+def begun(path: Path) -> bool:
+    """Say whether a game has a log: one that broke off before has nothing to lose."""
+    return (path / EVENTS).is_file()
+
+
+def clear(path: Path) -> None:
+    """Remove what a game left that broke off before it had begun."""
+    if path.exists() and not begun(path):
+        shutil.rmtree(path)
+
+
+def read_game(path: Path, game: Game, metrics: Sequence[str]) -> GameRecord:
+    """Read the record of a game, or measure it anew if there is none that counts.
+
+    Raises:
+        RunFolderError: it is a game with other settings.
+        LogError: a log was edited.
+    """
+    failure = _failure(path)
+    if not begun(path):
+        return broken_off(game, failure=failure)
+    check_config(path, game)
+    if failure:
+        return broken_off(game, _logs_of_failed(path), failure)
+    digests = _digests(path)
+    kept = _kept(path)
+    if kept and (kept.harbor, kept.metrics, kept.logs) == (__version__, tuple(metrics), digests):
+        return kept.record
+    if complete(path) is None:
+        return broken_off(game, logs_in(path))
+    found = record(game, metrics, logs_in(path))
+    with suppress(OSError):  # a folder that is read only is read all the same
+        keep_record(path, metrics, found)
+    return found
+
+
+def keep_record(path: Path, metrics: Sequence[str], found: GameRecord) -> None:
+    """Keep what was measured of a complete game."""
+    kept = _Kept(__version__, tuple(metrics), _digests(path), found)
+    write_whole(path / RECORD, _KEPT.dump_json(kept, exclude_defaults=True))
+
+
+def keep_failure(path: Path, reason: str) -> None:
+    """Keep why a game broke off."""
+    path.mkdir(parents=True, exist_ok=True)
+    write_whole(path / FAILURE, json.dumps({"failure": reason}).encode() + b"\n")
+
+
+def write_whole(path: Path, content: bytes, private: bool = False) -> None:
+    """Write a file that is whole or as it was, whenever the process dies; nobody else may read a private one."""
+    draft = path.with_suffix(".draft")
+    draft.touch(mode=0o600 if private else 0o666)
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def set_aside(path: Path) -> None:
+    """Let a failed game be held again: go on where it broke off, or if it came to its end, begin anew beside it."""
+    if (path / FAILURE).exists():
+        (path / FAILURE).unlink()
+        return
+    tries = sum(1 for _ in path.parent.glob(f"{path.name}-failed-*"))
+    path.rename(path.with_name(f"{path.name}-failed-{tries + 1}"))
+
+
+def check_config(path: Path, game: Game) -> None:
+    """Refuse a game that was held with other settings than the design gives it.
+
+    Raises:
+        RunFolderError: it names the first settings that differ, or the settings of the game can't be read.
+    """
+    expected = game.config if game.config.series else resolved(game.config)
+    with suppress(OSError):
+        if (path / CONFIG).read_text(encoding="utf-8") == expected.model_dump_json(indent=2) + "\n":
+            return
+    try:
+        found = read_settings(path / CONFIG, AuctionConfig)
+    except ConfigError as error:
+        raise RunFolderError(
+            f"game {str(path)!r} lacks a {CONFIG} that can be read; restore it, or remove the folder of that game, and"
+            " resuming holds it again"
+        ) from error
+    if found != expected:
+        differ = differences(found.model_dump(mode="json"), expected.model_dump(mode="json"), "there", "by the design")
+        raise RunFolderError(f"game {str(path)!r} is not of this experiment: {differ}; restore it, or take it away")
+
+
+def logs_in(path: Path) -> list[Sequence[Entry]]:
+    """Read the log of a game; of a series, its own and then those of its auctions.
+
+    Raises:
+        LogError: one was edited.
+    """
+    return [read_whole_lines(log).entries for log in _logs(path)]
+
+
+def _logs_of_failed(path: Path) -> list[Sequence[Entry]]:
+    try:
+        return logs_in(path)
+    except LogError:  # which may be why it failed
+        return []
+
+
+def _logs(path: Path) -> list[Path]:
+    auctions = sorted(inner for inner in path.iterdir() if inner.name.isdecimal() and inner.is_dir())
+    return [folder / EVENTS for folder in (path, *auctions) if (folder / EVENTS).is_file()]
+
+
+def _digests(path: Path) -> dict[str, str]:
+    found = {}
+    for log in _logs(path):
+        with log.open("rb") as opened:
+            found[str(log.relative_to(path))] = file_digest(opened, "sha256").hexdigest()
+    return found
+
+
+def _kept(path: Path) -> _Kept | None:
+    try:
+        return _KEPT.validate_json((path / RECORD).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _failure(path: Path) -> str:
+    try:
+        return str(json.loads((path / FAILURE).read_bytes())["failure"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

@@ -1,0 +1,125 @@
+"""The unit of work: one game, held or gone on with in its own folder, wherever that happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.errors import HarborError, RunFolderError
+from harbor._core.log import Entry
+from harbor._models.client import redact
+from harbor._runs.folder import RunFolder, complete
+from harbor._runs.inputs import Given
+from harbor._runs.run import Run
+from harbor._runs.series import HeldSeries
+from harbor.evaluation._experiments.run_trial import logs_of
+from harbor.evaluation._experiments.trial_records import GameRecord, record
+from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._running.budget import Allowance, paid_for
+from harbor.evaluation._running.experiment_folder import game_path
+from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_game
+
+LONGEST_REASON = 500
+LIVES = 3
+"""Workers that a game may cost before it counts as failed."""
+Logs = Sequence[Sequence[Entry]]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A game to hold in the folder of an experiment; it may have cost `dollars` in all when it is stopped."""
+
+    folder: Path
+    game: Game
+    metrics: tuple[str, ...]
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it: a record (None: it was stopped for want of money), and what it has cost in all, in dollars."""
+
+    record: GameRecord | None
+    paid: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """Somewhere to hold games: how many side by side, and a function that holds one."""
+
+    places: int
+    hold: Callable[[Task], Awaitable[Outcome]]
+
+
+async def do(task: Task) -> Outcome:
+    """Hold a game, or go on with it; a failure of its own becomes a failed record.
+
+    Raises:
+        OSError: the folder can't be written.
+        RunFolderError: another process holds it.
+    """
+    path, config = game_path(task.folder, task.game), task.game.config
+    paid = paid_for(path, config.models) if task.dollars is not None else 0.0
+    allowance = Allowance(task.dollars - paid, config.models) if task.dollars is not None else None
+    try:
+        logs = await _within(allowance, _hold(path, config, Given(purse=allowance)))
+        found = record(task.game, task.metrics, logs) if logs is not None else None
+        if found is not None:
+            keep_record(path, task.metrics, found)
+    except RunFolderError as error:
+        raise error.__cause__ if isinstance(error.__cause__, OSError) else error from error
+    except Exception as error:
+        if isinstance(error, OSError) and not isinstance(error, ConnectionError | TimeoutError):
+            raise
+        found = failed(task, str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}")
+    return Outcome(found, paid + (allowance.spent if allowance else 0.0))
+
+
+def died(task: Task) -> Outcome:
+    """Record that a game has cost too many workers."""
+    reason = f"its worker died {LIVES} times: killed from outside, or out of memory; try fewer jobs"
+    path = game_path(task.folder, task.game)
+    return Outcome(failed(task, reason), paid_for(path, task.game.config.models) if task.dollars is not None else 0.0)
+
+
+def failed(task: Task, reason: str) -> GameRecord:
+    """Record that a game has failed, and why."""
+    path = game_path(task.folder, task.game)
+    keep_failure(path, redact(reason)[:LONGEST_REASON])
+    return read_game(path, task.game, task.metrics)
+
+
+async def _within(allowance: Allowance | None, work: Coroutine[Any, Any, Logs]) -> Logs | None:
+    """Wait for the logs; None: the allowance was used up, and the game has stopped."""
+    held = asyncio.ensure_future(work)
+    if allowance is not None:
+        allowance.stop = held.cancel
+    try:
+        return await held
+    except asyncio.CancelledError:
+        waiting = asyncio.current_task()
+        if waiting is None or waiting.cancelling() or allowance is None or not allowance.used_up:
+            raise
+        return None
+
+
+async def _hold(path: Path, config: AuctionConfig, given: Given) -> Logs:
+    clear(path)
+    if config.series is not None:
+        series = HeldSeries(config, given)
+        with closing(_folder(path, config)) as folder:
+            return logs_of(await series.hold(folder, None))
+    if (done := complete(path)) is not None:
+        return [done.entries]
+    run = Run(config, given)
+    with closing(_folder(path, run.config)) as folder:
+        return [(await run.hold(folder, None)).log]
+
+
+def _folder(path: Path, config: AuctionConfig) -> RunFolder:
+    return RunFolder.reopen(path) if begun(path) else RunFolder.make(path, config)

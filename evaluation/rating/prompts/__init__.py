@@ -1,1 +1,0 @@
-"""The prompts of a judge model: text files, filled by `harbor.graphs.prompting.fill`."""

@@ -1,0 +1,1 @@
+"""What nodes work with: state, facts, prompts, replies."""

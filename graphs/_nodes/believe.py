@@ -1,0 +1,85 @@
+"""Believe: after an item, bring the notebook up to date; the auctioneer's truth corrects it.
+
+Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import Decimal
+
+from harbor._core.thoughts import Belief, Believed, Win
+from harbor.graphs._context import facts
+from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.replies import BeliefReply
+from harbor.memory._bidder.auction_view import Notebook
+
+
+async def believe(state: Thinking, thought: Thought) -> Update:
+    """Ask for the new belief, count its errors, and hold the truth (or, without correction, what was said)."""
+    notebook = state["notebook"]
+    news = notebook.results[notebook.believed :]  # more than one where an earlier update failed
+    known = {
+        "held": facts.belief(notebook.belief or _at_the_opening(notebook)),
+        "closed": [
+            {"item": result.item, "winner": result.winner, "price": result.price, "true_value": result.true_value}
+            for result in news
+        ],
+    }
+    said = _as_belief(await thought.ask(thought.prompt("believe", notebook, known), BeliefReply))
+    truth = notebook.truth()
+    wrong, fields = compare(said, truth, notebook.name)
+    return thought.conclude(
+        Believed(
+            bidder=notebook.name,
+            closed=tuple(result.item for result in news),
+            said=said,
+            errors_self=wrong[True],
+            errors_others=wrong[False],
+            fields_self=fields[True],
+            fields_others=fields[False],
+            held=truth if thought.switches.correct_beliefs else said,
+        )
+    )
+
+
+def compare(said: Belief, truth: Belief, me: str) -> tuple[dict[bool, int], dict[bool, int]]:
+    """Compare a belief with the truth, field by field.
+
+    Fields are the own budget, every bidder's profit, and every item won (by the truth or as said) with its price.
+    Names are compared exactly.
+
+    Returns:
+        wrong fields and all fields, each by whether they are about `me`.
+    """
+    wrong, fields = {True: 0, False: 0}, {True: 0, False: 0}
+
+    def field(mine: bool, right: bool) -> None:
+        fields[mine] += 1
+        wrong[mine] += not right
+
+    field(True, said.budget == truth.budget)
+    for bidder, profit in truth.profits.items():
+        field(bidder == me, said.profits.get(bidder) == profit)
+    for bidder in {**truth.wins, **said.wins}:
+        mine, theirs = set(truth.wins.get(bidder, ())), set(said.wins.get(bidder, ()))
+        for item in {win.item for win in mine | theirs}:
+            prices = [{win.price for win in wins if win.item == item} for wins in (mine, theirs)]
+            field(bidder == me, prices[0] == prices[1])
+    return wrong, fields
+
+
+def _at_the_opening(notebook: Notebook) -> Belief:
+    profits = {bidder: Decimal(0) for bidder in notebook.bidders} if notebook.values_revealed else {}
+    return Belief(budget=notebook.purse, profits=profits, wins={})
+
+
+def _as_belief(reply: BeliefReply) -> Belief:
+    wins: dict[str, list[Win]] = defaultdict(list)
+    for win in reply.wins:
+        wins[win.bidder].append(Win(win.item, win.price))
+    return Belief(
+        budget=reply.budget,
+        profits={belief.bidder: belief.profit for belief in reply.profits},
+        wins={bidder: tuple(won) for bidder, won in wins.items()},
+    )

@@ -1,0 +1,59 @@
+"""Profile: after an item, weigh for every rival which personas explain how it bid.
+
+Source: Harbor sec. 3.4.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from harbor._core.thoughts import Profiled
+from harbor.graphs._context import facts
+from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.replies import ProfileReply, Weight
+from harbor.memory._bidder.auction_view import Notebook
+
+
+async def profile(state: Thinking, thought: Thought) -> Update:
+    """Ask about all rivals at once, one call a rival and item; what failed at an earlier pause is made up for."""
+    notebook = state["notebook"]
+    profiled: list[Profiled] = []
+    calls = [_profile(notebook, thought.aside(), rival, profiled) for rival in notebook.rivals]
+    failures = [failure for failure in await asyncio.gather(*calls, return_exceptions=True) if failure]
+    if failures:  # what was concluded about the other rivals is noted, and stands
+        raise failures[0]
+    return {"notebook": profiled}
+
+
+async def _profile(notebook: Notebook, thought: Thought, rival: str, profiled: list[Profiled]) -> None:
+    """Update the profile of one rival by the items that it does not take in yet, in their order."""
+    for result in notebook.results[notebook.profiled.get(rival, 0) :]:
+        old = notebook.profiles.get(rival, {})
+        known = {**facts.conduct(notebook, result.item, rival), "profile": weights_over(notebook.catalog, old)}
+        reply = await thought.ask(thought.prompt("profile", notebook, known), ProfileReply)
+        weights, repaired = mend(reply.weights, notebook.catalog, old)
+        news = Profiled(notebook.name, rival, result.item, weights, repaired)
+        thought.conclude(news)
+        profiled.append(news)
+        notebook = notebook.after([news])
+
+
+def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, float]:
+    """Give a weight for each persona of the catalog: zero where there is none yet."""
+    return {persona: old.get(persona, 0.0) for persona in catalog}
+
+
+def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
+    """Clip weights to -1..1, keep the old one where one is missing, drop those of no persona; count all of that.
+
+    Of a persona named twice the last weight counts, and the repetition is counted.
+    """
+    named = {weight.persona: weight.weight for weight in said}
+    weights = {
+        persona: max(-1.0, min(1.0, named.get(persona, before)))
+        for persona, before in weights_over(catalog, old).items()
+    }
+    clipped = sum(abs(weight) > 1 for persona, weight in named.items() if persona in weights)
+    twice = len(said) - len(named)
+    return weights, clipped + twice + len(set(weights) ^ set(named))

@@ -1,0 +1,147 @@
+"""The state of a player's graph, and the facts that its prompts are filled with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypedDict, TypeVar
+
+from harbor._core.asks import Answer, Ask, Pause
+from harbor._core.events import Event
+from harbor._games.beauty import BeautyOpened, PrizeAwarded
+from harbor._games.english_private import EnglishPrivateOpened
+from harbor._games.first_price import FirstPriceOpened
+from harbor._games.private_values import ItemAllotted
+from harbor._games.second_price import SecondPriceOpened
+from harbor._games.session import RunClosed, RunSettled, SessionOpened
+from harbor._games.water import HEALTH_AT_FIRST, DayClosed, Status, WaterOpened
+from harbor._models.client import Prompt
+from harbor.graphs._context.context import Thought, taking_in
+from harbor.graphs._context.prompting import Facts, fill
+from harbor.memory._bidder.session_view import Journal
+
+Row = dict[str, Any]
+E = TypeVar("E")
+
+DAYS_SHOWN = 5
+"""How many past days of the water game a prompt tells of; what came of those before them is in the statuses."""
+
+GAMES: dict[type[Event], str] = {
+    WaterOpened: "water",
+    SecondPriceOpened: "second-price",
+    FirstPriceOpened: "first-price",
+    EnglishPrivateOpened: "english-private",
+    BeautyOpened: "beauty",
+}
+"""The games by the event that opens them; the prompt for a bid is called after the game."""
+
+
+class Playing(TypedDict, total=False):
+    """The state of a player's graph.
+
+    `ask` is what the auctioneer wants; `notebook` takes a journal or the events seen so far; `answer` comes out.
+    """
+
+    ask: Ask | Pause
+    notebook: Annotated[Journal, taking_in(Journal)]
+    answer: Answer | None
+
+
+def prompt(thought: Thought, name: str, journal: Journal, facts: Facts) -> Prompt:
+    """Fill a prompt with who this player is, the rules as they were announced, and the facts of the call."""
+    personas = [{"share": share, "text": text} for text, share in journal.personas.items()]
+    opened = journal.opened
+    who: Row = {"you": journal.name, "personas": personas, "rules": opened.words if opened else ""}
+    if not thought.switches.chain_of_thought:
+        who["reasons"] = "none"
+    return fill(name, who, {"game": game_of(journal), **standing(journal), **facts}, system="contest_system")
+
+
+def game_of(journal: Journal) -> str:
+    """Name the game that was opened."""
+    return next(name for kind, name in GAMES.items() if isinstance(journal.opened, kind))
+
+
+def standing(journal: Journal) -> Row:
+    """Tell how the game stands, as far as this player may know, and what came of the last days or runs."""
+    if isinstance(journal.opened, WaterOpened):
+        return _water(journal, journal.opened)
+    if isinstance(journal.opened, SessionOpened):
+        return _session(journal, journal.opened)
+    return {}
+
+
+def _water(journal: Journal, opened: WaterOpened) -> Row:
+    last = next((event for event in reversed(journal.closed) if isinstance(event, DayClosed)), None)
+    fresh = Status(HEALTH_AT_FIRST, opened.salaries[journal.name] * 0, 1)
+    statuses = last.statuses if last else dict.fromkeys(opened.needs, fresh)
+    people = [
+        {
+            "name": name,
+            "need": opened.needs[name],
+            "salary": opened.salaries[name],
+            "health": status.health,
+            "balance": status.balance,
+            "a_dry_day_costs": status.dry,
+        }
+        for name, status in statuses.items()
+        if status.health
+    ]
+    days = [
+        {
+            "day": event.item,
+            "supply": supply,
+            "bids": event.bids,
+            "above_balance": list(event.over_balance),
+            "served": list(event.served),
+        }
+        for event, supply in zip(journal.closed, journal.supplies, strict=True)
+        if isinstance(event, DayClosed)
+    ]
+    return {
+        "days": opened.days,
+        "gone": len(journal.closed),
+        "supply": journal.supply,
+        "residents": people,
+        "past": days[-DAYS_SHOWN:],
+    }
+
+
+def _session(journal: Journal, opened: SessionOpened) -> Row:
+    known: Row = {
+        "runs": opened.runs,
+        "gone": len(journal.closed),
+        "players": list(opened.bidders),
+        "rivals_are_rational": opened.rational_rivals,
+        "past": [_run(event) for event in last(journal.closed, opened.history)],
+        "mine": [_mine(journal, settled) for settled in last(journal.settled, opened.history)],
+    }
+    if isinstance(opened, BeautyOpened):
+        known |= {"bound": opened.bound, "fraction": float(opened.fraction)}
+    if journal.values:
+        now = journal.values[-1]
+        known |= {"value": now.value, "of": now.item, "assets": now.assets, "value_is_above_assets": now.capped}
+    return known
+
+
+def last(events: tuple[E, ...], count: int) -> tuple[E, ...]:
+    """Give the last of these, as many as the session shows or as there are."""
+    return events[-count:] if count else ()
+
+
+def _mine(journal: Journal, settled: RunSettled) -> Row:
+    """Tell what a run brought this player."""
+    told: Row = {"run": settled.item, "action": settled.action, "won": settled.won, "assets_after": settled.assets}
+    if value := next((drawn.value for drawn in journal.values if drawn.item == settled.item), None):
+        told |= {"value": value, "paid": settled.paid, "fee": settled.fee}
+    return told
+
+
+def _run(event: Event) -> Row:
+    """Tell of a run what was made public."""
+    if not isinstance(event, RunClosed):
+        return {}
+    told: Row = {"run": event.item, "actions": event.actions, "winners": list(event.winners)}
+    if isinstance(event, ItemAllotted):
+        told |= {"price": event.price, "values": event.values}
+    if isinstance(event, PrizeAwarded):
+        told["target"] = event.target
+    return told

@@ -1,0 +1,1 @@
+"""A bidder's nodes wired to a LangGraph graph."""

@@ -1,0 +1,89 @@
+"""The command line. Frameworks are imported inside commands, so that `harbor --help` is quick."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from harbor import __version__
+from harbor._cli.auctions import auction, play, replay, resume
+from harbor._cli.estimate import estimate
+from harbor._cli.experiments import experiment
+from harbor._cli.memory import memory
+from harbor._cli.output import say
+from harbor._cli.rate import rate
+from harbor._cli.reference import graph, houses, personas
+from harbor._cli.reports import report
+from harbor._cli.score import score
+from harbor._core.errors import HarborError
+
+app = typer.Typer(
+    name="harbor",
+    help="Hold auctions between language-model agents with personas, and study them.",
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run the command line; every mistake is one line on stderr and exit code 2."""
+    warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal can't show is no reason to stop
+    try:
+        code = typer.main.get_command(app).main(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has gone; what is still in the buffer has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except HarborError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"can't write the output ({error.strerror}); send it elsewhere")
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # click's usage errors have it, wherever typer keeps its click
+            raise
+        _fail(f"{error.format_message().rstrip('.')}; see harbor --help")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    say(f"error: {message}")
+    sys.exit(2)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    if issubclass(category, UserWarning):
+        say(f"warning: {message}")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"harbor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _harbor(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback does the work
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses):
+    app.command()(command)
+app.add_typer(memory)
+app.add_typer(rate)
+app.add_typer(experiment)

@@ -1,0 +1,108 @@
+"""Commands that hold an auction, play in it, resume it, or tell it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harbor._cli.configs import chosen_config, override, seat_person
+from harbor._cli.output import Json, Quiet, say, show
+from harbor._cli.running import conduct
+from harbor._core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harbor._core.log import Entry
+    from harbor.evaluation._metrics.series import SeriesSummary
+    from harbor.evaluation._metrics.summary import Summary
+
+Config = Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")]
+Preset = Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")]
+Seed = Annotated[int | None, typer.Option(help="Replace the seed.")]
+Model = Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")]
+Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
+Out = Annotated[Path | None, typer.Option(help="A new folder for the run; default: runs/<utc>-<name>-<id>.")]
+
+
+def auction(
+    config: Config = None,
+    preset: Preset = None,
+    seed: Seed = None,
+    model: Model = None,
+    items: Items = None,
+    out: Out = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Hold an auction, or a series of them; print the standings and where the log is."""
+    from harbor._runs.folder import run_name
+    from harbor._runs.series import ahold_series
+
+    chosen = override(chosen_config(config, preset), seed, model, items)
+    folder = out or Path("runs") / run_name(chosen.name)
+    if chosen.series is not None:
+        conduct(lambda listen, _: ahold_series(chosen, folder, listen=listen), folder, as_json, quiet)
+    else:
+        conduct(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
+
+
+def play(
+    config: Config = None,
+    preset: Preset = None,
+    name: Annotated[
+        str | None, typer.Option("--as", help="Whom you play; default: the config's person, else its first bidder.")
+    ] = None,
+    seed: Seed = None,
+    model: Model = None,
+    items: Items = None,
+    out: Out = None,
+) -> None:
+    """Bid in an auction yourself; Ctrl-C pauses it."""
+    from harbor._runs.folder import run_name
+
+    chosen, player = seat_person(chosen_config(config, preset), name)
+    chosen = override(chosen, seed, model, items)
+    folder = out or Path("runs") / run_name(chosen.name)
+    if chosen.series is not None:
+        raise ConfigError("a person plays one auction at a time; drop [series]")
+    conduct(lambda listen, people: chosen.arun(out=folder, listen=listen, people=people), folder, player=player)
+
+
+def resume(
+    run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Continue an interrupted run or series; no model call that is recorded is paid again."""
+    from harbor._runs.folder import complete, read_config
+    from harbor._runs.resuming import aresume
+
+    if (done := complete(run)) is not None:
+        say(f"run {str(run)!r} is complete; there is nothing to resume")
+        show(_summary(done.entries), as_json, with_items=not quiet)
+        return
+    player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
+    conduct(lambda listen, people: aresume(run, listen=listen, people=people), run, as_json, quiet, player)
+
+
+def replay(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")], as_json: Json = False
+) -> None:
+    """Rebuild the results of a run from its log alone, without a model."""
+    from harbor._core.log import read_log
+    from harbor._runs.folder import EVENTS
+
+    reading = read_log(run / EVENTS if run.is_dir() else run)
+    if reading.warning:
+        say(f"warning: {reading.warning}")
+    show(_summary(reading.entries), as_json)
+
+
+def _summary(entries: Sequence[Entry]) -> Summary | SeriesSummary:
+    """Measure a log, be it of an auction or of a series."""
+    from harbor.evaluation._metrics.series import is_series, summarise_series
+    from harbor.evaluation._metrics.summary import summarise
+
+    return summarise_series(entries) if is_series(entries) else summarise(entries)

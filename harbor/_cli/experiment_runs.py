@@ -1,0 +1,168 @@
+"""Commands that hold the games of an experiment, and go on with them."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harbor._cli.choosing import Arms, Models, Named, Repeats
+from harbor._cli.output import Json, say
+from harbor._core.errors import RunFolderError
+
+if TYPE_CHECKING:
+    from harbor.evaluation._analysis.findings import Analysis
+    from harbor.evaluation._experiments.trial_records import Results
+    from harbor.evaluation._running.runner import Hear, Running
+
+    Hold = Callable[[Hear], Coroutine[Any, Any, Results]]
+
+Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
+Jobs = Annotated[int | None, typer.Option(help="Games side by side; default: 10, or one for each processor.")]
+Executor = Annotated[str, typer.Option(help="Where games are held: asyncio (one process), processes, or ray.")]
+Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        help="Finish as many games as so many dollars pay for, earlier sessions counted, and stop. The first game is"
+        " held alone, to learn what one costs; each that runs may overdraw it by a call."
+    ),
+]
+Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Retry = Annotated[bool, typer.Option("--retry-failed", help="Hold games that failed again.")]
+
+
+def run(
+    name: Named,
+    model: Models = None,
+    repeats: Repeats = None,
+    arm: Arms = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    executor: Executor = "asyncio",
+    address: Address = None,
+    max_cost: MaxCost = None,
+    out: Out = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Hold all games of an experiment, measure them, and print the means; Ctrl-C leaves a folder to resume."""
+    from harbor._runs.folder import run_name
+    from harbor.evaluation._experiments.choices import chosen
+    from harbor.evaluation._experiments.design import standing_in
+    from harbor.evaluation._experiments.library import experiment as read
+    from harbor.evaluation._running.runner import Running, run_experiment
+
+    running = Running(executor, jobs, address, max_cost)
+    running.check()  # before anything is said
+    design = chosen(read(name), model or (), arm or (), repeats, seed)
+    for words in standing_in(design):
+        say(f"stands in: {words}")
+    folder = out or Path("runs") / run_name(design.name)
+    _conduct(lambda hear: run_experiment(design, folder, running, hear), folder, running, as_json, quiet)
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(help="The folder of an experiment.")],
+    jobs: Jobs = None,
+    executor: Executor = "asyncio",
+    address: Address = None,
+    max_cost: MaxCost = None,
+    retry_failed: Retry = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Go on with an experiment that was interrupted; no finished game is held and no recorded call paid again."""
+    from harbor.evaluation._running.runner import Running, resume_experiment
+
+    running = Running(executor, jobs, address, max_cost)
+    _conduct(lambda hear: resume_experiment(folder, running, hear, retry_failed), folder, running, as_json, quiet)
+
+
+def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: bool) -> None:
+    from harbor._display.progress import watching
+    from harbor.evaluation._analysis.findings import analyse
+
+    gc.freeze()  # as in an auction: the frameworks' objects are here to stay
+    # Ray tells of dead workers on stdout, which is for the results.
+    with _interruptible(folder), redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
+        results = asyncio.run(hold(hear))
+    _tell_what_is_missing(results, folder, running)
+    if as_json:
+        typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
+    else:
+        _print(results, analyse(results), folder)
+    if len(results.of("finished")) < len(results.games):
+        raise typer.Exit(1)
+
+
+def _print(results: Results, analysis: Analysis, folder: Path) -> None:
+    from harbor._display.finding_tables import print_findings
+    from harbor._display.screen import Screen
+
+    print_findings(Screen(highlight=False), results, analysis)
+    typer.echo(f"folder: {folder}")
+    typer.echo(f"report: harbor report {shlex.quote(str(folder))}")
+
+
+@contextmanager
+def _interruptible(folder: Path) -> Iterator[None]:
+    """Say how an experiment goes on that was stopped: by Ctrl-C, by a signal to end, or by a full disk."""
+    remedy = f"resume with: harbor experiment resume {shlex.quote(str(folder))}"
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"stopped; {remedy}" if folder.exists() else "stopped before it began")
+        raise typer.Exit(130) from None
+    except OSError as error:
+        raise RunFolderError(
+            f"experiment {str(folder)!r} can't be written ({error.strerror}); make room, then {remedy}"
+        ) from error
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> None:
+    remedy = f"harbor experiment resume {shlex.quote(str(folder))}"
+    for record in results.of("failed"):
+        say(f"failed: {record.arm} {record.condition} {record.repeat}: {record.detail}")
+    if failed := results.of("failed"):
+        say(f"warning: {len(failed)} games failed; try them again with: {remedy} --retry-failed")
+    if unfinished := results.of("unfinished"):
+        say(
+            f"stopped at the limit of ${running.max_cost:,.2f}: {len(unfinished)} games are not finished;"
+            f" with more money, resume with: {remedy} --max-cost DOLLARS"
+        )
+
+
+def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
+    from pydantic_core import to_jsonable_python
+
+    from harbor.evaluation._running.tally import tally
+
+    return {
+        "name": results.experiment.name,
+        "folder": str(folder),
+        **tally(results.games).as_json(),
+        "simulated": results.simulated,
+        "failures": [
+            {"arm": one.arm, "condition": one.condition, "repeat": one.repeat, "detail": one.detail}
+            for one in results.of("failed")
+        ],
+        "estimates": [asdict(one) for one in analysis.estimates if one.at is None],
+        "differences": to_jsonable_python(analysis.differences),
+        "correlations": to_jsonable_python(analysis.correlations),
+        "ratings": to_jsonable_python(analysis.ratings),
+    }

@@ -1,0 +1,62 @@
+"""Commands on experiments: which there are, and how one is designed. Others hold, resume and weigh them."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+from harbor._cli.choosing import Models, Named
+from harbor._cli.experiment_runs import resume, run
+from harbor._cli.output import Json
+from harbor._cli.power import power
+
+experiment = typer.Typer(
+    name="experiment",
+    help="Hold the published experiments, or your own, and see how they are designed.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@experiment.callback()
+def _experiment(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@experiment.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the published experiments, with how many games each has."""
+    from harbor._display.designs import listed, print_experiments
+    from harbor._display.screen import Screen
+    from harbor.evaluation._experiments.library import experiment as read
+    from harbor.evaluation._experiments.library import presets
+
+    found = [read(name) for name in presets()]
+    if as_json:
+        typer.echo(json.dumps({"experiments": [listed(one) for one in found]}))
+    else:
+        print_experiments(Screen(highlight=False), found)
+
+
+@experiment.command()
+def show(name: Named, model: Models = None, as_json: Json = False) -> None:
+    """Show the design of an experiment: arms, conditions, metrics, comparisons, published numbers, stand-ins."""
+    from harbor._display import designs
+    from harbor._display.screen import Screen
+    from harbor.evaluation._experiments.design import with_models
+    from harbor.evaluation._experiments.library import experiment as read
+    from harbor.evaluation._experiments.trials import games
+
+    found = with_models(read(name), model or [])
+    games(found, 1)  # what is wrong with an arm is said here too
+    if as_json:
+        typer.echo(designs.as_json(found))
+    else:
+        designs.print_design(Screen(highlight=False), found)
+
+
+experiment.command()(run)
+experiment.command()(resume)
+experiment.command()(power)

@@ -1,0 +1,220 @@
+"""Commands on a memory: what bidders remember, looked at, searched, carried elsewhere, forgotten."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from harbor._cli.output import Json, say
+from harbor._core.errors import ConfigError, MemoryStoreError, unknown
+
+if TYPE_CHECKING:
+    from harbor.memory._store.chroma import ChromaStore
+    from harbor.memory._store.records import Record
+
+KINDS = ("learning", "episode", "dossier")
+memory = typer.Typer(
+    name="memory",
+    help="Look at what bidders remember, search it, carry it elsewhere, or forget it.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http://host:port.")]
+Owner = Annotated[str | None, typer.Option("--bidder", help="Only what this bidder remembers.")]
+Kind = Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")]
+Scope = Annotated[str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which memories a command is about; None: whichever."""
+
+    bidder: str | None
+    kind: str | None
+    scope: str | None
+
+    def __post_init__(self) -> None:
+        if self.kind is not None and self.kind not in KINDS:
+            raise ConfigError(unknown("kind of memory", self.kind, KINDS))
+
+    def takes(self, record: Record) -> bool:
+        """Say whether a memory is meant, by its namespace: scope, bidder, kind."""
+        from harbor.memory._bidder.bidder_memory import label
+
+        wanted = (self.scope, None if self.bidder is None else label(self.bidder), self.kind)
+        if not any(wanted):
+            return True
+        return len(record.namespace) == len(wanted) and all(
+            one in (None, part) for one, part in zip(wanted, record.namespace, strict=True)
+        )
+
+    def __str__(self) -> str:
+        told = {"bidder": self.bidder, "kind": self.kind, "scope": self.scope}
+        return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None)
+
+
+@memory.callback()
+def _memory(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@memory.command()
+def show(store: Store, bidder: Owner = None, kind: Kind = None, scope: Scope = None, as_json: Json = False) -> None:
+    """Show memories, those of one bidder and kind together, in the order in which they were written."""
+    wanted = Wanted(bidder, kind, scope)
+    with _opened(store) as opened:
+        _print([(record, None) for record in _chosen(opened, wanted)], as_json)
+
+
+@memory.command()
+def search(
+    store: Store,
+    query: Annotated[str, typer.Argument(help="What to search for, in words.")],
+    k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many memories.")] = 5,
+    bidder: Owner = None,
+    kind: Kind = None,
+    scope: Scope = None,
+    as_json: Json = False,
+) -> None:
+    """Search memories by meaning, the nearest first."""
+    wanted = Wanted(bidder, kind, scope)
+    with _opened(store) as opened:
+        records = {(record.namespace, record.key): record for record in _chosen(opened, wanted)}
+        found = [
+            item
+            for namespace in dict.fromkeys(namespace for namespace, _ in records)
+            for item in opened.search(namespace, query=query, limit=k)
+            if item.namespace == namespace
+        ]
+    found.sort(key=lambda item: -(item.score or 0.0))
+    _print([(records[item.namespace, item.key], item.score) for item in found[:k]], as_json)
+
+
+@memory.command()
+def export(
+    store: Store,
+    out: Annotated[Path | None, typer.Option(help="A new file; default: print.")] = None,
+    bidder: Owner = None,
+    kind: Kind = None,
+    scope: Scope = None,
+) -> None:
+    """Write memories as JSONL, from which an equal memory can be made with import."""
+    from harbor.memory._store.transfer import to_line
+
+    wanted = Wanted(bidder, kind, scope)
+    with _opened(store) as opened:
+        lines = [to_line(record) + "\n" for record in _chosen(opened, wanted)]
+    if out is None:
+        sys.stdout.writelines(lines)
+        return
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.writelines(lines)
+    except FileExistsError as error:
+        raise MemoryStoreError(f"{str(out)!r} exists; name a new file or remove it") from error
+    except OSError as error:
+        raise MemoryStoreError(f"{str(out)!r} can't be written ({error.strerror}); name another file") from error
+    say(f"{_count(len(lines))} in {out}")
+
+
+@memory.command("import")
+def import_(
+    store: Store,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
+    embedding: Annotated[str | None, typer.Option(help="Of a memory that is new; default: hashing.")] = None,
+) -> None:
+    """Put exported memories into a store, with their times; those with the same keys are replaced."""
+    from harbor.memory._store.transfer import read_lines
+
+    with _text(file) as lines:
+        records = list(read_lines(lines, "standard input" if file == "-" else repr(file)))
+    with _opened(store, embedding or "hashing") as opened:
+        if embedding not in (None, opened.embedding.name):
+            raise MemoryStoreError(f"{opened.place} has the embedding {opened.embedding.name!r}; drop --embedding")
+        opened.restore(records)
+    say(f"{_count(len(records))} put into {store}")
+
+
+@memory.command()
+def forget(
+    store: Store,
+    bidder: Owner = None,
+    kind: Kind = None,
+    scope: Scope = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+) -> None:
+    """Delete memories, by bidder, kind or scope."""
+    from langgraph.store.base import PutOp
+
+    wanted = Wanted(bidder, kind, scope)
+    if not str(wanted):
+        raise ConfigError("say what to forget: give --bidder, --kind or --scope")
+    with _opened(store) as opened:
+        records = _chosen(opened, wanted)
+        if records and not yes:
+            _confirm(f"Forget {_count(len(records))} of {wanted}?")
+        opened.batch([PutOp(record.namespace, record.key, None) for record in records])
+    say(f"{_count(len(records))} forgotten")
+
+
+def _confirm(question: str) -> None:
+    print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)  # noqa: T201 - click asks on standard output
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        print(file=sys.stderr)  # noqa: T201 - the input has ended
+    if answer.strip().lower() not in ("y", "yes"):
+        raise ConfigError("nothing was forgotten; give --yes to forget without being asked")
+
+
+@contextmanager
+def _opened(store: str, new: str | None = None) -> Iterator[ChromaStore]:
+    """Open a memory that is there, or make a `new` one with this embedding."""
+    from harbor.memory._store.chroma import ChromaStore
+    from harbor.memory._store.transfer import exists, open_existing
+
+    with ChromaStore(store, embedding=new) if new and not exists(store) else open_existing(store) as opened:
+        yield opened
+
+
+def _chosen(store: ChromaStore, wanted: Wanted) -> list[Record]:
+    return sorted(
+        filter(wanted.takes, store.records()), key=lambda record: (record.namespace, record.created, record.key)
+    )
+
+
+@contextmanager
+def _text(file: str) -> Iterator[IO[str]]:
+    if file == "-":
+        yield sys.stdin
+        return
+    try:
+        with Path(file).open(encoding="utf-8") as opened:
+            yield opened
+    except OSError as error:
+        raise MemoryStoreError(f"{file!r} can't be read ({error.strerror}); give what export wrote") from error
+
+
+def _print(found: list[tuple[Record, float | None]], as_json: bool) -> None:
+    from harbor.memory._store.transfer import to_line
+
+    if as_json:
+        rows = [{**json.loads(to_line(record)), "score": score} for record, score in found]
+        typer.echo(json.dumps({"memories": rows}))
+        return
+    from harbor._display.result_tables import print_memories
+    from harbor._display.screen import Screen
+
+    print_memories(Screen(highlight=False), found)
+
+
+def _count(number: int) -> str:
+    return "1 memory" if number == 1 else f"{number} memories"

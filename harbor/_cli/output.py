@@ -1,0 +1,39 @@
+"""What commands print: a line on stderr, or the results of a run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from harbor.evaluation._metrics.series import SeriesSummary
+    from harbor.evaluation._metrics.summary import Summary
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the standings only.")]
+
+
+def say(message: str) -> None:
+    """Print a line on stderr."""
+    from harbor._display.screen import printable
+
+    print(f"harbor: {printable(message)}", file=sys.stderr)  # noqa: T201
+
+
+def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:
+    """Print the results of a run or of a series, and on stderr who gave no answer."""
+    from harbor._display.result_tables import print_series
+    from harbor._display.screen import Screen, print_summary
+    from harbor.evaluation._metrics.series import SeriesSummary
+
+    for failure in () if isinstance(summary, SeriesSummary) else summary.failures:
+        say(f"warning: {failure.bidder} gave no answer {failure.times} times; the first time: {failure.first}")
+    if as_json:
+        typer.echo(json.dumps(summary.as_json()))
+    elif isinstance(summary, SeriesSummary):
+        print_series(Screen(highlight=False), summary)
+    else:
+        print_summary(Screen(highlight=False), summary, with_items)

@@ -1,0 +1,73 @@
+"""The command that says how many games an experiment needs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harbor._cli.choosing import Named
+from harbor._cli.output import Json, say
+from harbor._core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harbor.evaluation._experiments.design import Comparison, Experiment
+    from harbor.evaluation._experiments.trial_records import Results
+
+Effect = Annotated[
+    float, typer.Option(help="The difference to find, in the unit of the metric; its sign is of no matter.")
+]
+
+
+def power(
+    name: Named,
+    effect: Effect,
+    metric: Annotated[str | None, typer.Option(help="Only the comparisons of this metric.")] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(help="The folder of a pilot; default: one is played with the built-in model.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=2, help="The repeats of the pilot that is played.")] = 10,
+    power: Annotated[float, typer.Option(help="How often the difference shall be found.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="How often one may be found where there is none.")] = 0.05,
+    as_json: Json = False,
+) -> None:
+    """Say how many games the planned comparisons need to find a difference, from how much those of a pilot vary."""
+    from pydantic import TypeAdapter
+
+    from harbor._display.designs import print_power
+    from harbor._display.screen import Screen
+    from harbor.evaluation._analysis.power import Power, Question, planned, weigh
+    from harbor.evaluation._experiments.library import experiment as read
+
+    experiment, question = read(name), Question(effect, power, alpha)
+    comparisons = planned(experiment, metric)
+    results = _read(experiment, pilot) if pilot else _played(experiment, comparisons, repeats)
+    found = weigh(results, comparisons, question)
+    if as_json:
+        typer.echo(TypeAdapter(Power).dump_json(found))
+    else:
+        print_power(Screen(highlight=False), found)
+
+
+def _read(experiment: Experiment, folder: Path) -> Results:
+    """Read a pilot's records; what is planned is as the experiment says now."""
+    from dataclasses import replace
+
+    from harbor.evaluation._running.experiment_folder import read_results
+
+    found = read_results(folder)
+    if found.experiment.name != experiment.name:
+        other, wanted = found.experiment.name, experiment.name
+        remedy = f"give a folder of {wanted!r}, or name {other!r}"
+        raise ConfigError(f"pilot {str(folder)!r} is of experiment {other!r}; {remedy}")
+    return replace(found, experiment=experiment)
+
+
+def _played(experiment: Experiment, comparisons: Sequence[Comparison], repeats: int) -> Results:
+    from harbor.evaluation._analysis.power import pilot
+
+    say(f"no --pilot is given: the built-in model plays {repeats} repeats; another model's games may vary otherwise")
+    return asyncio.run(pilot(experiment, comparisons, repeats))

@@ -1,0 +1,247 @@
+"""Commands on ratings: blinded sheets for people, a judge model, and what both say together."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harbor._cli.output import Json, say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from harbor.evaluation._rating.agreement import Agreement
+    from harbor.evaluation._rating.judging import Judged
+    from harbor.evaluation._rating.merging import Merged
+    from harbor.evaluation._rating.rating_results import CriterionAgreement, CriterionScores
+    from harbor.evaluation._rating.rubric import PublishedGroup
+
+rate = typer.Typer(
+    name="rate",
+    help="Have people or models rate how well bidders think, on blinded transcripts.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+Runs = Annotated[list[Path], typer.Argument(metavar="DIR|RUN...", help="Folders of experiments or runs.")]
+Records = Annotated[int | None, typer.Option(min=1, help="How many bidders' games to draw; default: all.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of the draw.")]
+
+
+@rate.callback()
+def _rate(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@rate.command()
+def sheets(
+    runs: Runs,
+    out: Annotated[Path, typer.Option(help="A new folder for sheets, transcripts and key.")],
+    records: Records = None,
+    raters: Annotated[int, typer.Option(min=1, help="How many people rate.")] = 1,
+    each: Annotated[int | None, typer.Option(min=1, help="How many of them rate each record; default: all.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Make a folder for each rater: a sheet to fill, instructions, and blinded transcripts in an order of its own."""
+    from harbor.evaluation._rating.sheets import KEY, SHEETS, write_sheets
+    from harbor.evaluation._rating.sources import rateables
+
+    key = write_sheets(out, rateables(runs), records, raters, each, seed)
+    typer.echo(f"{len(key.records)} records for {len(key.raters)} raters")
+    for rater in key.raters:
+        typer.echo(f"  give {rater}: {out / SHEETS / rater}")
+    typer.echo(f"  keep for yourself: {out / KEY}, which tells what is what")
+
+
+@rate.command()
+def judge(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER|DIR|RUN...", help="A folder of ratings, or of experiments or runs.")
+    ],
+    model: Annotated[str, typer.Option(help="The judge: simulated, or provider:name.")],
+    out: Annotated[Path | None, typer.Option(help="A new folder of ratings, where there is none yet.")] = None,
+    records: Records = None,
+    again: Annotated[int, typer.Option(min=1, help="2 for a second opinion of the same model, and so on.")] = 1,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Have a model rate the records of a folder of ratings, or of a new one; it goes on where it was interrupted."""
+    folder = _folder(runs, out, records, seed)
+    from harbor.evaluation._rating import judging
+
+    try:
+        judged = asyncio.run(judging.judge(folder, model, again=again))
+    except KeyboardInterrupt:
+        say(f"stopped; go on with: harbor rate judge {folder} --model {model}")
+        raise typer.Exit(130) from None
+    for id_, complaint in judged.failed.items():
+        say(f"warning: no verdict on {id_}: {complaint}")
+    if as_json:
+        typer.echo(json.dumps(_judged(judged)))
+        return
+    cost = "unknown" if judged.cost is None else f"${judged.cost:,.4f}"
+    label = " (simulated judge: it counts, and judges nothing)" if model == "simulated" else ""
+    typer.echo(f"{judged.rater} rated {judged.records} records in {len(judged.calls)} calls, cost {cost}{label}")
+    typer.echo(f"sheet: {judged.sheet}")
+
+
+def _folder(runs: list[Path], out: Path | None, records: int | None, seed: int) -> Path:
+    """Give the folder of ratings that is named, or draw records for a new one."""
+    from harbor._core.errors import RatingError
+    from harbor.evaluation._rating.sheets import KEY, write_sheets
+    from harbor.evaluation._rating.sources import rateables
+
+    if len(runs) == 1 and (runs[0] / KEY).is_file():
+        if out is not None or records is not None:
+            raise RatingError(f"{str(runs[0])!r} has its records drawn already; drop --out and --records")
+        return runs[0]
+    if out is None:
+        raise RatingError(f"{str(runs[0])!r} is no folder of ratings; name a new one with --out")
+    write_sheets(out, rateables(runs), records, raters=0, seed=seed)
+    return out
+
+
+def _judged(judged: Judged) -> dict[str, Any]:
+    return {
+        "rater": judged.rater,
+        "sheet": str(judged.sheet),
+        "records": judged.records,
+        "failed": judged.failed,
+        "calls": len(judged.calls),
+        "input_tokens": sum(call.input_tokens for call in judged.calls),
+        "output_tokens": sum(call.output_tokens for call in judged.calls),
+        "cost_dollars": judged.cost,
+    }
+
+
+@rate.command()
+def merge(
+    folder: Annotated[Path, typer.Argument(help="A folder of ratings, with its key.")],
+    filled: Annotated[
+        list[Path] | None, typer.Argument(metavar="[SHEET.csv...]", help="Filled sheets; default: all in the folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Merge filled sheets, unblind them, and say how each criterion was scored and how far the raters agree."""
+    from harbor.evaluation._rating.merging import merge as merged_of
+    from harbor.evaluation._rating.rating_results import agreements, scores
+
+    merged = merged_of(folder, filled or ())
+    for line in _gaps(merged):
+        say(f"missing: {line}")
+    described, agreed = scores(merged), agreements(merged)
+    if as_json:
+        typer.echo(json.dumps(_merged(merged, described, agreed)))
+    else:
+        _print(merged, described, agreed)
+
+
+def _gaps(merged: Merged) -> Iterator[str]:
+    """Tell what is missing, in a line a rater where nothing was filled in, else in a line a record."""
+    filled = {rating.rater for rating in merged.ratings}
+    idle = dict.fromkeys(gap.rater for gap in merged.missing if gap.rater not in filled)
+    yield from (f"{rater} has rated nothing" for rater in idle)
+    for gap in merged.missing:
+        if gap.rater in filled:
+            yield f"{gap.rater} has not rated {gap.record} on {', '.join(gap.criteria)}"
+
+
+def _merged(merged: Merged, described: list[CriterionScores], agreed: list[CriterionAgreement]) -> dict[str, Any]:
+    from harbor.evaluation._rating.rubric import published
+
+    return {
+        "ratings": len(merged.ratings),
+        "criteria": [asdict(one) for one in described],
+        "agreement": [{"criterion": one.criterion, "source": one.source, **asdict(one.agreement)} for one in agreed],
+        "published": published().model_dump(),
+        "missing": [asdict(gap) for gap in merged.missing],
+        "simulated": merged.simulated,
+    }
+
+
+def _print(merged: Merged, described: list[CriterionScores], agreed: list[CriterionAgreement]) -> None:
+    from harbor._display.screen import Screen, printable
+    from harbor.evaluation._rating.rubric import published
+
+    console = Screen(highlight=False)
+    for source, arm in dict.fromkeys((one.source, one.arm) for one in described):
+        own = [one for one in described if (one.source, one.arm) == (source, arm)]
+        players = ", ".join(dict.fromkeys(player for one in own for player in one.players))
+        where = f", arm {arm}" if arm else ""
+        console.print(_scores(printable(f"Rated by {source}{where}: {players}"), own))
+    for group in published().groups:
+        console.print(_published(group))
+    for source in dict.fromkeys(one.source for one in agreed):
+        console.print(_agreement(printable(source), [one for one in agreed if one.source == source]))
+    console.print(*_remarks(merged), sep="\n")
+
+
+def _scores(title: str, own: list[CriterionScores]) -> Table:
+    from rich.table import Table
+
+    table = Table("criterion", "n", "games", "Q1", "median", "Q3", "mean", "sd", "95 %", title=title)
+    for one in own:
+        figures = (one.first_quartile, one.median, one.third_quartile, one.mean, one.sd)
+        table.add_row(_name(one.criterion), str(one.scores), str(one.games), *map(_figure, figures), _ends(one))
+    return table
+
+
+def _published(group: PublishedGroup) -> Table:
+    from rich.table import Table
+
+    title = f"Published ratings of {group.rated} ({group.model})"
+    table = Table("criterion", "n", "Q1", "median", "Q3", "mean", "sd", title=title)
+    for name in group.mean:
+        figures = (of[name] for of in (group.first_quartile, group.median, group.third_quartile, group.mean, group.sd))
+        table.add_row(_name(name), str(group.scores[name]), *map(_figure, figures))
+    return table
+
+
+def _agreement(source: str, own: list[CriterionAgreement]) -> Table | Text:
+    """Draw a table of agreement, or where there is none for one reason, say that reason once."""
+    from rich.table import Table
+    from rich.text import Text
+
+    reasons = {one.agreement.undefined for one in own}
+    if len(reasons) == 1 and (reason := reasons.pop()):
+        return Text(f"Agreement of {source}: {reason}")
+    table = Table(
+        "criterion", "raters", "records", "alpha", "95 %", title=f"Agreement of {source}: Krippendorff's alpha, ordinal"
+    )
+    for found, name in ((one.agreement, _name(one.criterion)) for one in own):
+        alpha = found.undefined if found.alpha is None else f"{found.alpha:.3f}"
+        table.add_row(name, str(found.raters), str(found.records), alpha, _ends(found))
+    return table
+
+
+def _name(criterion: str) -> str:
+    from harbor.evaluation._rating.rubric import rubric
+
+    return next(one.name for one in rubric().criteria if one.id == criterion)
+
+
+def _ends(found: CriterionScores | Agreement) -> str:
+    return "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}"
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _remarks(merged: Merged) -> list[str]:
+    from harbor.evaluation._rating.rubric import published
+
+    gaps = sum(len(gap.criteria) for gap in merged.missing)
+    return [
+        f"{len(merged.ratings)} scores, {gaps} not filled in yet. Intervals of means take the game as the unit.",
+        f"Published: {published().source}, of other records; set beside, not mixed.",
+        *(["Simulated results: the built-in model played or judged."] if merged.simulated else []),
+    ]

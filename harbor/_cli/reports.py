@@ -1,0 +1,59 @@
+"""The command that tells what an experiment found: a page, or tables for other programs."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harbor import __version__
+from harbor._cli.output import say
+from harbor._core.errors import RunFolderError
+
+Format = StrEnum("Format", ["html", "csv", "parquet", "latex"])
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an experiment, finished or not.")],
+    out: Annotated[
+        Path | None, typer.Option(help="A file for the page, or a folder for tables; default: in DIR.")
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
+) -> None:
+    """Write what an experiment found as one HTML page, or as tables; print where."""
+    _refuse_single_run(folder)
+    from harbor.evaluation._report.loading import load
+
+    loaded = load(folder)
+    if loaded.origin.harbor != __version__:
+        say(f"begun with harbor {loaded.origin.harbor}; this is {__version__}, which measures its games anew")
+    unfinished = len(loaded.results.of("unfinished"))
+    if unfinished:
+        again = f"harbor experiment resume {shlex.quote(str(folder))}"
+        say(f"{unfinished} of {len(loaded.results.games)} games are not finished; go on with: {again}")
+    place = out or folder / ("report.html" if format_ is Format.html else format_.value)
+    try:
+        if format_ is Format.html:
+            from harbor.evaluation._report.page import render
+            from harbor.evaluation._running.trial_folder import write_whole
+
+            write_whole(place, render(loaded).encode())
+        else:
+            from harbor.evaluation._report.exports import EXPORTS
+
+            place.mkdir(parents=True, exist_ok=True)
+            EXPORTS[format_.value](loaded, place)
+    except OSError as error:
+        raise RunFolderError(f"{str(place)!r} can't be written ({error.strerror}); name another with --out") from error
+    typer.echo(place)
+
+
+def _refuse_single_run(folder: Path) -> None:
+    from harbor._runs.folder import EVENTS
+
+    if (folder / EVENTS).is_file():
+        again = f"harbor replay {shlex.quote(str(folder))}"
+        raise RunFolderError(f"{str(folder)!r} is a single run, not an experiment; see it with: {again}")

@@ -1,0 +1,44 @@
+"""The command that measures what was held before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harbor._cli.output import Json, say
+from harbor._core.errors import ConfigError, RunFolderError, unknown
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="The folder of a run or of a series, or its events.jsonl.")],
+    metric: Annotated[
+        list[str] | None, typer.Option(help="A metric by name; give it again for more. Default: all of the game.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure an old run anew, from its log alone."""
+    from harbor._core.log import read_log
+    from harbor._display.result_tables import print_score
+    from harbor._display.screen import Screen
+    from harbor._runs.folder import EVENTS
+    from harbor.evaluation._metrics.registry import METRICS
+    from harbor.evaluation._metrics.score import score as measured
+    from harbor.evaluation._running.experiment_folder import DESIGN, GAMES
+
+    names = list(dict.fromkeys(metric or ()))
+    for name in names:
+        if name not in METRICS:
+            raise ConfigError(unknown("metric", name, METRICS))
+    if (run / DESIGN).is_file():
+        raise RunFolderError(f"{str(run)!r} is an experiment; name one of {str(run / GAMES)!r}, or use harbor report")
+    reading = read_log(run / EVENTS if run.is_dir() else run)
+    if reading.warning:
+        say(f"warning: {reading.warning}; it is measured as far as it goes")
+    found = measured(reading.entries, names)
+    if as_json:
+        typer.echo(json.dumps(found.as_json()))
+    else:
+        print_score(Screen(highlight=False), found)

@@ -1,0 +1,1 @@
+"""The settings of an auction, and the only home of defaults."""

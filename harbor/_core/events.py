@@ -1,0 +1,355 @@
+"""Everything that can happen in a sale, as frozen events that say who may see them.
+
+Amounts are dollars (`Decimal`). A public event may be seen by everyone, a private one by its bidder, an analyst's
+event by neither: the base class decides, so no event can be written without an audience.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from harbor._core.asks import WithdrawalReason
+from harbor._core.money import Money, dollars
+
+SCHEMA_VERSION = 1
+
+EVERYONE = "everyone"
+ANALYST = "analyst"
+
+Audience = str
+"""``"everyone"``, ``"analyst"``, or ``"bidder:<name>"``."""
+
+
+# ---------------------------------------------------------------- events, by audience
+
+
+@dataclass(frozen=True, slots=True)
+class PublicEvent:
+    """An event that everyone may see."""
+
+    @property
+    def audience(self) -> Audience:
+        """Everyone."""
+        return EVERYONE
+
+    @property
+    def words(self) -> str:
+        """How the auctioneer says it; empty if it needs no words, or `announce` has them."""
+        return ""
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What `words` says, sentence by sentence, put as the bidder of that name is told it."""
+        return (self.words,) if self.words else ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateEvent:
+    """An event that one bidder and the analyst may see."""
+
+    bidder: str
+
+    @property
+    def audience(self) -> Audience:
+        """The bidder whose event it is."""
+        return f"bidder:{self.bidder}"
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """How its bidder is told it, sentence by sentence; none if the next call speaks of it, or nobody needs to."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystEvent:
+    """An event that no bidder may see."""
+
+    @property
+    def audience(self) -> Audience:
+        """The analyst."""
+        return ANALYST
+
+
+Event = PublicEvent | PrivateEvent | AnalystEvent
+Note = Callable[[Event], None]
+"""How a bidder hands over what it concluded; the auctioneer writes it to the log."""
+
+# ---------------------------------------------------------------- public: the sale
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """An item as everyone sees it before the sale."""
+
+    name: str
+    start: Money
+    listing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaleOpened(PublicEvent):
+    """The doors open: who bids on what, in which order, and what is announced after a sale."""
+
+    bidders: tuple[str, ...]
+    lots: tuple[Lot, ...]
+    reveal: Literal["price", "true value"]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOpened(PublicEvent):
+    """An item comes under the hammer at its starting price."""
+
+    item: str
+    start: Money
+    increment: Money
+
+
+@dataclass(frozen=True, slots=True)
+class PriceLowered(PublicEvent):
+    """Nobody bid: the item comes again at a lower starting price, and everyone is called back."""
+
+    item: str
+    start: Money
+    increment: Money
+
+
+@dataclass(frozen=True, slots=True)
+class BiddersAsked(PublicEvent):
+    """The auctioneer asks these bidders at the same moment."""
+
+    item: str
+    round: int
+    attempt: int
+    minimum: Money
+    bidders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BidPlaced(PublicEvent):
+    """A legal bid."""
+
+    item: str
+    round: int
+    bidder: str
+    amount: Money
+
+
+@dataclass(frozen=True, slots=True)
+class BidderWithdrew(PublicEvent):
+    """A bidder is out of this item: declined, cannot afford the least bid, failed too often, or fell silent."""
+
+    item: str
+    round: int
+    bidder: str
+    reason: WithdrawalReason
+
+
+@dataclass(frozen=True, slots=True)
+class RoundClosed(PublicEvent):
+    """A round brought a bid; the leader is drawn by lot among equal highest bids."""
+
+    item: str
+    round: int
+    leader: str
+    price: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Closing(PublicEvent):
+    """The bidding for something is over, by whichever rules; the auctioneer pauses, so that bidders may think."""
+
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSold(Closing):
+    """The hammer falls: the winner pays its bid."""
+
+    winner: str
+    price: Money
+
+
+@dataclass(frozen=True, slots=True)
+class ItemUnsold(Closing):
+    """Nobody wanted the item."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRevealed(PublicEvent):
+    """After the hammer the auctioneer announces what the item was truly worth."""
+
+    item: str
+    true_value: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(PublicEvent):
+    """Bidders may think: before the first item (`closed` is empty), after each hammer, and when all is `over`."""
+
+    closed: tuple[str, ...]
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SaleClosed(PublicEvent):
+    """The last hammer has fallen and the last thought is written."""
+
+
+# ---------------------------------------------------------------- private: one bidder (what it concludes: `thoughts`)
+
+
+@dataclass(frozen=True, slots=True)
+class BidderSeated(PrivateEvent):
+    """What a bidder brings and knows: budget, estimates, whom it acts as (weight by text), what it wants.
+
+    `rivals` holds the weights of its rivals' personas by id, where it is told them. Where the rules of the game say
+    what there is to spend and to win, `budget` is 0, and the objective goes without saying.
+    """
+
+    budget: Money
+    estimates: dict[str, Money]
+    personas: dict[str, float]
+    objective: str
+    rivals: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What it brings, and what it is told of others."""
+        said = []
+        if self.budget:
+            said.append(f"Only you know: your budget is {dollars(self.budget)}, and your objective: {self.objective}.")
+        if self.estimates:
+            guesses = "; ".join(f"{item} {dollars(guess)}" for item, guess in self.estimates.items())
+            said.append(f"Only you know your estimates: {guesses}.")
+        for text, weight in self.personas.items():
+            said.append(f"You act as: {text}" if weight == 1 else f"A share of {weight:g} of you acts as: {text}")
+        for rival, weights in self.rivals.items():
+            kinds = "; ".join(f"{kind} {weight:g}" for kind, weight in weights.items())
+            said.append(f"You know what {rival} is like: {kinds}.")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogShown(PrivateEvent):
+    """A bidder with a theory of mind learns which kinds of buyers there may be: texts of personas by id."""
+
+    personas: dict[str, str]
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The kinds of buyers."""
+        return tuple(f"There may be a buyer of the kind {kind}: {text}" for kind, text in self.personas.items())
+
+
+@dataclass(frozen=True, slots=True)
+class BidFailed(PrivateEvent):
+    """A bid that was refused, and why; private, for the reason may tell a budget."""
+
+    item: str
+    round: int
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(PrivateEvent):
+    """What an agent of yours or a person said to the call before it; it can't be asked for twice, so it is kept."""
+
+    words: str
+
+
+# ---------------------------------------------------------------- the analyst's
+
+
+@dataclass(frozen=True, slots=True)
+class LogOpened(AnalystEvent):
+    """The first line of a log; `token` tells two runs of one name apart."""
+
+    schema: int
+    harbor: str
+    run: str
+    seed: int
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemLabelled(AnalystEvent):
+    """The ground truth of an item: its true value, and the persona it was written for ("" if none)."""
+
+    item: str
+    true_value: Money
+    persona: str
+
+
+@dataclass(frozen=True, slots=True)
+class BidderLabelled(AnalystEvent):
+    """The ground truth of a bidder: weights of its personas by id, and what plays it (a model, a rule, an agent)."""
+
+    bidder: str
+    personas: dict[str, float]
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled(AnalystEvent):
+    """One model call: who asked for what, tokens, cost in dollars (None if unknown), start and length in seconds."""
+
+    bidder: str
+    purpose: str
+    model: str
+    prompt: str
+    attempt: int
+    outcome: Literal["ok", "unreadable", "failed"]
+    input_tokens: int
+    output_tokens: int
+    cost_dollars: float | None
+    cached: bool
+    began: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeatFailed(AnalystEvent):
+    """A seat that raised or ran out of time; the auction went on without its answer."""
+
+    bidder: str
+    kind: Literal["error", "timeout"]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtFailed(AnalystEvent):
+    """A thought at a pause for which the model gave nothing usable; the bidder goes on with what it had."""
+
+    bidder: str
+    purpose: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesOpened(AnalystEvent):
+    """A series of this many auctions begins; what follows is in a log for each of them, and here in brief.
+
+    `players` says what plays each bidder, as in `BidderLabelled`.
+    """
+
+    auctions: int
+    players: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AuctionHeld(AnalystEvent):
+    """An auction of a series is over: its number and seed, everyone's rank by profit, profit, and what was learned."""
+
+    auction: int
+    seed: int
+    ranks: dict[str, int]
+    profits: dict[str, Money]
+    learnings: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesClosed(AnalystEvent):
+    """The last auction of a series is over."""
+
+
+CLOCK_FIELDS = frozenset({"at", "began", "seconds", "run", "token", "digest"})
+"""Fields of a log line that differ between two runs of one seed."""

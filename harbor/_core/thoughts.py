@@ -1,0 +1,166 @@
+"""What a bidder concludes, as private events: plans, decisions, profiles, predictions, strategies, beliefs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from harbor._core.events import PrivateEvent
+from harbor._core.money import Claim
+
+StrategicAction = Literal["A", "B", "C", "D", "E", "F"]
+MemoryKind = Literal["learning", "episode", "dossier"]
+RAISING: frozenset[StrategicAction] = frozenset({"A", "B", "C"})
+"""The strategic actions that a bid follows from; a withdrawal follows from the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(PrivateEvent):
+    """A plan: its text and a priority from 1 to 3 for each item still to come."""
+
+    text: str
+    priorities: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(PrivateEvent):
+    """Why a bidder answered as it did; `amount` is None for a withdrawal.
+
+    `contradicts` says that the answer does not follow from the strategic action chosen before it.
+    """
+
+    item: str
+    round: int
+    attempt: int
+    reasons: str
+    amount: Claim | None
+    contradicts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled(PrivateEvent):
+    """What a bidder makes of one rival: a weight from -1 to 1 per persona of the catalog.
+
+    `closed` is the item that it learned from; `repaired` counts weights that were clipped, missing or of no persona.
+    """
+
+    rival: str
+    closed: str
+    weights: dict[str, float]
+    repaired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored(PrivateEvent):
+    """How a bidder thinks that one rival profiles it; fields as in `Profiled`."""
+
+    rival: str
+    closed: str
+    weights: dict[str, float]
+    repaired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """How much a rival probably wants an item, from 0 to 1, and up to what price in dollars.
+
+    `expects_me` is how much it thinks that this bidder wants the item (None without second-order theory of mind).
+    """
+
+    rival: str
+    interest: float
+    limit: Claim
+    expects_me: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted(PrivateEvent):
+    """What a bidder expects of its rivals on the coming item."""
+
+    item: str
+    predictions: tuple[Prediction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategized(PrivateEvent):
+    """The strategic action chosen for a bid, A to F, and why.
+
+    Source: Harbor, Table 1.
+    """
+
+    item: str
+    round: int
+    attempt: int
+    action: StrategicAction
+    reasons: str
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """An item and what was paid for it."""
+
+    item: str
+    price: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """A bidder's notebook of the sale: its own budget left, everyone's profit, everyone's winning bids.
+
+    `profits` is empty where true values are not revealed.
+    """
+
+    budget: Claim
+    profits: dict[str, Claim]
+    wins: dict[str, tuple[Win, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Believed(PrivateEvent):
+    """A belief update: what was said first, how many fields of it were wrong, and what is held from here on."""
+
+    closed: tuple[str, ...]
+    said: Belief
+    errors_self: int
+    errors_others: int
+    fields_self: int
+    fields_others: int
+    held: Belief
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something remembered of earlier auctions: a general learning, an episode of one sale, or a rival's dossier."""
+
+    kind: MemoryKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled(PrivateEvent):
+    """What a bidder recalls of earlier auctions for the coming `item`."""
+
+    item: str
+    memories: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned(PrivateEvent):
+    """The general learnings that a bidder takes from this auction and those before it, as a short list."""
+
+    learnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered(PrivateEvent):
+    """How many memories of each kind a bidder put in its store."""
+
+    kept: dict[MemoryKind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected(PrivateEvent):
+    """What a player expects each rival to bid next, in the unit of the game, after the day or run that has `closed`."""
+
+    closed: str
+    bids: dict[str, Claim]

@@ -1,0 +1,140 @@
+"""The beauty contest: everyone picks a number, and who is closest to a fraction of the mean wins a prize.
+
+For a fraction below 1 the one equilibrium is that all pick 0; for 1, any number that all pick, so that no number can
+be said to be off it: then the label holds no actions, only the even split that all these equilibria come to.
+Source: EconArena, sec. A.1 (Moulin 1986, Nagel 1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from harbor._config.rules import BeautyRules, Ratio
+from harbor._core.asks import Action, Ask
+from harbor._core.events import Event
+from harbor._core.money import CENT, Claim, Money, dollars
+from harbor._games.mechanism import NUMBER_STEP
+from harbor._games.session import (
+    RunClosed,
+    RunLabelled,
+    RunSettled,
+    Session,
+    SessionOpened,
+    State,
+    amount_of,
+    name_of,
+)
+
+GROUPS = {"L": (10, 100), "M": (100, 1_000), "H": (1_000, 10_000)}
+"""Where the bound is drawn from; the upper end is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeautyOpened(SessionOpened):
+    """A session of beauty contests begins: numbers from 0 to `bound`, the fraction of their mean, the prize."""
+
+    bound: Claim
+    fraction: Ratio
+    prize: Money
+
+    @property
+    def rules(self) -> str:
+        """The rules of one run in words."""
+        return (
+            f"Each picks a number from 0 to {self.bound:f}; who is closest to {self.fraction} of the mean of all "
+            f"numbers wins {dollars(self.prize)}; equals split it."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PrizeAwarded(RunClosed):
+    """A contest is over; `target` is the fraction of the mean, rounded (None: not shown, or nobody picked)."""
+
+    target: Claim | None
+
+    @property
+    def words(self) -> str:
+        """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown, number by number."""
+        picks = [
+            f"{name} picked {'nothing' if number is None else format(number, 'f')}."
+            for name, number in self.actions.items()
+        ]
+        target = [] if self.target is None else [f"The target was {self.target:f}: {' and '.join(self.winners)} won."]
+        return (f"{self.item} is over.".capitalize(), *picks, *target)
+
+
+@dataclass(frozen=True)
+class Beauty(Session):
+    """The rules of a session of beauty contests.
+
+    Args:
+        bidders: in seat order.
+        options: runs, what is shown, the fraction, the prize.
+        bound: the highest number that may be picked.
+    """
+
+    options: BeautyRules
+    bound: Decimal
+
+    def opened(self) -> BeautyOpened:
+        """Give the opening of the session."""
+        return BeautyOpened(*self.facts(), self.bound, self.options.fraction, self.options.prize)
+
+    def tell(self, run: int) -> list[Event]:
+        """Tell nobody anything: all is known."""
+        return []
+
+    def ask(self, bidder: str, state: State) -> Ask:
+        """Ask for a number."""
+        return Ask(bidder, name_of(state.run), 1, Decimal(0), self.bound, unit="number")
+
+    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+        """Award the prize."""
+        item = name_of(state.run)
+        picks = {name: amount_of(actions[name]) for name in self.bidders}
+        picked = {name: number for name, number in picks.items() if number is not None}
+        prizes = award(picked, self.options.fraction, self.options.prize)
+        settled = [
+            RunSettled(name, item, number, name in prizes, Decimal(0), Decimal(0), prizes.get(name, Decimal(0)))
+            for name, number in picks.items()
+        ]
+        zeros = dict.fromkeys(self.bidders, Decimal(0))
+        best = zeros if self.options.fraction < 1 else {}
+        labelled = RunLabelled(item, best, award(zeros, self.options.fraction, self.options.prize))
+        if self.options.shown == "nothing":
+            return [*settled, labelled, PrizeAwarded(item, {}, (), None)]
+        aim = round(target(list(picked.values()), self.options.fraction), 6) if picked else None
+        shown = None if aim is None else Decimal(aim.numerator) / Decimal(aim.denominator)
+        return [*settled, labelled, PrizeAwarded(item, picks, tuple(prizes), shown)]
+
+
+def target(numbers: Sequence[Decimal], fraction: Fraction) -> Fraction:
+    """Give the exact fraction of the mean."""
+    return fraction * sum(map(Fraction, numbers), Fraction(0)) / len(numbers)
+
+
+def award(picked: Mapping[str, Decimal], fraction: Fraction, prize: Decimal) -> dict[str, Decimal]:
+    """Give the winners and their parts of the prize in dollars.
+
+    Ties split it evenly; the cents that can't be split go to the first of them, one each, so that none is lost.
+    """
+    if not picked:
+        return {}
+    aim = target(list(picked.values()), fraction)
+    distance = {name: abs(Fraction(number) - aim) for name, number in picked.items()}
+    winners = [name for name in picked if distance[name] == min(distance.values())]
+    each, left = divmod(int(prize / CENT), len(winners))
+    return {name: (each + (place < left)) * CENT for place, name in enumerate(winners)}
+
+
+def best_response(others: Sequence[Decimal], fraction: Fraction) -> Decimal:
+    """Give the number that hits the target when the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
+    best = fraction * sum(map(Fraction, others), Fraction(0)) / (len(others) + 1 - fraction)
+    return (Decimal(best.numerator) / Decimal(best.denominator)).quantize(NUMBER_STEP)

@@ -1,0 +1,201 @@
+"""The ascending (English) auction: items one after another, rounds of simultaneous bids, budgets.
+
+Source: Chen et al. 2023, sec. 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Decimal
+from random import Random
+from typing import NamedTuple
+
+from harbor._config.auction import Rules
+from harbor._core.asks import Action, Ask, Bid
+from harbor._core.events import (
+    BidderWithdrew,
+    BidPlaced,
+    Event,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    PriceLowered,
+    RoundClosed,
+    SaleOpened,
+    ValueRevealed,
+)
+from harbor._core.money import CENT, DOLLAR, to_cents
+
+
+class Item(NamedTuple):
+    """An item as the rules know it: its public lot and its hidden true value in dollars."""
+
+    lot: Lot
+    true_value: Decimal
+
+
+class State(NamedTuple):
+    """Where the auction stands.
+
+    `number` is the index of the item under the hammer: -1 before the doors open, the number of items at the end.
+    `active` holds who has not withdrawn from it, in seat order; `price` is the highest bid of the rounds before.
+    """
+
+    number: int
+    budgets: Mapping[str, Decimal]
+    item: str = ""
+    start: Decimal = Decimal(0)
+    increment: Decimal = DOLLAR
+    lowered: int = 0
+    round: int = 0
+    active: tuple[str, ...] = ()
+    leader: str | None = None
+    price: Decimal = Decimal(0)
+
+    @property
+    def minimum(self) -> Decimal:
+        """The least legal bid of this round in dollars."""
+        return self.start if self.leader is None else self.price + self.increment
+
+
+@dataclass(frozen=True)
+class English:
+    """The rules of one sale.
+
+    Args:
+        items: what is sold, in order.
+        budgets: dollars per bidder; the order is the seat order.
+        options: least raise, lowering of unsold items, what is revealed.
+    """
+
+    items: tuple[Item, ...]
+    budgets: Mapping[str, Decimal]
+    options: Rules = Rules()
+
+    def start(self) -> State:
+        """Give the state before the doors open."""
+        return State(number=-1, budgets=dict(self.budgets))
+
+    def asks(self, state: State) -> Sequence[Ask]:
+        """Ask everyone who has not withdrawn from the item and does not lead; all of them can pay the least bid."""
+        minimum = state.minimum
+        return [
+            Ask(bidder, state.item, state.round, minimum, state.budgets[bidder])
+            for bidder in state.active
+            if bidder != state.leader
+        ]
+
+    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Close a round: bids and withdrawals, the leader, then the hammer and the next item if it is time."""
+        if state.number < 0:
+            lots = tuple(item.lot for item in self.items)
+            opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
+            return [opened, *self._open_next(state)]
+        return list(self._close_round(state, actions, rng))
+
+    def apply(self, state: State, event: Event) -> State:
+        """Give the state after an event."""
+        match event:
+            case BidPlaced():  # by far the commonest, so it comes first; the round's close says who leads
+                return state
+            case BidderWithdrew(bidder=bidder):
+                number, budgets, item, start, increment, lowered, held, active, leader, price = state
+                active = tuple([name for name in active if name != bidder])
+                return State(number, budgets, item, start, increment, lowered, held, active, leader, price)
+            case RoundClosed(leader=leader, price=price):
+                number, budgets, item, start, increment, lowered, held, active, _, _ = state
+                return State(number, budgets, item, start, increment, lowered, held + 1, active, leader, price)
+            case ItemOpened(item=item, start=start, increment=increment):
+                everyone = tuple(self.budgets)
+                return State(state.number + 1, state.budgets, item, start, increment, 0, 1, everyone)
+            case PriceLowered(item=item, start=start, increment=increment):
+                everyone = tuple(self.budgets)
+                return State(state.number, state.budgets, item, start, increment, state.lowered + 1, 1, everyone)
+            case ItemSold(winner=winner, price=price):
+                budgets = {**state.budgets, winner: state.budgets[winner] - price}
+                return State(state.number, budgets)
+            case ItemUnsold():
+                return State(state.number, state.budgets)
+            case _:
+                return state
+
+    def _close_round(self, state: State, actions: Mapping[str, Action], rng: Random) -> Iterator[Event]:
+        bids: dict[str, Decimal] = {}
+        staying = []
+        for bidder in state.active:
+            action = actions.get(bidder)
+            if isinstance(action, Bid):
+                bids[bidder] = action.amount
+                yield BidPlaced(state.item, state.round, bidder, action.amount)
+            elif bidder != state.leader:
+                reason = action.reason if action else "declined"
+                yield BidderWithdrew(state.item, state.round, bidder, reason)
+                continue
+            staying.append(bidder)
+        if not bids:
+            yield from self._hammer(state, state.leader, state.price)
+            return
+        price = max(bids.values())
+        leader = rng.choice([bidder for bidder, amount in bids.items() if amount == price])
+        yield RoundClosed(state.item, state.round, leader, price)
+        rivals = [bidder for bidder in staying if bidder != leader]
+        broke = [bidder for bidder in rivals if state.budgets[bidder] < price + state.increment]
+        for bidder in broke:
+            yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
+        if len(broke) == len(rivals):  # so it is where the first round brings one bid: the others have withdrawn
+            yield from self._hammer(state, leader, price)
+
+    def _hammer(self, state: State, winner: str | None, price: Decimal) -> Iterator[Event]:
+        """Sell to the leader; with none, offer the item again at a lower price or give it up. Then open the next."""
+        if winner is None and self._may_lower(state):
+            lowered = self._lower(state)
+            yield lowered
+            wanted = yield from self._call(self.apply(state, lowered))
+            if wanted:
+                return
+        verdict = ItemUnsold(state.item) if winner is None else ItemSold(state.item, winner, price)
+        yield verdict
+        yield from self._reveal(state)
+        yield from self._open_next(self.apply(state, verdict))
+
+    def _open_next(self, state: State) -> Iterator[Event]:
+        """Bring items under the hammer until one has somebody to ask."""
+        for item in self.items[state.number + 1 :]:
+            opened = ItemOpened(item.lot.name, item.lot.start, self._increment(item.lot.start))
+            yield opened
+            state = self.apply(state, opened)
+            wanted = yield from self._call(state)
+            if wanted:
+                return
+            yield ItemUnsold(state.item)
+            yield from self._reveal(state)
+
+    def _call(self, state: State) -> Generator[Event, None, bool]:
+        """Send away who cannot pay the starting price, lowering it while that is everyone; say if anyone is left."""
+        while True:
+            broke = [bidder for bidder, budget in state.budgets.items() if budget < state.start]
+            for bidder in broke:
+                yield BidderWithdrew(state.item, 1, bidder, "cannot afford")
+            if len(broke) < len(state.budgets):
+                return True
+            if not self._may_lower(state):
+                return False
+            lowered = self._lower(state)
+            yield lowered
+            state = self.apply(state, lowered)
+
+    def _reveal(self, state: State) -> Iterator[Event]:
+        if self.options.reveal == "true value":
+            yield ValueRevealed(state.item, self.items[state.number].true_value)
+
+    def _may_lower(self, state: State) -> bool:
+        return state.lowered < self.options.lowerings
+
+    def _lower(self, state: State) -> PriceLowered:
+        start = max(CENT, to_cents(state.start * (1 - self.options.lowering_share)))
+        return PriceLowered(state.item, start, self._increment(start))
+
+    def _increment(self, start: Decimal) -> Decimal:
+        return max(DOLLAR, (start * self.options.increment_share).quantize(DOLLAR, rounding=ROUND_DOWN))

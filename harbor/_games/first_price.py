@@ -1,0 +1,40 @@
+"""The first-price sealed-bid auction: the highest bid wins and is paid.
+
+It has no dominant bid, and its equilibrium depends on what bidders believe of each other's values; none is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from harbor._games.private_values import Bids, Outcome, PrivateValues, ranked
+from harbor._games.session import SessionOpened
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPriceOpened(SessionOpened):
+    """A session of first-price auctions begins."""
+
+    @property
+    def rules(self) -> str:
+        """The rules of one run in words."""
+        return "Each seals one bid; the highest wins the item and pays what it bid; of equals, the first named."
+
+
+class FirstPrice(PrivateValues):
+    """The rules of a session of first-price auctions."""
+
+    def opened(self) -> FirstPriceOpened:
+        """Give the opening of the session."""
+        return FirstPriceOpened(*self.facts())
+
+    def outcome(self, bids: Bids) -> Outcome:
+        """Say who wins and what is paid."""
+        order = ranked(bids)
+        return Outcome(*order[0]) if order else Outcome(None, Decimal(0))
+
+    def equilibrium(self, values: Mapping[str, Decimal]) -> None:
+        """Claim no equilibrium."""
+        return

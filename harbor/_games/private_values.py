@@ -1,0 +1,182 @@
+"""What auctions with private values share: values drawn for one bidder's eyes, assets that cap bids, a fee.
+
+Assets after a run are cash plus the value of the item if it was won. Every run begins with the same assets.
+Source: EconArena, sec. 4.2 and A.2.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from typing import NamedTuple
+
+from harbor._config.rules import ValueRules
+from harbor._core.asks import Action, Ask
+from harbor._core.events import Event, PrivateEvent
+from harbor._core.money import CENT, Money, dollars, to_cents
+from harbor._games.session import RunClosed, RunLabelled, RunSettled, Session, State, amount_of, broke_a_rule, name_of
+
+GROUPS = {"L": (50, 10, 100), "M": (500, 100, 1_000), "H": (5_000, 1_000, 10_000)}
+"""Mean and standard deviation of the values, and assets, in dollars."""
+
+Bids = Mapping[str, Decimal | None]
+"""Bids in seat order; None: no bid."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDrawn(PrivateEvent):
+    """What the item of a run is worth to a bidder, and what it can spend; `capped`: the value is above its assets."""
+
+    item: str
+    value: Money
+    assets: Money
+    capped: bool
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The value."""
+        capped = f", more than the {dollars(self.assets)} that you can bid" if self.capped else ""
+        return (f"Only you know: the item of {self.item} is worth {dollars(self.value)} to you{capped}.",)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAllotted(RunClosed):
+    """The item has found its buyer, or none; values are there only where the session shows them."""
+
+    values: dict[str, Money]
+    price: Money | None
+
+    @property
+    def words(self) -> str:
+        """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown, bid by bid."""
+        bids = [
+            f"{name} made no bid." if bid is None else f"{name} bid {dollars(bid)}."
+            for name, bid in self.actions.items()
+        ]
+        values = [f"It was worth {dollars(value)} to {name}." for name, value in self.values.items()]
+        won = [f"{name} wins and pays {dollars(self.price or Decimal(0))}." for name in self.winners]
+        return (f"{self.item} is over.".capitalize(), *bids, *won, *values)
+
+
+class Outcome(NamedTuple):
+    """Who gets the item (None: nobody), and the price in dollars."""
+
+    winner: str | None
+    price: Decimal
+
+
+@dataclass(frozen=True)
+class PrivateValues(Session):
+    """An auction of one item a run.
+
+    Args:
+        bidders: in seat order, which decides ties.
+        options: runs, what is shown, the fee.
+        values: dollars, run by run, for each bidder.
+        assets: dollars that everyone can spend in a run.
+    """
+
+    options: ValueRules
+    values: Mapping[str, Sequence[Decimal]]
+    assets: Decimal
+
+    @property
+    def stakes(self) -> tuple[Money, Money]:
+        """What everyone has in each run, and the entrance fee, in dollars."""
+        return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
+
+    @abstractmethod
+    def outcome(self, bids: Bids) -> Outcome:
+        """Say who wins and what is paid."""
+
+    def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
+        """Give the bids in equilibrium: everyone its value, as far as its assets go (None: not known)."""
+        return {name: min(value, self.assets) for name, value in values.items()}
+
+    def tell(self, run: int) -> list[Event]:
+        """Tell each bidder its value."""
+        item, assets = name_of(run), self.assets
+        return [
+            ValueDrawn(name, item, value, assets, value > assets)
+            for name, value in ((name, self.values[name][run - 1]) for name in self.bidders)
+        ]
+
+    def ask(self, bidder: str, state: State) -> Ask:
+        """Ask for a sealed bid."""
+        return Ask(bidder, name_of(state.run), 1, Decimal(0), self.assets, note=self.worth(bidder, state.run))
+
+    def worth(self, bidder: str, run: int) -> str:
+        """Tell a bidder its value in words."""
+        value = self.values[bidder][run - 1]
+        capped = ", more than your assets, which cap your bid" if value > self.assets else ""
+        return f"it is worth {dollars(value)} to you{capped}; "
+
+    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+        """Allot the item."""
+        bids = {name: amount_of(actions[name]) for name in self.bidders}
+        broke = [name for name in self.bidders if broke_a_rule(actions[name])]
+        return self.allot(state.run, bids, broke, self.options.shown)
+
+    def allot(self, run: int, bids: Bids, broke: Collection[str], show: str) -> list[Event]:
+        """Say what the bids of a run come to, for each bidder, for the analyst, and for everyone."""
+        item, outcome = name_of(run), self.outcome(bids)
+        values = {name: self.values[name][run - 1] for name in self.bidders}
+        _, fee = self.stakes
+        events: list[Event] = []
+        for name, bid in bids.items():
+            won, charged = name == outcome.winner, fee if name in broke else Decimal(0)
+            left = self.left(outcome, name, values[name]) - charged
+            events.append(RunSettled(name, item, bid, won, outcome.price if won else Decimal(0), charged, left))
+        best = self.equilibrium(values)
+        if best is not None:
+            ideal = self.outcome(best)
+            left_then = {name: self.left(ideal, name, value) for name, value in values.items()}
+            events.append(RunLabelled(item, dict(best), left_then))
+        return [*events, _shown(item, bids, values, outcome, show)]
+
+    def left(self, outcome: Outcome, name: str, value: Decimal) -> Decimal:
+        """Give a bidder's assets after a run."""
+        return self.assets - outcome.price + value if name == outcome.winner else self.assets
+
+
+def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
+    """Order the bids, the highest first; equal bids stand in seat order."""
+    return sorted(((name, bid) for name, bid in bids.items() if bid is not None), key=lambda pair: -pair[1])
+
+
+def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[str, tuple[Decimal, ...]]:
+    """Give each bidder a value for every run: the given ones, else drawn from its group, a cent at least.
+
+    Raises:
+        ValueError: values are given, but not for this bidder or not for every run.
+    """
+    if not rules.values:
+        return {name: tuple(_draw(rules.group, rng) for _ in range(rules.runs)) for name in bidders}
+    values = {}
+    for name in bidders:
+        given = rules.values.get(name, ())
+        if len(given) not in (1, rules.runs):
+            raise ValueError(
+                f"rules.values holds {len(given)} values for {name!r}; give 1, or one for each of the runs"
+            )
+        values[name] = given * rules.runs if len(given) == 1 else given
+    return values
+
+
+def _draw(group: str, rng: Random) -> Decimal:
+    mean, deviation, _ = GROUPS[group]
+    return max(CENT, to_cents(Decimal(repr(rng.gauss(mean, deviation)))))
+
+
+def _shown(item: str, bids: Bids, values: Mapping[str, Decimal], outcome: Outcome, show: str) -> ItemAllotted:
+    if show == "nothing":
+        return ItemAllotted(item, {}, (), {}, None)
+    winners = () if outcome.winner is None else (outcome.winner,)
+    price = outcome.price if winners else None
+    return ItemAllotted(item, dict(bids), winners, dict(values) if show == "actions and values" else {}, price)

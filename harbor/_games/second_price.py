@@ -1,0 +1,37 @@
+"""The second-price sealed-bid auction: the highest bid wins and pays the second-highest.
+
+To bid one's private value is dominant, and the equilibrium. Source: EconArena, sec. 3.1 and A.1 (Vickrey 1961).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from harbor._games.private_values import Bids, Outcome, PrivateValues, ranked
+from harbor._games.session import SessionOpened
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPriceOpened(SessionOpened):
+    """A session of second-price auctions begins."""
+
+    @property
+    def rules(self) -> str:
+        """The rules of one run in words."""
+        return "Each seals one bid; the highest wins the item and pays the second-highest; of equals, the first named."
+
+
+class SecondPrice(PrivateValues):
+    """The rules of a session of second-price auctions; a lone bid pays nothing."""
+
+    def opened(self) -> SecondPriceOpened:
+        """Give the opening of the session."""
+        return SecondPriceOpened(*self.facts())
+
+    def outcome(self, bids: Bids) -> Outcome:
+        """Say who wins and what is paid."""
+        order = ranked(bids)
+        if not order:
+            return Outcome(None, Decimal(0))
+        return Outcome(order[0][0], order[1][1] if len(order) > 1 else Decimal(0))

@@ -1,0 +1,220 @@
+"""A session: the same one-shot game in several runs, with as much history made public as the settings say.
+
+Source: EconArena, sec. 3, 4.3 and A.1.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from types import MappingProxyType
+from typing import NamedTuple
+
+from harbor._config.rules import SessionRules
+from harbor._core.asks import Action, Ask, Bid, Withdraw
+from harbor._core.events import AnalystEvent, Closing, Event, PrivateEvent, PublicEvent
+from harbor._core.money import Claim, Money, dollars
+
+# ---------------------------------------------------------------- events
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened(PublicEvent, ABC):
+    """A session begins: who plays, how many runs, what is shown of how many past runs, and whether all are rational.
+
+    In auctions `assets` is the dollars that everyone has in each run, and `fee` what a broken rule costs; else 0.
+    """
+
+    bidders: tuple[str, ...]
+    runs: int
+    show: str
+    history: int
+    rational_rivals: bool
+    assets: Money
+    fee: Money
+
+    @property
+    def words(self) -> str:
+        """The rules, for whoever has only ears."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The rules, part by part."""
+        shown = "Nothing is shown of past runs." if self.show == "nothing" else f"Past runs are shown: {self.show}."
+        rational = ["You may count on all others being perfectly rational."] if self.rational_rivals else []
+        runs = "There is 1 run." if self.runs == 1 else f"There are {self.runs} runs, and each starts afresh."
+        return (f"Welcome, {', '.join(self.bidders)}.", self.rules, *self._stakes(), runs, shown, *rational)
+
+    def _stakes(self) -> Iterator[str]:
+        """What can be gained and lost in a run: nothing more than `rules` says where there are no assets."""
+        if self.assets:
+            yield f"In each run you have {dollars(self.assets)}, and the item a new value, told to you alone."
+            yield "Your payoff of a run is your cash, plus that value less the price if you win."
+        if self.fee:
+            yield (
+                f"Only if all your attempts to answer a call fail, an entrance fee of {dollars(self.fee)} is charged; "
+                "to withdraw costs nothing."
+            )
+        else:
+            yield "No fee is charged for an answer that fails."
+
+    @property
+    @abstractmethod
+    def rules(self) -> str:
+        """The rules of one run in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOpened(PublicEvent):
+    """A run begins."""
+
+    item: str
+
+    @property
+    def words(self) -> str:
+        """Its name."""
+        return f"Here is {self.item}."
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettled(PrivateEvent):
+    """What a run brought a bidder: its action (None: none), dollars paid, fee for a broken rule, assets after it."""
+
+    item: str
+    action: Claim | None
+    won: bool
+    paid: Money
+    fee: Money
+    assets: Money
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What came of it; what is zero goes without saying."""
+        paid = f" and pay {dollars(self.paid)}" if self.paid else ""
+        said = [f"You win {self.item}{paid}." if self.won else f"You do not win {self.item}."]
+        if self.fee:
+            said.append(f"All your attempts at an answer failed: that costs the entrance fee of {dollars(self.fee)}.")
+        if self.assets:
+            said.append(f"After {self.item} you have {dollars(self.assets)}.")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class RunClosed(Closing):
+    """A run is over; of actions and winners it tells what the session shows."""
+
+    actions: dict[str, Claim | None]
+    winners: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLabelled(AnalystEvent):
+    """The ground truth of a run: actions and assets in equilibrium, by bidder; no actions where many are as good."""
+
+    item: str
+    actions: dict[str, Claim]
+    assets: dict[str, Money]
+
+
+# ---------------------------------------------------------------- rules
+
+
+class State(NamedTuple):
+    """Where a session stands: the run (0 before the first), its round, and who is asked.
+
+    Where a run has several rounds, `bids` holds the highest bid of each bidder so far, and `broke` who broke a rule.
+    """
+
+    run: int = 0
+    round: int = 0
+    active: tuple[str, ...] = ()
+    bids: Mapping[str, Decimal] = MappingProxyType({})
+    broke: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Session(ABC):
+    """The rules that all games of a session share; each game says what a run is.
+
+    Args:
+        bidders: in seat order, which decides ties.
+        options: runs, history, what is shown.
+    """
+
+    bidders: tuple[str, ...]
+    options: SessionRules
+
+    def start(self) -> State:
+        """Give the state before the doors open."""
+        return State()
+
+    def asks(self, state: State) -> Sequence[Ask]:
+        """Ask everyone who is in the run."""
+        return [self.ask(bidder, state) for bidder in state.active]
+
+    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Close the run and open the next, while there is one."""
+        if not state.run:
+            return [self.opened(), *self.open_run(1)]
+        return [*self.close_run(state, actions), *self.open_next(state)]
+
+    def apply(self, state: State, event: Event) -> State:
+        """Give the state after an event."""
+        match event:
+            case RunOpened():
+                return State(state.run + 1, 1, self.bidders)
+            case RunClosed():
+                return State(state.run)
+            case _:
+                return state
+
+    def open_run(self, run: int) -> list[Event]:
+        """Begin a run and tell each bidder what it alone may know."""
+        return [RunOpened(name_of(run)), *self.tell(run)]
+
+    def open_next(self, state: State) -> list[Event]:
+        """Begin the run after this one, if there is one."""
+        return self.open_run(state.run + 1) if state.run < self.options.runs else []
+
+    def facts(self) -> tuple[tuple[str, ...], int, str, int, bool, Money, Money]:
+        """Give what every opening tells."""
+        options = self.options
+        return self.bidders, options.runs, options.shown, options.history, options.rational_rivals, *self.stakes
+
+    @property
+    def stakes(self) -> tuple[Money, Money]:
+        """What everyone has in each run, and what a broken rule costs, in dollars; 0 without assets."""
+        return Decimal(0), Decimal(0)
+
+    @abstractmethod
+    def opened(self) -> SessionOpened:
+        """Give the opening of the session."""
+
+    @abstractmethod
+    def tell(self, run: int) -> list[Event]:
+        """Give the private facts of a run."""
+
+    @abstractmethod
+    def ask(self, bidder: str, state: State) -> Ask:
+        """Ask a bidder."""
+
+    @abstractmethod
+    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+        """Say what follows from the actions."""
+
+
+def name_of(run: int) -> str:
+    """Name a run, as asks and events do."""
+    return f"run {run}"
+
+
+def amount_of(action: Action) -> Claim | None:
+    """Give what was bid, None for a withdrawal."""
+    return action.amount if isinstance(action, Bid) else None
+
+
+def broke_a_rule(action: Action) -> bool:
+    """Say whether a bidder never came to a legal answer."""
+    return isinstance(action, Withdraw) and action.reason == "failed bids"

@@ -1,0 +1,238 @@
+"""The Water Allocation Challenge: residents seal a bid each day for the water they need, and live on it.
+
+Source: Alympics (Mao et al. 2024), sec. 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from typing import NamedTuple
+
+from harbor._config.rules import Resident
+from harbor._core.asks import Action, Ask, Bid, Withdraw
+from harbor._core.events import Closing, Event, PublicEvent
+from harbor._core.money import CENT, Money, dollars
+
+HEALTH_AT_FIRST, MOST_HEALTH, HEALTH_OF_WATER = 8, 10, 2
+MOST_OFFERED = Decimal(10**12)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a resident stands: health (0: eliminated), balance in dollars, what the next dry day costs in health."""
+
+    health: int
+    balance: Money
+    dry: int
+
+
+# ---------------------------------------------------------------- events
+
+
+@dataclass(frozen=True, slots=True)
+class WaterOpened(PublicEvent):
+    """The game begins: who needs and earns what, how long it lasts, the bounds and the mean of a day's supply."""
+
+    needs: dict[str, int]
+    salaries: dict[str, Money]
+    days: int
+    least_supply: int
+    most_supply: int
+    mean_supply: float
+
+    @property
+    def words(self) -> str:
+        """The rules, for whoever has only ears."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The rules, part by part."""
+        people = "; ".join(
+            f"{name} needs {need} units a day and earns {dollars(self.salaries[name])}"
+            for name, need in self.needs.items()
+        )
+        return (
+            f"Welcome. Live through {self.days} days without rain.",
+            f"{people}.",
+            f"Each day {self.least_supply} to {self.most_supply} units of water are there.",
+            "Each day you seal one bid for all you need: the highest bid that still fits is served first, equal bids "
+            "by the smaller need.",
+            f"Who is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}; the first dry day in "
+            "a row costs 1 health, the second 2, and so on.",
+            f"You begin with {HEALTH_AT_FIRST}; at 0 you are out.",
+            "Once the water is allocated, all bids, healths and balances are made known.",
+            "A bid above your balance fails; if you put no other in its place, it is made known all the same.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DayOpened(PublicEvent):
+    """A day begins: salaries are paid, and the supply is known."""
+
+    item: str
+    supply: int
+
+    @property
+    def words(self) -> str:
+        """The supply."""
+        return f"It is {self.item}: salaries are paid, and {self.supply} units of water are there."
+
+
+@dataclass(frozen=True, slots=True)
+class DayClosed(Closing):
+    """The water is allocated, and everything is made known: bids in dollars (None: no bid), who is served, statuses.
+
+    `over_balance` names those whose bid was above their balance, and so could not win. `statuses` holds who was alive.
+    """
+
+    bids: dict[str, Money | None]
+    over_balance: tuple[str, ...]
+    served: tuple[str, ...]
+    statuses: dict[str, Status]
+
+    @property
+    def words(self) -> str:
+        """Every bid and every status."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """Every bid and every status, each by itself; who is eliminated is told so to its face."""
+        statuses = [self._status(name, hearer) for name in self.statuses]
+        return (*map(self._bid, self.bids), *statuses)
+
+    def _bid(self, name: str) -> str:
+        bid = self.bids[name]
+        if bid is None:
+            return f"{name} makes no bid."
+        verdict = "above its balance" if name in self.over_balance else "served" if name in self.served else "dry"
+        return f"{name} bids {dollars(bid)}: {verdict}."
+
+    def _status(self, name: str, hearer: str) -> str:
+        status = self.statuses[name]
+        if not status.health:
+            return "You are eliminated, and out of the game." if name == hearer else f"{name} is eliminated."
+        return f"{name} has health {status.health} and {dollars(status.balance)}; a dry day would cost {status.dry}."
+
+
+# ---------------------------------------------------------------- rules
+
+
+class State(NamedTuple):
+    """Where the game stands: the day (0 before the first), its supply, statuses, and whether bids are awaited."""
+
+    day: int
+    supply: int
+    statuses: Mapping[str, Status]
+    open: bool
+
+    @property
+    def living(self) -> list[str]:
+        """Who is alive, in seat order."""
+        return [name for name, status in self.statuses.items() if status.health]
+
+
+@dataclass(frozen=True)
+class Water:
+    """The rules of one game.
+
+    Args:
+        residents: needs and salaries; the order is the seat order.
+        supplies: units of water, day by day.
+        bounds: the least and the most supply of a day, as announced.
+        mean_supply: the expected supply of a day (None: the middle of the bounds).
+    """
+
+    residents: Mapping[str, Resident]
+    supplies: Sequence[int]
+    bounds: tuple[int, int]
+    mean_supply: float | None = None
+
+    def start(self) -> State:
+        """Give the state before the first day."""
+        return State(0, 0, dict.fromkeys(self.residents, Status(HEALTH_AT_FIRST, Decimal(0), 1)), open=False)
+
+    def asks(self, state: State) -> Sequence[Ask]:
+        """Ask the living, each up to its balance."""
+        if not state.open:
+            return []
+        item = f"day {state.day}"
+        return [Ask(name, item, 1, Decimal(0), state.statuses[name].balance) for name in state.living]
+
+    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Allocate the water of the day and open the next, while there is one and somebody to see it."""
+        if not state.day:
+            return [self._opened(), self._day(1)]
+        closed = self._close(state, actions, rng)
+        alive = any(status.health for status in closed.statuses.values())
+        if alive and state.day < len(self.supplies):
+            return [closed, self._day(state.day + 1)]
+        return [closed]
+
+    def apply(self, state: State, event: Event) -> State:
+        """Give the state after an event."""
+        match event:
+            case DayOpened(supply=supply):
+                return State(state.day + 1, supply, dict(self._paid(state)), open=True)
+            case DayClosed(statuses=statuses):
+                return State(state.day, state.supply, {**state.statuses, **statuses}, open=False)
+            case _:
+                return state
+
+    def _opened(self) -> WaterOpened:
+        needs = {name: resident.need for name, resident in self.residents.items()}
+        salaries = {name: resident.salary for name, resident in self.residents.items()}
+        mean = sum(self.bounds) / 2 if self.mean_supply is None else self.mean_supply
+        return WaterOpened(needs, salaries, len(self.supplies), *self.bounds, mean)
+
+    def _day(self, day: int) -> DayOpened:
+        return DayOpened(f"day {day}", self.supplies[day - 1])
+
+    def _paid(self, state: State) -> Iterator[tuple[str, Status]]:
+        for name, status in state.statuses.items():
+            salary = self.residents[name].salary if status.health else 0
+            yield name, Status(status.health, status.balance + salary, status.dry)
+
+    def _close(self, state: State, actions: Mapping[str, Action], rng: Random) -> DayClosed:
+        bids: dict[str, Decimal | None] = {}
+        over = []
+        for name in state.living:
+            action = actions.get(name, Withdraw())
+            if isinstance(action, Bid):
+                bids[name] = action.amount
+            else:
+                bids[name] = _over_balance(action, state.statuses[name].balance)
+                if bids[name] is not None:
+                    over.append(name)
+        valid = {name: bid for name, bid in bids.items() if bid is not None and name not in over}
+        served = self._allocate(valid, state.supply, rng)
+        paid = {name: valid[name] for name in served}
+        statuses = {name: after(state.statuses[name], paid.get(name)) for name in bids}
+        return DayClosed(f"day {state.day}", bids, tuple(over), served, statuses)
+
+    def _allocate(self, bids: Mapping[str, Decimal], supply: int, rng: Random) -> tuple[str, ...]:
+        """Serve the highest bid that still fits; equal bids by the smaller need, and where that is equal, by lot."""
+        needs = {name: self.residents[name].need for name in bids}
+        served = []
+        for name in sorted(bids, key=lambda name: (-bids[name], needs[name], rng.random())):
+            if needs[name] <= supply:
+                supply -= needs[name]
+                served.append(name)
+        return tuple(served)
+
+
+def after(status: Status, paid: Decimal | None) -> Status:
+    """Give the status after a day: with water for what was paid, or without (None)."""
+    if paid is None:
+        return Status(max(0, status.health - status.dry), status.balance, status.dry + 1)
+    return Status(min(MOST_HEALTH, status.health + HEALTH_OF_WATER), status.balance - paid, 1)
+
+
+def _over_balance(action: Withdraw, balance: Decimal) -> Decimal | None:
+    """Give the bid that failed for being above the balance, as it is announced all the same."""
+    offered = action.offered
+    if offered is None or not balance < offered <= MOST_OFFERED or offered % CENT:
+        return None
+    return offered

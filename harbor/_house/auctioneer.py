@@ -1,0 +1,188 @@
+"""The auctioneer's script: whom to ask at the same moment, what to do with the answers, what to say aloud.
+
+It is a generator, so that whatever carries the words (AutoGen's group chat in `harbor._room`) only has to carry them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from harbor._core.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
+from harbor._core.events import (
+    BiddersAsked,
+    BidderWithdrew,
+    BidFailed,
+    BidPlaced,
+    Closing,
+    Event,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Paused,
+    PriceLowered,
+    PublicEvent,
+    RoundClosed,
+    SaleClosed,
+    SaleOpened,
+    SeatFailed,
+    ValueRevealed,
+)
+from harbor._core.money import dollars
+from harbor._core.parsing import hear
+from harbor._games.mechanism import refusal
+from harbor._house.sale import Sale
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came back from a seat: its words, what it concluded on the way, and its failure if it has one."""
+
+    words: str = ""
+    notes: tuple[Event, ...] = ()
+    failure: SeatFailed | None = None
+
+
+Turn = Sequence[Ask | Pause]
+"""Bidders to be asked at the same moment, in seat order."""
+
+Script = Generator[Turn, Mapping[str, Said], None]
+
+
+def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Sequence[str] = ()) -> Script:
+    """Run a sale from opening to close.
+
+    Args:
+        sale: not yet open.
+        thinkers: the bidders that want to think at a pause.
+        learners: the bidders that want to think when all is over.
+        reasks: how often a failed bid is asked again before it counts as a withdrawal.
+
+    Yields:
+        a turn; send back what each of its bidders said.
+    """
+    opening = sale.settle({})
+    yield from _pause(sale, thinkers, ())
+    if closed := _closed(opening):
+        yield from _pause(sale, thinkers, closed)
+    while asks := sale.asks():
+        actions = yield from _round(sale, asks, reasks)
+        if closed := _closed(sale.settle(actions)):
+            yield from _pause(sale, thinkers, closed)
+    yield from _pause(sale, learners, (), over=True)
+    sale.record(SaleClosed())
+
+
+def _closed(events: Sequence[Event]) -> tuple[str, ...]:
+    return tuple(event.item for event in events if isinstance(event, Closing))
+
+
+def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> Script:
+    if not thinkers:
+        return
+    sale.record(Paused(closed, over))
+    said = yield [Pause(bidder, closed, over) for bidder in thinkers]
+    for bidder in thinkers:
+        _write_down(sale, said[bidder])
+
+
+def _round(sale: Sale[Any], asks: Sequence[Ask], reasks: int) -> Generator[Turn, Mapping[str, Said], dict[str, Action]]:
+    """Ask everyone of a round; ask again, a bounded number of times, who gave no legal answer."""
+    actions: dict[str, Action] = {}
+    while asks:
+        first = asks[0]
+        bidders = tuple(ask.bidder for ask in asks)
+        sale.record(BiddersAsked(first.item, first.round, first.attempt, first.minimum, bidders))
+        said = yield asks
+        again = []
+        for ask in asks:
+            _write_down(sale, said[ask.bidder])
+            action = _judge(ask, said[ask.bidder])
+            if isinstance(action, str):
+                sale.record(BidFailed(ask.bidder, ask.item, ask.round, ask.attempt, action))
+                if ask.attempt <= reasks:
+                    again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
+                    continue
+                action = Withdraw("failed bids", _offered(ask, said[ask.bidder]))
+            actions[ask.bidder] = action
+        asks = again
+    return actions
+
+
+def _write_down(sale: Sale[Any], said: Said) -> None:
+    for note in said.notes:
+        sale.record(note)
+    if said.failure is not None:
+        sale.record(said.failure)
+
+
+def _judge(ask: Ask, said: Said) -> Action | str:
+    """Give the legal action, or say why there is none."""
+    if said.failure is not None:
+        return Withdraw("fault")
+    match understood(ask, said.words):
+        case Unreadable(reason=reason):
+            return reason
+        case Bid() as bid:
+            return refusal(ask, bid) or bid
+        case withdrawal:
+            return withdrawal
+
+
+def _offered(ask: Ask, said: Said) -> Decimal | None:
+    """Give the amount of a failed bid, for rules that make it known; None where there was none to read."""
+    heard = understood(ask, said.words)
+    return heard.amount if isinstance(heard, Bid) else None
+
+
+def understood(ask: Ask, words: str) -> Answer:
+    """Read what a bidder said to an ask."""
+    return hear(words, ask.item, ask.unit)
+
+
+# ---------------------------------------------------------------- what is said aloud
+
+
+def call(ask: Ask | Pause) -> str:
+    """Speak to one bidder whose turn it is."""
+    if isinstance(ask, Pause):
+        return f"{ask.bidder}, take a moment."
+    again = f"Your bid failed: {ask.refusal}. " if ask.refusal else ""
+    before = f"{again}{ask.bidder}, your call on {ask.item}: {ask.note}"
+    if ask.unit == "number":
+        return f"{before}a number from {ask.minimum:f} to {ask.maximum:f}. Say 'I choose <number>' or 'I withdraw'."
+    if ask.minimum == ask.maximum:
+        return f"{before}exactly {dollars(ask.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
+    return (
+        f"{before}at least {dollars(ask.minimum)}, "
+        f"and you have {dollars(ask.maximum)} left. Say 'I bid $<amount>' or 'I withdraw'."
+    )
+
+
+def announce(event: Event) -> str:
+    """Speak a public event to the room; empty if it needs no words."""
+    match event:
+        case SaleOpened(bidders=bidders, lots=lots):
+            return f"Welcome. {len(lots)} items for {', '.join(bidders)}: " + "; ".join(
+                f"{lot.name} from {dollars(lot.start)}" for lot in lots
+            )
+        case ItemOpened(item=item, start=start, increment=increment):
+            return f"{item} opens at {dollars(start)}, in steps of at least {dollars(increment)}."
+        case PriceLowered(item=item, start=start):
+            return f"No bid on {item}: it comes again at {dollars(start)}."
+        case BidPlaced(bidder=bidder, amount=amount, item=item):
+            return f"{bidder} bids {dollars(amount)} on {item}."
+        case BidderWithdrew(bidder=bidder, item=item):
+            return f"{bidder} is out of {item}."
+        case RoundClosed(leader=leader, price=price, item=item):
+            return f"{leader} leads on {item} with {dollars(price)}."
+        case ItemSold(item=item, winner=winner, price=price):
+            return f"{item} is sold to {winner} for {dollars(price)}."
+        case ItemUnsold(item=item):
+            return f"{item} is not sold."
+        case ValueRevealed(item=item, true_value=true_value):
+            return f"{item} was worth {dollars(true_value)}."
+        case _:
+            return event.words if isinstance(event, PublicEvent) else ""

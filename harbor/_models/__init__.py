@@ -1,0 +1,1 @@
+"""Language models: the client, replay of recorded calls, prices."""

@@ -1,0 +1,257 @@
+"""The one doorway to models: a name becomes a LangChain chat model, a prompt becomes a validated reply.
+
+Every call, good or bad, becomes one `ModelCalled` event for the ledger, and one raw record for `calls.jsonl`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.runnables import Runnable
+from pydantic import BaseModel
+
+from harbor._config.auction import ModelSettings
+from harbor._core.errors import ConfigError, ModelError, UnreadableReply, unknown
+from harbor._core.events import Note
+from harbor._core.parsing import scrub
+from harbor._core.seeding import derive
+from harbor._models.reading import read, written
+from harbor._models.replay import Outcome, Purse, RawCall, Recording
+from harbor._simulated.chat_model import SimulatedChat
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+PROVIDERS = {
+    "openai": ("langchain_openai", "ChatOpenAI"),
+    "anthropic": ("langchain_anthropic", "ChatAnthropic"),
+    "ollama": ("langchain_ollama", "ChatOllama"),
+}
+"""Where each provider's chat model lives; the extra of the same name installs it."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A filled prompt: what never changes first, so that providers' prefix caches hit.
+
+    `name` and the hash of the unfilled text identify it in the log.
+    """
+
+    name: str
+    system: str
+    human: str
+    version: str
+
+
+@dataclass
+class Mouthpiece:
+    """A model as one bidder uses it; `ask` is the doorway.
+
+    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened). A call
+    that `recording` holds is not made again; others wait for the `purse`, if there is one.
+    """
+
+    bidder: str
+    name: str
+    chat: BaseChatModel
+    settings: ModelSettings
+    note: Note = lambda _: None
+    keep: Callable[[RawCall], None] = lambda _: None
+    clock: Callable[[], float] = time.monotonic
+    recording: Recording = field(default_factory=Recording, repr=False)
+    purse: Purse | None = None
+    _bound: dict[type[BaseModel], tuple[Runnable[Any, AIMessage], str]] = field(default_factory=dict, repr=False)
+
+    async def ask(
+        self,
+        prompt: Prompt,
+        reply_type: type[Reply],
+        check: Callable[[Reply], str] = lambda _: "",
+        repairs: int | None = None,
+    ) -> Reply:
+        """Ask for a structured reply, and again with the complaint if it can't be used.
+
+        Args:
+            prompt: what to ask.
+            reply_type: the shape of the reply.
+            check: says what is wrong with a well-formed reply; empty if nothing is.
+            repairs: how often to ask again; the model's setting by default.
+
+        Raises:
+            ModelError: the model failed.
+            UnreadableReply: it gave no usable reply within the repairs.
+        """
+        model, shape = self._bind(reply_type)
+        messages: list[BaseMessage] = [SystemMessage(prompt.system + shape), HumanMessage(prompt.human)]
+        last = 1 + (self.settings.repairs if repairs is None else repairs)
+        complaint = ""
+        for attempt in range(1, last + 1):
+            call = _Call(self, prompt, messages, attempt, self.clock())
+            message = await call.run(model)
+            reply, complaint = read(message, reply_type)
+            if reply is not None:
+                complaint = check(reply)
+            call.log("unreadable" if complaint else "ok", message, complaint)
+            if reply is not None and not complaint:
+                return reply
+            messages = [*messages, AIMessage(written(message)), HumanMessage(_REPAIR.format(complaint=complaint))]
+        raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
+
+    def _bind(self, reply_type: type[BaseModel]) -> tuple[Runnable[Any, AIMessage], str]:
+        """Bind the reply's shape as a tool, once; a model that knows no tools is told the shape instead."""
+        if reply_type not in self._bound:
+            try:
+                self._bound[reply_type] = self.chat.bind_tools([reply_type], tool_choice="any"), ""
+            except NotImplementedError:
+                schema = json.dumps(reply_type.model_json_schema(), separators=(",", ":"))
+                self._bound[reply_type] = self.chat, _SHAPE.format(schema=schema)
+        return self._bound[reply_type]
+
+
+_SHAPE = "\nReply with one JSON object of this JSON schema, and nothing else: {schema}\n"
+_REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape asked for."
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One attempt, from its start to its line in the ledger; one that is recorded is not made again."""
+
+    model: Mouthpiece
+    prompt: Prompt
+    messages: list[BaseMessage]
+    attempt: int
+    began: float
+
+    @cached_property
+    def words(self) -> list[str]:
+        return [str(message.content) for message in self.messages]
+
+    @cached_property
+    def recorded(self) -> RawCall | None:
+        return self.model.recording.call(self.model.bidder, self.prompt.name, self.attempt, self.words)
+
+    async def run(self, runnable: Runnable[Any, AIMessage]) -> AIMessage:
+        if self.recorded is not None:
+            return self._again(self.recorded)
+        if self.model.purse is not None:
+            await self.model.purse.admit()
+        try:
+            return await runnable.ainvoke(self.messages)
+        except BaseException as error:  # a cancelled call is paid for too, so it is logged
+            complaint = redact(f"{type(error).__name__}: {error}")
+            self.log("failed", AIMessage(""), complaint)
+            if isinstance(error, Exception):
+                raise ModelError(f"{self.model.name} failed: {complaint}") from error
+            raise
+
+    def _again(self, recorded: RawCall) -> AIMessage:
+        if recorded.outcome == "failed":
+            self.model.note(recorded.event)
+            raise ModelError(f"{self.model.name} failed: {recorded.error}")
+        return AIMessage(recorded.reply)
+
+    def log(self, outcome: Outcome, message: AIMessage, complaint: str) -> None:
+        call = self.recorded or self._made(outcome, message, complaint)
+        self.model.note(call.event)
+        if self.recorded is None:
+            self.model.keep(call)
+            if self.model.purse is not None:
+                self.model.purse.charge(call)
+
+    def _made(self, outcome: Outcome, message: AIMessage, complaint: str) -> RawCall:
+        model, usage = self.model, message.usage_metadata
+        cached = usage is not None and usage.get("total_cost") == 0  # LangChain's mark of a cache hit
+        return RawCall(
+            bidder=model.bidder,
+            purpose=self.prompt.name,
+            model=model.name,
+            version=self.prompt.version,
+            attempt=self.attempt,
+            outcome=outcome,
+            input_tokens=usage["input_tokens"] if usage else 0,
+            output_tokens=usage["output_tokens"] if usage else 0,
+            cost_dollars=0.0 if cached else _cost(model.settings, usage),
+            cached=cached,
+            began=round(self.began, 6),
+            seconds=round(model.clock() - self.began, 6),
+            prompt=self.words,
+            reply=written(message),
+            error=complaint,
+        )
+
+
+def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
+    if usage is None or settings.input_price is None or settings.output_price is None:
+        return None
+    return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
+
+
+def redact(text: str) -> str:
+    """Blank out API keys, those of the environment and whatever looks like one.
+
+    >>> redact("Incorrect API key provided: sk-abcdefgh12345678")
+    'Incorrect API key provided: [redacted]'
+    """
+    for name, value in os.environ.items():
+        if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:
+            text = text.replace(value, "[redacted]")
+    text = scrub(text)
+    return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)
+
+
+def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
+    """Find the settings of a model named in `models`, or as "simulated" or "provider:name"; `given` names others.
+
+    Raises:
+        ConfigError: no such model; the message names the nearest.
+    """
+    settings = models.get(name) or ModelSettings(use=name)
+    provider, _, model = settings.use.partition(":")
+    if settings.use != "simulated" and (provider not in PROVIDERS or not model):
+        names = {*models, *given, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)}
+        raise ConfigError(unknown("model", settings.use, names - {settings.use}))
+    return settings
+
+
+def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
+    """Make the chat model of a name.
+
+    Raises:
+        ConfigError: its package is not installed, or it can't be made (a missing key, say).
+    """
+    if settings.use == "simulated":
+        return SimulatedChat(settings=settings.simulated, seed=derive(seed, "model", name))
+    provider, _, model = settings.use.partition(":")
+    module, kind = PROVIDERS[provider]
+    try:
+        chat = getattr(importlib.import_module(module), kind)
+        made = chat(model=model, temperature=settings.temperature, **_retries(provider, settings))
+    except ImportError as error:
+        raise ConfigError(
+            f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
+        ) from error
+    except Exception as error:
+        complaint = (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
+        raise ConfigError(f"model {settings.use!r} can't be made: {complaint}; is its API key set?") from error
+    return made  # type: ignore[no-any-return]
+
+
+def _retries(provider: str, settings: ModelSettings) -> dict[str, int]:
+    """Give the retries of a hosted model; a local one has no such setting."""
+    return {} if provider == "ollama" else {"max_retries": settings.retries}
+
+
+def version_of(text: str) -> str:
+    """Hash the unfilled text of a prompt to 12 hex digits."""
+    return sha256(text.encode()).hexdigest()[:12]

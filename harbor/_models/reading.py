@@ -1,0 +1,36 @@
+"""Reading what a model said, as a reply of the shape asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel, ValidationError
+
+from harbor._core.parsing import scrub
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+def written(message: AIMessage) -> str:
+    """Write down what a model said: the arguments of its tool call as JSON, or its text; `read` reads either alike."""
+    return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
+
+
+def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
+    """Read a reply from a tool call or from JSON text; the complaint is empty if it could be read."""
+    try:
+        values = message.tool_calls[0]["args"] if message.tool_calls else _parse(str(message.text))
+        return reply_type.model_validate(values), ""
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        return None, f"{place}: {problem['msg']}" if place else problem["msg"]
+    except (ValueError, RecursionError):
+        return None, "it is not a JSON object"
+
+
+def _parse(text: str) -> Any:
+    """Read the first JSON object of a text, whatever stands around it; one that is cut short is not mended."""
+    return json.JSONDecoder().raw_decode(text, text.index("{"))[0]

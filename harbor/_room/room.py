@@ -1,0 +1,187 @@
+"""The room: a group chat whose manager is the auctioneer.
+
+Answers go to the auctioneer alone, and only the auctioneer speaks. The manager and the container are private modules
+of AutoGen 0.7.5; tests/test_chat.py says which of their names this one stands on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from autogen_agentchat.base import ChatAgent, Team, TerminationCondition
+from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageFactory, StopMessage, TextMessage
+from autogen_agentchat.teams import BaseGroupChat
+from autogen_agentchat.teams._group_chat._base_group_chat_manager import BaseGroupChatManager
+from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentContainer
+from autogen_core import CancellationToken
+
+from harbor._core.asks import Ask, Pause
+from harbor._core.events import EVERYONE
+from harbor._house.auctioneer import Script, announce, conduct
+from harbor._house.sale import Sale
+from harbor._room.seats import AUCTIONEER, Seat, ask_message
+
+logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces
+
+
+class Auctioneer(BaseGroupChatManager):
+    """The manager of the chat: carries the script's asks to the seats, and their answers to the script."""
+
+    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], script: Script, **named: Any) -> None:
+        super().__init__(*chat, **named)
+        self._sale = sale
+        self._seats = {seat.bidder: seat for seat in seats}
+        self._script = script
+        self._asked: tuple[str, ...] = ()
+        self._answers: dict[str, str] = {}
+        self._announcements: list[TextMessage] = []
+        self._read = 0
+        self._told = dict.fromkeys(self._seats, 0)
+        self._turn: list[BaseAgentEvent | BaseChatMessage] = []
+        self.failure: Exception | None = None
+
+    async def validate_group_state(self, messages: list[BaseChatMessage] | None) -> None:
+        """Any opening will do."""
+
+    async def reset(self) -> None:
+        """Refuse: a sale is held once.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("a sale is held once; make a new room for a new one")
+
+    async def select_speaker(self, thread: Sequence[BaseAgentEvent | BaseChatMessage]) -> list[str]:
+        """Hand the answers to the script; speak to the room; ask whom the script names, all at once."""
+        try:
+            said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
+            self._answers.clear()
+            turn = self._script.send(said) if self._asked else next(self._script)
+        except StopIteration:
+            await self._announce()
+            await self._signal_termination(StopMessage(content="The sale is closed.", source=self._name))
+            return []
+        except Exception as failure:  # AutoGen would turn it into a RuntimeError and lose what it was
+            self.failure = failure
+            await self._signal_termination(StopMessage(content="The sale broke off.", source=self._name))
+            return []
+        await self._announce()
+        self._asked = tuple(ask.bidder for ask in turn)
+        for ask in turn:
+            self._call_on(ask)
+        return [self._seats[bidder].name for bidder in self._asked]
+
+    async def update_message_thread(self, messages: Sequence[BaseAgentEvent | BaseChatMessage]) -> None:
+        """Hear the answers."""
+        await super().update_message_thread(messages)
+        self._turn.extend(messages)
+        self._answers.update({words.source: words.content for words in messages if isinstance(words, TextMessage)})
+
+    async def _apply_termination_condition(
+        self, delta: Sequence[BaseAgentEvent | BaseChatMessage], increment_turn_count: bool = False
+    ) -> bool:
+        """Show a termination condition the whole turn: AutoGen shows it the last of several speakers only."""
+        turn, self._turn = self._turn, []
+        return await super()._apply_termination_condition(turn, increment_turn_count)
+
+    async def _announce(self) -> None:
+        """Put what happened since the last time in words, for the team's stream and for whoever is asked next."""
+        entries = self._sale.log.entries
+        news = [entry.event for entry in entries[self._read :] if entry.event.audience == EVERYONE]
+        self._read = len(entries)
+        if words := " ".join(filter(None, map(announce, news))):
+            message = TextMessage(content=words, source=AUCTIONEER)
+            self._announcements.append(message)
+            await self._output_message_queue.put(message)
+            await self.update_message_thread([message])
+
+    def _call_on(self, ask: Ask | Pause) -> None:
+        """Tell one seat all that was announced since it was last asked, and then what is asked of it.
+
+        It goes straight to the seat: a broadcast through AutoGen would cost every turn a delivery to every seat, and
+        those who have withdrawn a buffer that grows.
+        """
+        news = self._announcements[self._told[ask.bidder] :]
+        self._told[ask.bidder] = len(self._announcements)
+        self._seats[ask.bidder].hear([*news, ask_message(ask)])
+
+
+class AuctionRoom(BaseGroupChat):
+    """A team of seats under one auctioneer; `run_stream()` holds the sale, once.
+
+    Args:
+        sale: not yet open.
+        seats: in seat order.
+        thinkers: bidders that want to think at a pause.
+        reasks: how often a failed bid is asked again.
+        termination_condition: yours, to break off early.
+        learners: bidders that want to look back when all is over.
+    """
+
+    component_config_schema = None  # a room is not declared in a file: its log is
+
+    def __init__(
+        self,
+        sale: Sale[Any],
+        seats: Sequence[Seat],
+        thinkers: Sequence[str],
+        reasks: int,
+        termination_condition: TerminationCondition | None = None,
+        learners: Sequence[str] = (),
+    ) -> None:
+        super().__init__(
+            "AuctionRoom",
+            "An auction.",
+            list(seats),
+            group_chat_manager_name=AUCTIONEER,
+            group_chat_manager_class=Auctioneer,
+            termination_condition=termination_condition,
+        )
+        script = conduct(sale, tuple(thinkers), reasks, tuple(learners))
+        self._manager = partial(Auctioneer, sale=sale, seats=seats, script=script)
+        self._auctioneer: Auctioneer | None = None
+
+    async def hold(self, cancellation_token: CancellationToken | None = None) -> None:
+        """Hold the sale to its end.
+
+        Raises:
+            Exception: whatever broke the script off.
+        """
+        token = cancellation_token or CancellationToken()
+        held = asyncio.ensure_future(self._drain(token))
+        try:
+            await asyncio.shield(held)
+        except asyncio.CancelledError:
+            token.cancel()
+            await asyncio.wait({held})
+            raise
+        if self._auctioneer is not None and self._auctioneer.failure is not None:
+            raise self._auctioneer.failure
+
+    async def _drain(self, token: CancellationToken) -> None:
+        async for _ in self.run_stream(cancellation_token=token):
+            pass
+
+    def _create_group_chat_manager_factory(self, *chat: Any, **named: Any) -> Callable[[], Auctioneer]:
+        def make() -> Auctioneer:
+            self._auctioneer = self._manager(*chat, **named)
+            return self._auctioneer
+
+        return make
+
+    def _create_participant_factory(
+        self, parent_topic_type: str, output_topic_type: str, agent: ChatAgent | Team, message_factory: MessageFactory
+    ) -> Callable[[], ChatAgentContainer]:
+        to_the_auctioneer = self._group_chat_manager_topic_type
+        return lambda: _SealedContainer(to_the_auctioneer, output_topic_type, agent, message_factory)
+
+
+class _SealedContainer(ChatAgentContainer):
+    """Delivers an answer to the auctioneer's own topic alone: neither to the room nor to the stream of the team."""
+
+    async def _log_message(self, message: BaseAgentEvent | BaseChatMessage) -> None:
+        """Keep quiet."""

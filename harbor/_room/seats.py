@@ -1,0 +1,195 @@
+"""Who sits in the room: Harbor's bidders as AutoGen agents, and a seat for an agent of any make."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import ChatAgent, Response
+from autogen_agentchat.messages import BaseChatMessage, TextMessage
+from autogen_core import CancellationToken
+from pydantic import TypeAdapter
+
+from harbor._core.asks import Ask, Pause
+from harbor._core.errors import MemoryStoreError, RunFolderError
+from harbor._core.events import Answered, Event, SeatFailed
+from harbor._core.notes import Notes
+from harbor._core.parsing import LONGEST, say, scrub
+from harbor._core.players import Player
+from harbor._house.auctioneer import Said, call
+from harbor._models.client import redact
+
+AUCTIONEER = "auctioneer"
+READY = "I am ready."
+UNASKED = "I speak when the auctioneer asks me for a bid."
+GRACE_SECONDS = 0.1
+"""What an agent that ran out of time gets to write down the calls it has made."""
+_ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
+
+
+def ask_message(ask: Ask | Pause) -> TextMessage:
+    """Say an ask in words, for any agent, with the ask itself in the metadata, for a `BidderAgent`."""
+    return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": _ASK.dump_json(ask).decode()})
+
+
+class BidderAgent(BaseChatAgent):
+    """A Harbor bidder as an AutoGen chat agent: it answers `ask_message`s, in any team, in words.
+
+    Args:
+        name: its name among agents, a Python identifier.
+        player: who decides.
+        seen: gives the events that this bidder may see.
+    """
+
+    def __init__(self, name: str, player: Player, seen: Callable[[], Sequence[Event]]) -> None:
+        super().__init__(name, "A bidder in an auction.")
+        self._player = player
+        self._seen = seen
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        """Plain words."""
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        """Answer the last ask among the messages; what else is said in the room it knows from its own log."""
+        asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
+        words = await self._answer(asks[-1]) if asks else UNASKED
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Nothing to forget: what it knows is in the log."""
+
+    async def _answer(self, asked: str) -> str:
+        ask = _ASK.validate_json(asked)
+        answer = await self._player.act(ask, self._seen())
+        if answer is None:
+            return READY
+        if isinstance(answer, str):
+            return answer
+        return say(answer, ask.unit if isinstance(ask, Ask) else "dollars")
+
+
+class Seat(BaseChatAgent):
+    """A place in the room for any chat agent: never raises, never hangs, and keeps what its bidder concluded.
+
+    Args:
+        name: its name in the room, a Python identifier.
+        bidder: the bidder's name in the auction.
+        agent: who sits there.
+        timeout_seconds: after which the seat has failed.
+        notes: the bidder's conclusions, in order; taken away by the auctioneer.
+        quoted: whether what the agent says is noted word for word, as nothing else tells it again.
+        recorded: gives what was said in this turn of an interrupted run; the agent hears the auctioneer's words when
+            it is next asked.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        bidder: str,
+        agent: ChatAgent,
+        timeout_seconds: float,
+        notes: Notes,
+        quoted: bool = False,
+        recorded: Callable[[], Said | None] = lambda: None,
+    ) -> None:
+        super().__init__(name, f"The seat of {bidder}.")
+        self.bidder = bidder
+        self._agent = agent
+        self._timeout = timeout_seconds
+        self._notes = notes
+        self._quoted = quoted
+        self._recorded = recorded
+        self._heard: list[BaseChatMessage] = []
+        self._failure: SeatFailed | None = None
+        self._broken: MemoryStoreError | RunFolderError | None = None
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        """Plain words."""
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        """Pass the auctioneer's words on and the answer back, or note the failure."""
+        if (said := self._recorded()) is not None:
+            return self._repeat(said)
+        heard, self._heard = [*messages, *self._heard], []
+        thinking = asyncio.ensure_future(_answer(self._agent, heard, cancellation_token))
+        cancellation_token.link_future(thinking)
+        try:
+            # Not `wait_for`: it would wait on for an agent that swallows its cancellation.
+            done, _ = await asyncio.wait({thinking}, timeout=self._timeout)
+        except asyncio.CancelledError:
+            thinking.cancel()
+            raise
+        if not done:
+            thinking.cancel()
+            thinking.add_done_callback(_look_away)
+            await asyncio.wait({thinking}, timeout=GRACE_SECONDS)
+            return self._fail("timeout", f"no answer within {self._timeout:g} s")
+        if thinking.cancelled():
+            return self._fail("error", "cancelled itself")
+        if error := thinking.exception():
+            self._broken = error if isinstance(error, MemoryStoreError | RunFolderError) else None
+            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
+        try:
+            words = thinking.result().chat_message.to_text()
+        except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
+            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
+        return self._quote(words) if self._quoted else self._say(words)
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Reset whoever sits here."""
+        await self._agent.on_reset(cancellation_token)
+
+    def hear(self, words: Sequence[BaseChatMessage]) -> None:
+        """Listen to the auctioneer."""
+        self._heard.extend(words)
+
+    def take(self, words: str) -> Said:
+        """Hand over what was concluded since the last time, and the failure if there was one.
+
+        Raises:
+            RunFolderError: a call was paid for and could not be recorded; a sale that goes on would lose more.
+            MemoryStoreError: the bidder lost a memory that it may not go on without.
+        """
+        if self._broken is not None:
+            raise self._broken
+        failure, self._failure = self._failure, None
+        return Said(words, self._notes.take(), failure)
+
+    def _fail(self, kind: Literal["error", "timeout"], detail: str) -> Response:
+        self._failure = SeatFailed(self.bidder, kind, detail)
+        return self._say("")
+
+    def _quote(self, words: str) -> Response:
+        kept = scrub(words)[: LONGEST + 1]  # longer ones are refused, whatever they go on with
+        self._notes.begin()(Answered(self.bidder, kept))
+        return self._say(kept)
+
+    def _repeat(self, said: Said) -> Response:
+        """Say and note the same again."""
+        if said.failure is None:
+            return self._quote(said.words)
+        note = self._notes.begin()
+        for conclusion in said.notes:
+            note(conclusion)
+        self._failure = said.failure
+        return self._say("")
+
+    def _say(self, words: str) -> Response:
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+
+async def _answer(agent: ChatAgent, heard: Sequence[BaseChatMessage], token: CancellationToken) -> Response:
+    """Ask inside a coroutine: an agent may fail before there is anything to wait for."""
+    return await agent.on_messages(heard, token)
+
+
+def _look_away(late: asyncio.Future[Any]) -> None:
+    """Take note of a late failure, so that asyncio does not complain that nobody did."""
+    if not late.cancelled():
+        late.exception()

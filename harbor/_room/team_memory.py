@@ -1,0 +1,71 @@
+"""AutoGen's `Memory` over any LangGraph store, so that both frameworks' agents remember in one place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+from autogen_core import CancellationToken
+from autogen_core.memory import Memory, MemoryContent, MemoryMimeType, MemoryQueryResult, UpdateContextResult
+from autogen_core.model_context import ChatCompletionContext
+from autogen_core.models import SystemMessage
+from langgraph.store.base import BaseStore, PutOp, SearchItem
+
+from harbor._core.errors import MemoryStoreError
+
+PAGE = 100
+
+
+class StoreMemory(Memory):
+    """What an AutoGen agent remembers, kept in one namespace of a LangGraph store.
+
+    A text is kept as `{"text": ..., "mime_type": ..., "metadata": ...}` under a key of its own; JSON stays JSON. Before
+    each answer the agent is told the `limit` memories that are nearest to the last thing it heard.
+    """
+
+    def __init__(self, store: BaseStore, namespace: tuple[str, ...], *, limit: int = 5) -> None:
+        self.store, self.namespace, self.limit = store, namespace, limit
+
+    async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
+        """Remember something: text, Markdown or JSON."""
+        kind = MemoryMimeType(content.mime_type)
+        if not isinstance(content.content, str | dict):
+            raise MemoryStoreError(f"a memory of type {kind.value!r} can't be kept; give text or JSON")
+        value = {"text": content.content, "mime_type": kind.value, "metadata": content.metadata or {}}
+        await self.store.aput(self.namespace, uuid4().hex, value)
+
+    async def query(
+        self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
+    ) -> MemoryQueryResult:
+        """Recall what is nearest to a text; to an empty one, what comes first."""
+        text = query if isinstance(query, str) else _plain(query.content)
+        found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
+        return MemoryQueryResult(results=[_content(item) for item in found])
+
+    async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
+        """Tell the agent what it remembers of the last thing that it heard."""
+        messages = await model_context.get_messages()
+        recalled = await self.query(_plain(messages[-1].content) if messages else "")
+        if recalled.results:
+            lines = [f"{number}. {_plain(memory.content)}" for number, memory in enumerate(recalled.results, 1)]
+            await model_context.add_message(SystemMessage(content="\n".join(["What you remember of this:", *lines])))
+        return UpdateContextResult(memories=recalled)
+
+    async def clear(self) -> None:
+        """Forget everything in the namespace."""
+        while found := await self.store.asearch(self.namespace, limit=PAGE):
+            await self.store.abatch([PutOp(item.namespace, item.key, None) for item in found])
+
+    async def close(self) -> None:
+        """Do nothing: the store belongs to whoever opened it."""
+
+
+def _content(item: SearchItem) -> MemoryContent:
+    kept = item.value
+    metadata = {**kept["metadata"], "score": item.score}
+    return MemoryContent(content=kept["text"], mime_type=MemoryMimeType(kept["mime_type"]), metadata=metadata)
+
+
+def _plain(content: object) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)

@@ -1,0 +1,1 @@
+"""From settings to a finished run, in memory or in a folder."""

@@ -1,0 +1,70 @@
+"""Where the memories of an auction are: a store that is open as long as it lasts, and each bidder's part of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+
+from langgraph.store.base import BaseStore, Op
+from langgraph.store.base import Result as OpResult
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.errors import MemoryStoreError
+from harbor._runs.folder import MEMORY, RunFolder
+from harbor.memory._bidder.bidder_memory import Archive, open_store
+
+
+def anybody_remembers(config: AuctionConfig) -> bool:
+    """Say whether any bidder has a use for a store."""
+    return any(bidder.remembers for bidder in config.bidders)
+
+
+def named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
+    """Open the store that the settings name, if they do: before the folder of a run is made, as it may be refused."""
+    return memories(config, None) if config.memory.store is not None else nullcontext()
+
+
+@asynccontextmanager
+async def memories(
+    config: AuctionConfig, folder: RunFolder | None, given: BaseStore | None = None
+) -> AsyncIterator[BaseStore | None]:
+    """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
+    if given is not None or not anybody_remembers(config):
+        yield given
+        return
+    try:
+        opened = await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None)
+    except MemoryStoreError as error:
+        if config.memory.on_error == "stop":
+            raise
+        yield Unavailable(error)
+        return
+    async with opened as store:
+        yield store
+
+
+class Unavailable(BaseStore):
+    """A store that could not be opened: whoever asks for a memory is told why, and goes on without it."""
+
+    def __init__(self, error: MemoryStoreError) -> None:
+        self.error = error
+
+    def batch(self, ops: Iterable[Op]) -> list[OpResult]:
+        """Fail."""
+        raise MemoryStoreError(str(self.error))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[OpResult]:
+        """Fail."""
+        return self.batch(ops)
+
+
+def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, Archive]:
+    """Give each bidder that remembers its part of the store; `auction` is the one that is held."""
+    if store is None:
+        return {}
+    return {
+        bidder.name: Archive(store, bidder.name, auction, config.memory)
+        for bidder in config.bidders
+        if bidder.remembers
+    }

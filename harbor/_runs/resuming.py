@@ -1,0 +1,58 @@
+"""Resuming: a run that was interrupted is conducted anew from what it has left, and goes on where that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from autogen_agentchat.base import ChatAgent
+from langchain_core.language_models import BaseChatModel
+
+from harbor._house.people import Person
+from harbor._runs.folder import RunFolder, complete, read_config
+from harbor._runs.inputs import Given
+from harbor._runs.result import Listener, Result, finish
+from harbor._runs.run import Run
+from harbor._runs.series import HeldSeries, SeriesResult
+
+
+def resume(
+    folder: Path | str,
+    models: Mapping[str, BaseChatModel] | None = None,
+    agents: Mapping[str, ChatAgent] | None = None,
+    listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
+) -> Result | SeriesResult:
+    """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
+
+    The run is conducted anew with the recorded replies of models and words of agents and people, and each event is
+    checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
+
+    Raises:
+        ConfigError: a model, an agent or a person that the run was given is missing.
+        RunFolderError: no folder of a run, its config was changed, or another process runs it.
+        LogError: the log was edited, or goes otherwise than this run; it is left as it is.
+    """
+    return finish(aresume(folder, models, agents, listen, people), "resume() can't be used", "await aresume()")
+
+
+async def aresume(
+    folder: Path | str,
+    models: Mapping[str, BaseChatModel] | None = None,
+    agents: Mapping[str, ChatAgent] | None = None,
+    listen: Listener | None = None,
+    people: Mapping[str, Person] | None = None,
+) -> Result | SeriesResult:
+    """Continue an interrupted run inside a running event loop."""
+    path = Path(folder)
+    config, given = read_config(path), Given(models or {}, agents or {}, people or {})
+    if config.series is not None:
+        series = HeldSeries(config, given)
+        with closing(RunFolder.reopen(path)) as reopened:
+            return await series.hold(reopened, listen)
+    if (done := complete(path)) is not None:
+        return Result(done.entries, path)
+    run = Run(config, given)
+    with closing(RunFolder.reopen(path)) as reopened:
+        return await run.hold(reopened, listen)

@@ -1,0 +1,73 @@
+"""Seating: who plays each bidder, and a seat in the room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
+from harbor._core.notes import Notes
+from harbor._core.players import Player
+from harbor._games.policies import SCRIPTS
+from harbor._house.sale import Sale
+from harbor._models.client import Mouthpiece
+from harbor._models.replay import Recording
+from harbor._room.room import AuctionRoom
+from harbor._room.seats import BidderAgent, Seat
+from harbor._runs.folder import RunFolder
+from harbor._runs.inputs import Given
+from harbor.graphs._context.context import Mind
+from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.memory._bidder.bidder_memory import Archive
+
+
+@dataclass(frozen=True)
+class Seating:
+    """What the seats of a run are made of; `folder` is None for a run in memory, `archives` go by bidder."""
+
+    config: AuctionConfig
+    given: Given
+    models: Mapping[str, tuple[BaseChatModel, ModelSettings]]
+    sale: Sale[Any]
+    folder: RunFolder | None
+    archives: Mapping[str, Archive]
+
+    def room(self) -> AuctionRoom:
+        """Make the room with a seat for each bidder."""
+        thinkers = [bidder.name for bidder in self.config.bidders if bidder.mind]
+        learners = () if self.config.memory.frozen else tuple(self.archives)
+        seats = [self._seat(number, bidder) for number, bidder in enumerate(self.config.bidders, start=1)]
+        return AuctionRoom(self.sale, seats, thinkers, self.config.rules.reasks, learners=learners)
+
+    def _seat(self, number: int, bidder: Bidder) -> Seat:
+        notes = Notes()
+        agent = self.given.agents.get(bidder.name)
+        if agent is None:
+            player = self._player(bidder, notes)
+            agent = BidderAgent(f"bidder_{number}", player, lambda: self.sale.seen_by(bidder.name))
+        recording = self.folder.recording if self.folder else Recording()
+        return Seat(
+            f"seat_{number}",
+            bidder.name,
+            agent,
+            bidder.timeout_seconds,
+            notes,
+            quoted=bidder.agent or bidder.person,
+            recorded=lambda: recording.said(len(self.sale.log.entries) - 1, bidder.name),
+        )
+
+    def _player(self, bidder: Bidder, notes: Notes) -> Player:
+        if bidder.person:
+            return self.given.people[bidder.name]
+        return SCRIPTS[bidder.rule](bidder, self.config.seed) if bidder.rule else self._mind(bidder, notes)
+
+    def _mind(self, bidder: Bidder, notes: Notes) -> GraphBidder:
+        chat, settings = self.models[bidder.model]
+        model = Mouthpiece(bidder.name, bidder.model, chat, settings, clock=self.sale.log.now, purse=self.given.purse)
+        if self.folder is not None:
+            model.keep, model.recording = self.folder.keep, self.folder.recording
+        game, archive = self.config.rules.game, self.archives.get(bidder.name)
+        return GraphBidder(Mind(model, bidder, notes.begin, archive, game))

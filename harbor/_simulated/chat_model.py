@@ -1,0 +1,127 @@
+"""The built-in chat model: reads a prompt as a language model would, and answers offline from the facts in it.
+
+A Harbor prompt carries its facts as JSON between <facts> and </facts>. This model reads those facts out of the text of
+the messages, and has nothing else: no state, no memory, no way to the rules or to another bidder. Equal prompts get
+equal answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+import time
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.messages.tool import tool_call
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from harbor._config.auction import Simulated
+from harbor._core.seeding import stream
+from harbor._simulated.answers import TASKS
+from harbor._simulated.forecasting import Facts, Values
+
+CHARACTERS_PER_TOKEN = 4
+_FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
+
+
+class SimulatedChat(BaseChatModel):
+    """A LangChain chat model that plays a bidder by arithmetic.
+
+    It answers with a tool call where a tool is bound, as JSON text otherwise. Its usage counts four characters a token.
+    """
+
+    settings: Simulated = Simulated()
+    seed: int = 0
+
+    @property
+    def _llm_type(self) -> str:
+        return "harbor-simulated"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"settings": self.settings.model_dump_json(), "seed": self.seed}
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Bind the shapes of the reply."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        due = time.monotonic() + self.settings.latency_seconds
+        answer = self._answer(messages, kwargs.get("tools") or [])
+        threading.Event().wait(max(0.0, due - time.monotonic()))
+        return answer
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        due = time.monotonic() + self.settings.latency_seconds
+        answer = self._answer(messages, kwargs.get("tools") or [])
+        if self.settings.latency_seconds:
+            await asyncio.sleep(due - time.monotonic())
+        return answer
+
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+        text = "\n".join(str(message.text) for message in messages)
+        chance = stream(self.seed, text)
+        if chance.random() < self.settings.unreadable_rate:
+            said = AIMessage("Let me think about this a little longer.")
+        else:
+            said = _speak(reply_to(read_facts(text), self.settings, chance), tools)
+        written = len(str(said.text)) + sum(len(json.dumps(call["args"])) for call in said.tool_calls)
+        read = len(text) + sum(len(json.dumps(tool)) for tool in tools)
+        said.usage_metadata = _usage(read, written)
+        said.response_metadata = {"model_name": self._llm_type}
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+def _speak(values: Values, tools: list[Any]) -> AIMessage:
+    if not tools:
+        return AIMessage(json.dumps(values))
+    return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=values, id="reply")])
+
+
+def _usage(read: int, written: int) -> UsageMetadata:
+    inward, outward = -(-read // CHARACTERS_PER_TOKEN), -(-written // CHARACTERS_PER_TOKEN)
+    return UsageMetadata(input_tokens=inward, output_tokens=outward, total_tokens=inward + outward)
+
+
+def read_facts(text: str) -> Facts:
+    """Collect the facts of a prompt; later ones win.
+
+    Raises:
+        ValueError: the prompt carries no facts.
+    """
+    facts: Facts = {}
+    for found in _FACTS.finditer(text):
+        facts |= json.loads(found[1])
+    if "task" not in facts:
+        raise ValueError("the simulated model answers Harbor's prompts only: this one has no <facts> with a task")
+    return facts
+
+
+def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    """Answer the task that the facts name."""
+    values = TASKS[facts["task"]](facts, settings, chance)
+    return {**values, "reasons": ""} if facts.get("reasons") == "none" else values

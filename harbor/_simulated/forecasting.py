@@ -1,0 +1,105 @@
+"""What items are worth to the built-in model, and what they will probably cost it, from the facts of a prompt."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from harbor._config.auction import Simulated
+from harbor._simulated import opponent_model as insight
+from harbor._simulated import valuation as judgement
+from harbor._simulated.learning import Experience, expected_cost
+from harbor._simulated.valuation import Option
+
+Facts = dict[str, Any]
+Values = dict[str, Any]
+
+
+def weighed(facts: Facts) -> list[Option]:
+    """Weigh the items by what they are worth and what they will probably cost, by experience where there is some."""
+    experience = Experience.of(facts.get("memories", ()))
+    gone, total = facts.get("gone", 0), facts.get("gone", 0) + len(facts["items"])
+    return [_weigh(facts, item, experience, place / total) for place, item in enumerate(facts["items"], start=gone)]
+
+
+def _weigh(facts: Facts, item: Values, experience: Experience, place: float) -> Option:
+    option = judgement.weigh(item["item"], float(item["start"]), worth(facts, item))
+    return Option(option.name, option.worth, expected_cost(experience, item, place, option.cost))
+
+
+def contested(facts: Facts) -> list[Option]:
+    """Weigh the items; where rivals are profiled, an item costs what the keenest of them would pay for it."""
+    options = weighed(facts)
+    if "catalog" not in facts or not facts.get("rivals"):
+        return options
+    keenest = [max(limits) for limits in zip(*(reach(facts, rival) for rival in facts["rivals"]), strict=True)]
+    return [
+        Option(option.name, option.worth, max(float(item["start"]), limit))
+        for option, item, limit in zip(options, facts["items"], keenest, strict=True)
+    ]
+
+
+def worth(facts: Facts, item: Values) -> float:
+    """Say how many dollars an item is worth to oneself."""
+    estimate = float(item["estimate"])
+    if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
+        return min(estimate, float(facts.get("mean_estimate", estimate)))
+    return judgement.worth(estimate, judgement.fit(_tastes(facts), item.get("listing", "")))
+
+
+def _tastes(facts: Facts) -> dict[str, float]:
+    own_words = [] if facts["objective"] in ("profit", "items") else [facts["objective"]]
+    return {**{one["text"]: one["share"] for one in facts["personas"]}, **dict.fromkeys(own_words, 1.0)}
+
+
+def wanted(facts: Facts) -> str:
+    """Find the item that the objective names as a whole word, if it names one that is still to come."""
+    if facts["objective"] in ("profit", "items"):
+        return ""
+    names = [item["item"] for item in facts["items"]]
+    spoken = [
+        name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", facts["objective"], re.IGNORECASE)
+    ]
+    return max(spoken, key=len, default="")
+
+
+def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
+    """Say up to how many dollars to bid, and why."""
+    item, budget = facts["items"][0], float(facts["budget"])
+    if settings.policy == "minimum":
+        share = float(settings.limit_share)
+        return share * float(item["estimate"]), f"I raise while under {share:g} of my estimate"
+    target = wanted(facts)
+    if target == item["item"]:
+        return budget, "this is the item I want"
+    if target:
+        budget -= next(float(other["estimate"]) for other in facts["items"] if other["item"] == target)
+    shadow = judgement.shadow_price(weighed(facts), budget)
+    value = worth(facts, item)
+    most = judgement.limit(value, item.get("priority", 2), shadow, budget)
+    return most, f"It is worth ${value:,.0f} to me and a dollar kept is worth ${shadow:.2f}: up to ${most:,.0f}"
+
+
+def reach(facts: Facts, rival: Values) -> list[float]:
+    """Say up to how many dollars a rival goes for each item: to its limit, or as far as it thinks that it can drain me.
+
+    What it did before counts as much as what its profile says. It could only drain me if it had a picture of me, and
+    never beyond what the item is worth to it.
+    """
+    profile, catalog, items = rival["profile"], facts["catalog"], facts["items"]
+    left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
+    experience = Experience.of(facts.get("memories", ()))
+    limits = [
+        limit if habit is None else min(left, (limit + habit) / 2)
+        for limit, habit in (
+            (limit, experience.habit(rival["rival"], item))
+            for limit, item in zip(insight.limits(profile, catalog, items, left), items, strict=True)
+        )
+    ]
+    if "sees_me_as" not in rival:
+        return limits
+    mine = insight.limits(rival["sees_me_as"], catalog, items, float(facts["purse"]) - float(facts["spent"]))
+    return [
+        max(limit, min(left, insight.value(profile, catalog, item), insight.cautious(seen)))
+        for limit, item, seen in zip(limits, items, mine, strict=True)
+    ]

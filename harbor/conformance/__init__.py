@@ -1,1 +1,0 @@
-"""Conformance suites for what others write to plug into Harbor."""

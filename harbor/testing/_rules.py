@@ -1,0 +1,147 @@
+"""Conformance suites: whoever writes rules of their own calls them in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from decimal import ROUND_FLOOR, Decimal
+from random import Random
+from typing import Any
+
+from harbor._core.asks import Action, Ask, Bid, Withdraw
+from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
+from harbor._core.log import Entry, decode, encode
+from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, refusal
+from harbor._house.auctioneer import announce, call
+
+Secrets = Mapping[str, Collection[object]]
+"""What one bidder alone may see, by bidder: values that no other bidder may find in events, asks or words."""
+
+
+def check_rules(
+    rules: Mechanism[Any], secrets: Secrets | None = None, games: int = 20, most_turns: int = 10_000, seed: int = 0
+) -> None:
+    """Check that rules keep the promises of `Mechanism`, in games of random legal play.
+
+    Nobody is asked before the doors open and nobody after the end; what is asked is legal; the state is the fold of the
+    events, also of events read back from a log; equal states, actions and ties give equal events, in whatever order the
+    answers arrive; nothing that was handed over is changed; every game ends; secrets stay secret.
+
+    Args:
+        rules: of any game; its events are known to the log (`harbor._core.log.know`).
+        secrets: what must not be seen by others; amounts that occur nowhere else, such as $55.37.
+        games: how many are played.
+        most_turns: after which a game should have ended.
+        seed: of the play.
+
+    Raises:
+        AssertionError: it names the promise and what broke it.
+    """
+    original = repr(rules)
+    for number in range(games):
+        events = _play(rules, secrets or {}, Random(f"{seed} {number}"), most_turns)
+        _require(fold(rules, _read_back(events)) == fold(rules, events), "a log read back gives another state", events)
+        _require(repr(rules) == original, "the rules were changed by playing", rules)
+
+
+def _play(rules: Mechanism[Any], secrets: Secrets, rng: Random, most_turns: int) -> list[Event]:
+    state = rules.start()
+    _require(not rules.asks(state), "somebody is asked before the doors open", rules.asks(state))
+    events, state = _settle(rules, state, {}, rng)
+    turns = 0
+    while asks := rules.asks(state):
+        turns += 1
+        _require(turns <= most_turns, f"the game has not ended after {most_turns} turns", asks)
+        _check_asks(asks, secrets)
+        happened, state = _settle(rules, state, {ask.bidder: _act(ask, rng) for ask in asks}, rng)
+        _require(bool(happened), "nothing follows from the actions", asks)
+        events += happened
+    _require(not rules.asks(rules.apply(state, SaleClosed())), "somebody is asked after the end", state)
+    _require(fold(rules, events) == state, "the state is not the fold of the events", state)
+    _check_secrets(events, secrets)
+    return events
+
+
+def _settle(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random) -> tuple[list[Event], Any]:
+    """Settle three times: as it is, again, and with the answers the other way round."""
+    before, ties = repr(state), rng.getrandbits(64)
+    events = rules.settle(state, actions, Random(ties))
+    _require(repr(state) == before, "settling changed the state", state)
+    again = rules.settle(state, actions, Random(ties))
+    _require(events == again, "equal states, actions and ties give different events", [events, again])
+    late = rules.settle(state, dict(reversed(actions.items())), Random(ties))
+    _require(events == late, "the order in which answers arrive makes a difference", [events, late])
+    after = state
+    for event in events:
+        kept = repr(after)
+        following = rules.apply(after, event)
+        _require(following == rules.apply(after, event), "applying an event twice gives two states", event)
+        _require(repr(after) == kept, "applying an event changed the state before it", event)
+        after = following
+    return events, after
+
+
+def _act(ask: Ask, rng: Random) -> Action:
+    """Give any legal action: the bounds often, and every kind of withdrawal."""
+    choice = rng.random()
+    if choice < 1 / 4:
+        return rng.choice([Withdraw(), Withdraw("fault"), Withdraw("failed bids"), _over(ask)])
+    share = Decimal(rng.choice([0, 0, 1, rng.random()]))
+    step = NUMBER_STEP if ask.unit == "number" else Decimal("0.01")
+    return Bid(max(ask.minimum, (ask.minimum + (ask.maximum - ask.minimum) * share).quantize(step, ROUND_FLOOR)))
+
+
+def _over(ask: Ask) -> Withdraw:
+    return Withdraw("failed bids", ask.maximum + 1)
+
+
+def _check_asks(asks: Sequence[Ask], secrets: Secrets) -> None:
+    bidders = [ask.bidder for ask in asks]
+    _require(len(set(bidders)) == len(bidders), "a bidder is asked twice in one turn", asks)
+    _require(len({(ask.item, ask.round) for ask in asks}) == 1, "a turn asks for more than one thing", asks)
+    for ask in asks:
+        _require((ask.attempt, ask.refusal) == (1, ""), "the rules ask again, which the auctioneer does", ask)
+        for bound in (ask.minimum, ask.maximum):
+            _require(not refusal(ask, Bid(bound)), f"the bound {bound} of an ask is not legal", ask)
+        for other, values in secrets.items():
+            if other != ask.bidder:
+                _require_hidden(values, [*ask], call(ask), ask)
+
+
+def _check_secrets(events: Sequence[Event], secrets: Secrets) -> None:
+    for event in events:
+        for owner, values in secrets.items():
+            if event.audience not in (ANALYST, f"bidder:{owner}"):
+                _require_hidden(values, _values(event), announce(event), event)
+        if event.audience not in (ANALYST, EVERYONE):
+            _require(announce(event) == "", "a private event is said aloud", event)
+
+
+def _require_hidden(values: Collection[object], shown: Collection[object], words: str, where: object) -> None:
+    for value in values:
+        _require(value not in shown and str(value) not in words, f"the secret {value!r} can be seen by another", where)
+
+
+def _values(found: object) -> list[object]:
+    """List every value that is in an event, however deep."""
+    if is_dataclass(found) and not isinstance(found, type):
+        return [value for field in fields(found) for value in _values(getattr(found, field.name))]
+    if isinstance(found, Mapping):
+        return [value for pair in found.items() for part in pair for value in _values(part)]
+    if isinstance(found, list | tuple | set | frozenset):
+        return [value for part in found for value in _values(part)]
+    return [found]
+
+
+def _read_back(events: Sequence[Event]) -> Iterator[Event]:
+    """Write each event to a line and read it again."""
+    for event in events:
+        line, _ = encode(Entry(0, 0.0, event), "")
+        read = decode(line, "")[0].event
+        _require(read == event, "an event read back from the log is not the event that was written", event)
+        yield read
+
+
+def _require(kept: bool, broken: str, evidence: object) -> None:
+    if not kept:
+        raise AssertionError(f"{broken}: {evidence!r}"[:2_000])

@@ -1,0 +1,180 @@
+"""One bidder's part of a store: what it put there after earlier auctions, and nobody else's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages.utils import count_tokens_approximately
+from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem
+
+from harbor._config.auction import Remembering
+from harbor._core.thoughts import Memory, MemoryKind
+from harbor.memory._bidder.episodes import Value
+
+if TYPE_CHECKING:
+    from harbor.memory._store.chroma import ChromaStore
+
+SCHEMA = 1
+CARRIED = "carried-over"
+"""The scope of what is shared by all runs on one store."""
+EVERYTHING = 1_000_000
+
+
+def label(name: str) -> str:
+    """Turn any name into a label of a namespace; different names give different ones.
+
+    >>> label("Ann B.")
+    'ann-b-c8d31cd6'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+    return f"{plain}-{sha256(name.encode(errors='replace')).hexdigest()[:8]}".lstrip("-")
+
+
+def open_store(settings: Remembering, folder: Path | None) -> ChromaStore:
+    """Open the store that the settings name; without one, that in the folder of the run, or one in memory.
+
+    Raises:
+        MemoryStoreError: it can't be opened.
+    """
+    from harbor.memory._store.chroma import ChromaStore  # Chroma takes half a second to load: only who remembers waits
+
+    return ChromaStore(settings.store or folder, embedding=settings.embedding, fields=("text",))
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The memories of one bidder; `auction` is the one that is being held, whose own memories are not recalled.
+
+    So an auction that broke off while it was put down remembers, when it is resumed, what it remembered before.
+    """
+
+    store: BaseStore
+    bidder: str
+    auction: str
+    settings: Remembering = Remembering()
+
+    def namespace(self, kind: MemoryKind) -> tuple[str, str, str]:
+        """Name the place of one kind of memories: scope, bidder, kind."""
+        return (CARRIED if self.settings.carry_over else label(self.auction), label(self.bidder), kind)
+
+    async def learnings(self) -> list[str]:
+        """Give the list of learnings that was written last."""
+        return [str(item.value["text"]) for item in await self._newest_list()]
+
+    async def nearest_learnings(self, query: str) -> list[str]:
+        """Give the k learnings of that list that are nearest in meaning."""
+        newest = await self._newest_list()
+        if not newest:
+            return []
+        wanted = {"auction": newest[0].value["auction"]}
+        found = await self._search("learning", query=query, filter=wanted, limit=self.settings.k)
+        return [str(item.value["text"]) for item in found]
+
+    async def nearest_episodes(self, query: str) -> list[str]:
+        """Give the k episodes that are nearest in meaning."""
+        found = self._earlier(await self._search("episode", query=query, limit=self.settings.k))
+        if len(found) < self.settings.k:  # some were of this very auction: look again without them, which takes longer
+            others = {"auction": {"$ne": self.auction}}
+            found = await self._search("episode", query=query, filter=others, limit=self.settings.k)
+        return [str(item.value["text"]) for item in found]
+
+    async def dossiers(self, rivals: Iterable[str]) -> dict[str, Value]:
+        """Give the dossier of each of these rivals that has one, as it was before this auction."""
+        keys = {label(rival): rival for rival in rivals}
+        items = await self.store.abatch([GetOp(self.namespace("dossier"), key) for key in keys])
+        values = {keys[item.key]: item.value for item in items if isinstance(item, Item)}
+        earlier = {
+            rival: value if value["auction"] != self.auction else value["before"] for rival, value in values.items()
+        }
+        return {rival: value for rival, value in earlier.items() if value}
+
+    async def everything(self, rivals: Iterable[str]) -> list[Memory]:
+        """Give learnings, dossiers of these rivals and all episodes, newest first, as far as the tokens go."""
+        memories = [Memory("learning", text) for text in await self.learnings()]
+        memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
+        episodes = sorted(self._earlier(await self._search("episode")), key=_written, reverse=True)
+        memories += [Memory("episode", item.value["text"]) for item in episodes]
+        return _within(memories, self.settings.tokens)
+
+    async def keep_learnings(self, learnings: Sequence[str]) -> None:
+        """Put a list of learnings down; it replaces the one before, which stays until the next one does."""
+        stale = [item for item in await self._search("learning") if item.value["auction"] != self.auction]
+        previous = await self._newest_list()
+        await self._keep(
+            "learning",
+            {f"{self.auction}:{number:02}": {"text": text} for number, text in enumerate(learnings, start=1)},
+            lambda _: "learned",
+        )
+        kept = {item.key for item in previous}
+        await self.store.abatch([PutOp(item.namespace, item.key, None) for item in stale if item.key not in kept])
+
+    async def keep_episodes(self, episodes: Iterable[Value]) -> None:
+        """Put down how the items of this auction went."""
+        values = {f"{self.auction}:{episode['item']}": episode for episode in episodes}
+        await self._keep("episode", values, _event_of)
+
+    async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
+        """Put down the dossiers of rivals; what was known before stays inside, for a resumed auction."""
+        values = {
+            label(rival): {**dossier, "before": _without(before.get(rival), "before")}
+            for rival, dossier in dossiers.items()
+        }
+        await self._keep("dossier", values, _event_of_dossier)
+
+    async def _keep(self, kind: MemoryKind, values: Mapping[str, Value], source: Callable[[Value], str]) -> None:
+        """Put memories down under keys of their own, so that to do it twice is to do it once."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        where = {"auction": self.auction, "bidder": self.bidder, "time": now, "schema": SCHEMA}
+        puts = [
+            PutOp(self.namespace(kind), key, {**value, **where, "source": source(value)}, index=["text"])
+            for key, value in values.items()
+        ]
+        await self.store.abatch(puts)
+
+    async def _newest_list(self) -> list[SearchItem]:
+        items = self._earlier(await self._search("learning"))
+        if not items:
+            return []
+        newest = max(items, key=_written).value["auction"]
+        return [item for item in items if item.value["auction"] == newest]
+
+    def _earlier(self, items: Iterable[SearchItem]) -> list[SearchItem]:
+        return [item for item in items if item.value["auction"] != self.auction]
+
+    async def _search(self, kind: MemoryKind, limit: int = EVERYTHING, **how: Any) -> list[SearchItem]:
+        return await self.store.asearch(self.namespace(kind), limit=limit, **how)
+
+
+def _event_of(episode: Value) -> str:
+    """Name the event of the log that an episode comes from."""
+    return f"{'item_unsold' if episode.get('price') is None else 'item_sold'}: {episode['item']}"
+
+
+def _event_of_dossier(dossier: Value) -> str:
+    """Name the events that a dossier comes from: the profile of the rival, or where there is none, its bids."""
+    return f"{'profiled' if dossier.get('profile') else 'bid_placed'}: {dossier['rival']}"
+
+
+def _without(value: Value | None, field: str) -> Value | None:
+    return value and {name: one for name, one in value.items() if name != field}
+
+
+def _written(item: SearchItem) -> datetime:
+    return item.created_at
+
+
+def _within(memories: Iterable[Memory], tokens: int) -> list[Memory]:
+    """Take memories in order up to a budget of tokens, counted roughly: four characters each."""
+    taken = []
+    for memory in memories:
+        tokens -= count_tokens_approximately([memory.text])
+        if tokens < 0:
+            break
+        taken.append(memory)
+    return taken

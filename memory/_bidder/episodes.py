@@ -1,0 +1,113 @@
+"""What a bidder puts down after an auction: an episode a sale, a dossier a rival; plain values with a text to read.
+
+Everything is taken from the bidder's own notebook, so nothing is put down that it has not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from harbor._core.money import as_number, dollars
+from harbor.memory._bidder.auction_view import Notebook, Result
+from harbor.personas._catalog.traits import foremost
+
+Value = dict[str, Any]
+"""A memory as it is stored: JSON, with the text that is embedded and shown under "text"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How a rival bid, added up over sales: counts, and sums of ratios to the starting price and to the true value."""
+
+    auctions: int = 0
+    offered: int = 0
+    engaged: int = 0
+    won: int = 0
+    reached: float = 0.0
+    paid: float = 0.0
+    valued: int = 0
+
+    @classmethod
+    def of(cls, notebook: Notebook, rival: str, before: Habits) -> Habits:
+        """Add what a rival did in this auction to what it did before."""
+        engaged, won, valued, reached, paid = 0, 0, 0, 0.0, 0.0
+        for result in notebook.results:
+            highest = _highest(result, rival)
+            if highest is not None and result.hammer is not None:
+                engaged += 1
+                reached += float(highest / result.hammer.lot.start)
+            if result.winner == rival:
+                won += 1
+                if result.price is not None and result.true_value:
+                    valued += 1
+                    paid += float(result.price / result.true_value)
+        return cls(
+            before.auctions + 1,
+            before.offered + len(notebook.results),
+            before.engaged + engaged,
+            before.won + won,
+            round(before.reached + reached, 6),
+            round(before.paid + paid, 6),
+            before.valued + valued,
+        )
+
+    def text(self, rival: str) -> str:
+        """Tell it in a sentence or two."""
+        auctions = "1 auction" if self.auctions == 1 else f"{self.auctions} auctions"
+        said = f"{rival}, in {auctions}: bid on {self.engaged} of {self.offered} items, won {self.won}"
+        if self.engaged:
+            said += f", and went on average to {self.reached / self.engaged:.2f} times the starting price"
+        if self.valued:
+            said += f". It paid {self.paid / self.valued:.2f} times what its items were worth"
+        return f"{said}."
+
+
+def episode(notebook: Notebook, result: Result) -> Value:
+    """Put down how one item went."""
+    me, start = notebook.name, notebook.lot(result.item).start
+    rivals = [rival for rival in notebook.rivals if _highest(result, rival) is not None]
+    mine = _highest(result, me)
+    outcome = "unsold" if result.winner is None else "won" if result.winner == me else "lost"
+    reasons = result.hammer.reasons if result.hammer else ""
+    return {
+        "item": result.item,
+        "start": as_number(start),
+        "price": None if result.price is None else as_number(result.price),
+        "winner": result.winner,
+        "rivals": rivals,
+        "outcome": outcome,
+        "reason": reasons,
+        "text": " ".join(_sentences(result, start, mine, [name for name in rivals if name != result.winner], reasons)),
+    }
+
+
+def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: list[str], reasons: str) -> list[str]:
+    went = "was not sold" if result.price is None else f"was sold to {result.winner} for {dollars(result.price)}"
+    told = [f"{result.item}, from {dollars(start)}, {went}."]
+    if result.true_value is not None:
+        told.append(f"It was worth {dollars(result.true_value)}.")
+    if others:
+        told.append(f"{' and '.join(others)} bid too.")
+    told.append("I did not bid." if mine is None else f"I went to {dollars(mine)}.")
+    return [*told, f"My reasons: {reasons}"] if reasons else told
+
+
+def dossier(notebook: Notebook, rival: str, before: Value | None) -> Value:
+    """Put down how a rival bids and whom it seems to be, going on from the dossier before."""
+    habits = Habits.of(notebook, rival, Habits(**before["habits"]) if before else Habits())
+    profile = dict(notebook.profiles.get(rival, {})) or (before or {}).get("profile", {})
+    seems = foremost(profile)
+    text = habits.text(rival)
+    return {
+        "rival": rival,
+        "habits": asdict(habits),
+        "profile": profile,
+        "text": f"{text} It seems to be most like {seems}." if seems else text,
+    }
+
+
+def _highest(result: Result, bidder: str) -> Decimal | None:
+    bids = [amount for _, name, amount in result.hammer.bids if name == bidder] if result.hammer else []
+    return max(bids, default=None)

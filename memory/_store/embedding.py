@@ -1,0 +1,137 @@
+"""Embeddings by name, or of what you have; nothing is ever downloaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harbor._core.errors import MemoryStoreError, unknown
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+Vectors = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
+
+HASHING_DIMENSION = 384
+WORD = re.compile(r"\w+")
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """What turns texts into vectors, under the name and dimension that a store keeps beside them.
+
+    `embed` takes what is remembered; `embed_queries`, where given, what is asked (some models tell them apart).
+    """
+
+    name: str
+    dimension: int
+    embed: Embed
+    embed_queries: Embed | None = None
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text, of length 1, or 0 where the embedding finds nothing in the text."""
+        return self._unit(self.embed, texts)
+
+    def query(self, text: str) -> Vectors:
+        """Return the vector of what is asked."""
+        found: Vectors = self._unit(self.embed_queries or self.embed, [text])[0]
+        return found
+
+    def _unit(self, embed: Embed, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        try:
+            made = np.asarray(embed(texts), dtype=np.float32)
+        except Exception as error:
+            raise MemoryStoreError(f"the embedding {self.name!r} failed: {error}") from error
+        if made.shape != (len(texts), self.dimension) or not np.isfinite(made).all():
+            raise MemoryStoreError(
+                f"the embedding {self.name!r} made an array of shape {made.shape} of {len(texts)} texts;"
+                f" it has to make one row of {self.dimension} finite numbers a text"
+            )
+        lengths = np.linalg.norm(made, axis=1, keepdims=True)
+        unit: Vectors = made / np.maximum(lengths, np.finfo(np.float32).tiny)
+        return unit
+
+
+def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
+    """Take an `Embedding`, a name, a LangChain `Embeddings` object or a function of texts.
+
+    Names are `hashing` and `sentence-transformers:<folder or model on disk>`. An object or a function is called after
+    its module and type or name; give an `Embedding` to call it otherwise.
+    """
+    if isinstance(what, Embedding):
+        return what
+    if isinstance(what, str):
+        return _named(what)
+    kind = what if hasattr(what, "__qualname__") else type(what)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if hasattr(what, "embed_documents"):
+        return _measured(name, lambda texts: what.embed_documents(list(texts)), _one_by_one(what))
+    if callable(what):
+        return _measured(name, what)
+    raise MemoryStoreError(f"{what!r} is no embedding; give a name, a LangChain Embeddings object or a function")
+
+
+def _one_by_one(embeddings: Any) -> Embed:
+    return lambda texts: [embeddings.embed_query(text) for text in texts]
+
+
+def _measured(name: str, embed: Embed, embed_queries: Embed | None = None) -> Embedding:
+    try:
+        dimension = len(embed(["What is the dimension?"])[0])
+    except Exception as error:
+        raise MemoryStoreError(f"the embedding {name!r} failed on its first text: {error}") from error
+    return Embedding(name, dimension, embed, embed_queries)
+
+
+@lru_cache(maxsize=4)
+def _named(name: str) -> Embedding:
+    kind, _, model = name.partition(":")
+    if name == "hashing":
+        return Embedding(name, HASHING_DIMENSION, _hashing())
+    if kind == SENTENCE_TRANSFORMERS and model:
+        return _sentence_transformers(name, model)
+    raise MemoryStoreError(unknown("embedding", name, ["hashing", f"{SENTENCE_TRANSFORMERS}:<model or folder>"]))
+
+
+def _hashing() -> Embed:
+    """Hash the letter sequences of the words that matter: no model, no state, and an inflected word is still near."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
+
+    def without_stop_words(text: str) -> str:
+        return " ".join(word for word in WORD.findall(text.lower()) if word not in ENGLISH_STOP_WORDS) or text
+
+    vectorizer = HashingVectorizer(
+        n_features=HASHING_DIMENSION, analyzer="char_wb", ngram_range=(3, 4), preprocessor=without_stop_words
+    )
+
+    def embed(texts: Sequence[str]) -> Any:
+        return vectorizer.transform(texts).toarray()
+
+    return embed
+
+
+def _sentence_transformers(name: str, model: str) -> Embedding:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise MemoryStoreError(
+            f"the embedding {name!r} needs sentence-transformers; pip install 'harbor-auctions[embeddings]'"
+        ) from error
+    try:
+        loaded = SentenceTransformer(model, local_files_only=True)
+    except Exception as error:
+        raise MemoryStoreError(
+            f"the embedding model {model!r} is not on this disk, and Harbor downloads nothing by itself;"
+            f" fetch it with `hf download sentence-transformers/{model.rpartition('/')[2]}` or name its folder"
+        ) from error
+    return _measured(name, lambda texts: loaded.encode(list(texts), show_progress_bar=False))

@@ -1,0 +1,40 @@
+"""What of a memory can be found by meaning: the texts in its value that are embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from langgraph.store.base import PutOp, get_text_at_path
+
+from harbor.memory._store.embedding import Embedding, Vectors
+from harbor.memory._store.records import readable
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An embedding, and the paths in a value whose texts it is given where a put names none; `$` is all of it."""
+
+    embedding: Embedding
+    fields: tuple[str, ...]
+
+    def paths(self, op: PutOp) -> tuple[str, ...]:
+        """Say which paths of a value are embedded."""
+        return self.fields if op.index is None else tuple(op.index or ())
+
+    def vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
+        """Embed the texts of all values in one call, and hand each value its own; a text without meaning has none."""
+        texts = [self._texts(op) for op in ops]
+        made = self.embedding.vectors([text for own in texts for text in own])
+        ends = list(accumulate(map(len, texts)))
+        parts = [made[end - len(own) : end] for own, end in zip(texts, ends, strict=True)]
+        return [part[part.any(axis=1)] for part in parts]
+
+    def query(self, text: str) -> Vectors:
+        """Embed what is asked."""
+        return self.embedding.query(readable(text))
+
+    def _texts(self, op: PutOp) -> list[str]:
+        texts = (readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path))
+        return list(dict.fromkeys(texts))

@@ -1,0 +1,137 @@
+"""What is kept of one memory, and the rows of Chroma it is written as."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from langgraph.store.base import GetOp, Item, Op, PutOp, SearchItem, SearchOp, validate_op_namespace
+
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.matching import Namespace, check_filter
+
+RECORD, EXPIRES = "record", "expires"
+Metadata = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One memory: its value as JSON text, when it was made and changed, and how many vectors stand for it.
+
+    `ttl_minutes` is how long it lives after it was written or read; `expires` the moment, in seconds since 1970.
+    `paths` are those in the value whose texts were embedded.
+    """
+
+    namespace: Namespace
+    key: str
+    value: str
+    created: float
+    updated: float
+    vectors: int = 0
+    ttl_minutes: float | None = None
+    expires: float | None = None
+    paths: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, namespace: Namespace, key: str, row: Metadata) -> Record:
+        """Rebuild a memory from the metadata of its first row."""
+        head, _, value = row[RECORD].partition("\n")
+        created, updated, vectors, ttl_minutes, paths = json.loads(head)
+        return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES), tuple(paths))
+
+    def row(self) -> Metadata:
+        """Return the metadata of its first row.
+
+        Chroma merges metadata on upsert, so every key is always there. It is slow per key, so there are only two.
+        """
+        head = json.dumps([self.created, self.updated, self.vectors, self.ttl_minutes, self.paths])
+        return {RECORD: f"{head}\n{self.value}", EXPIRES: self.expires}
+
+    def ids(self) -> list[str]:
+        """Name its rows: one a vector, and one at least."""
+        return [row_id(self.key, number) for number in range(max(1, self.vectors))]
+
+    def alive(self, now: float) -> bool:
+        """Say whether it has not expired."""
+        return self.expires is None or self.expires > now
+
+    def content(self) -> Any:
+        """Return the value."""
+        return json.loads(self.value)
+
+    def item(self) -> Item:
+        """Hand it out as LangGraph's item."""
+        created, updated = _moment(self.created), _moment(self.updated)
+        return Item(
+            value=self.content(), key=self.key, namespace=self.namespace, created_at=created, updated_at=updated
+        )
+
+    def put(self) -> PutOp:
+        """Give the operation that writes it again, but for its times."""
+        return PutOp(self.namespace, self.key, self.content(), index=list(self.paths) or False, ttl=self.ttl_minutes)
+
+    def found(self, score: float | None) -> SearchItem:
+        """Hand it out as what a search found."""
+        return SearchItem(
+            self.namespace, self.key, self.content(), _moment(self.created), _moment(self.updated), score=score
+        )
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def row_id(key: str, number: int = 0) -> str:
+    """Name a row: its number first, as a key may hold anything."""
+    return f"{number}:{key}"
+
+
+def row_of(identifier: str) -> tuple[str, int]:
+    """Take a row's name apart: the key and the number."""
+    number, _, key = identifier.partition(":")
+    return key, int(number)
+
+
+def json_text(op: PutOp) -> str:
+    """Write a value as JSON, or refuse what would not come back as it was."""
+    try:
+        text = json.dumps(op.value, allow_nan=False)
+        same = json.loads(text) == op.value
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MemoryStoreError(f"the value of {op.key!r} in {op.namespace} is not JSON: {error}") from error
+    if not same or not isinstance(op.value, dict):
+        raise MemoryStoreError(
+            f"the value of {op.key!r} in {op.namespace} is not JSON: {op.value!r} would come back changed;"
+            " use a dict of strings, numbers, lists and dicts with string keys"
+        )
+    return text
+
+
+def check_op(op: Op) -> None:
+    """Refuse an operation that can't be done: a namespace, a key or a filter that is none."""
+    validate_op_namespace(op)
+    if isinstance(op, GetOp | PutOp):
+        check_key(op.namespace, op.key)
+    if isinstance(op, SearchOp):
+        for field, wanted in (op.filter or {}).items():
+            if field.startswith("$"):
+                raise MemoryStoreError(f"the filter {op.filter!r} has {field!r} for a field; name a field")
+            check_filter(wanted)
+
+
+def check_key(namespace: Namespace, key: object) -> None:
+    """Refuse a key that can't be a row's name."""
+    try:
+        if isinstance(key, str) and key.encode():
+            return
+    except UnicodeEncodeError:
+        pass
+    raise MemoryStoreError(f"the key {key!r} in {namespace} can't be stored; use a text that is not empty")
+
+
+def readable(text: str) -> str:
+    """Replace what no encoder takes: halves of characters, which JSON lets through."""
+    return text.encode("utf-8", "replace").decode()

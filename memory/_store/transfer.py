@@ -1,0 +1,114 @@
+"""Carrying memories from store to store: a line of JSON each, from which an equal memory can be made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from langgraph.store.base import InvalidNamespaceError
+from pydantic import AwareDatetime, Field
+
+from harbor._core.errors import HarborError, MemoryStoreError
+from harbor._core.settings import Settings, check
+from harbor.memory._store.backend import DATABASE, is_url
+from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.metadata import NoMemoryError
+from harbor.memory._store.records import Record, check_op
+
+INSIDE_A_RUN = "memory"
+
+
+class Line(Settings):
+    """A memory on a line: times in UTC, `indexed` the paths in its value that are embedded, `ttl` in minutes."""
+
+    namespace: tuple[str, ...] = Field(min_length=1)
+    key: str = Field(min_length=1)
+    value: dict[str, Any]
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    indexed: tuple[str, ...] = ()
+    ttl: float | None = Field(None, gt=0, allow_inf_nan=False)
+    expires_at: AwareDatetime | None = None
+
+
+def exists(where: str) -> bool:
+    """Say whether there is a memory in a folder, be it that of a run, or on a server."""
+    if not is_url(where):
+        return (_inside(where) / DATABASE).is_file()
+    try:
+        ChromaStore(where, embedding=None).close()
+    except NoMemoryError:
+        return False
+    return True
+
+
+def open_existing(where: str) -> ChromaStore:
+    """Open a memory that is there, with its own embedding: a folder, the folder of a run that remembers, or a server.
+
+    Raises:
+        MemoryStoreError: there is none.
+    """
+    return ChromaStore(where if is_url(where) else _inside(where), embedding=None)
+
+
+def _inside(where: str) -> Path:
+    """Name the folder of a memory: the memory inside that of a run, or the folder itself."""
+    inside = Path(where) / INSIDE_A_RUN
+    return inside if (inside / DATABASE).is_file() else Path(where)
+
+
+def to_line(record: Record) -> str:
+    """Write a memory as a line of JSON."""
+    return json.dumps(
+        {
+            "namespace": record.namespace,
+            "key": record.key,
+            "value": record.content(),
+            "created_at": _written(record.created),
+            "updated_at": _written(record.updated),
+            "indexed": record.paths,
+            "ttl": None if record.ttl_minutes is None else float(record.ttl_minutes),
+            "expires_at": None if record.expires is None else _written(record.expires),
+        }
+    )
+
+
+def read_lines(lines: Iterable[str], source: str) -> Iterator[Record]:
+    """Read memories from lines of JSON.
+
+    Raises:
+        MemoryStoreError: a line is not one of a memory; the message says which.
+    """
+    for number, text in enumerate(lines, start=1):
+        place = f"{source} line {number}"
+        try:
+            line = check(Line, json.loads(text), place)
+            yield _record(line)
+        except HarborError as error:
+            raise MemoryStoreError(str(error)) from error
+        except InvalidNamespaceError as error:
+            raise MemoryStoreError(f"{place}: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise MemoryStoreError(f"{place} is no memory ({error}); give what `harbor memory export` wrote") from error
+
+
+def _record(line: Line) -> Record:
+    record = Record(
+        line.namespace,
+        line.key,
+        json.dumps(line.value, allow_nan=False),
+        line.created_at.timestamp(),
+        line.updated_at.timestamp(),
+        ttl_minutes=line.ttl,
+        expires=None if line.expires_at is None else line.expires_at.timestamp(),
+        paths=line.indexed,
+    )
+    check_op(record.put())
+    return record
+
+
+def _written(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

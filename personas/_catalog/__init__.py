@@ -1,0 +1,1 @@
+"""The personas, and the houses that suit them."""
