@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from harbor._config.auction import AuctionConfig, read_settings
-from harbor._core.log import read_log
+from harbor._games.logs import read_log
 from harbor._runs.run import Auction
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import games

@@ -21,9 +21,9 @@ import pytest
 from harbor._config.auction import Bidder, Houses, ModelSettings, Simulated, read_settings
 from harbor._core.events import Lot
 from harbor._core.log import Log, of_type
-from harbor._core.players import MinimumRaise
 from harbor._core.thoughts import Decided
 from harbor._games.english import English, Item
+from harbor._games.policies import MinimumRaise
 from harbor._house.sale import Sale
 from harbor._runs.run import Auction
 

@@ -12,7 +12,8 @@ import pytest
 
 from harbor._config.auction import Bidder, Houses, Item, Series, Switches, read_settings
 from harbor._core.events import BidderLabelled
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor._runs.run import Auction
 from harbor._runs.series import hold_series

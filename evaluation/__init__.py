@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from harbor._core.faces import face
 
 if TYPE_CHECKING:
+    from harbor.evaluation._metrics.behaviour import acquisitions as acquisitions
+    from harbor.evaluation._metrics.behaviour import engagements as engagements
+    from harbor.evaluation._metrics.plans import priorities as priorities
+    from harbor.evaluation._metrics.profiling import profiling_errors as profiling_errors
+    from harbor.evaluation._metrics.strategy import agreement as agreement
+    from harbor.evaluation._metrics.strategy import foresights as foresights
+    from harbor.evaluation._metrics.strategy import strategies as strategies
     from harbor.evaluation._report.loading import Loaded as Loaded
     from harbor.evaluation._report.loading import load as load
 
-__all__ = ["Loaded", "load"]
+__getattr__, __all__ = face(__name__)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'harbor.evaluation' has no attribute {name!r}")
-    return getattr(import_module("harbor.evaluation._report.loading"), name)
+def __dir__() -> list[str]:
+    return __all__

@@ -16,7 +16,7 @@ from autogen_core import CancellationToken
 from harbor import Auction, Bidder, BidderAgent, houses
 from harbor._core.asks import Ask
 from harbor._core.events import BidderSeated
-from harbor._core.players import Truthful
+from harbor._games.policies import Truthful
 from harbor._room.seats import ask_message
 
 

@@ -10,7 +10,7 @@ from random import Random
 
 from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import Closing, Event, PublicEvent
-from harbor._core.log import know
+from harbor._core.log_lines import know
 from harbor._core.money import Claim
 from harbor.testing import check_rules
 

@@ -32,13 +32,14 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.log import Log, of_type
+from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
 from harbor._games.english import English, Item
 from harbor._games.mechanism import fold
-from harbor._house.auctioneer import Said, announce, call, conduct
+from harbor._house.auctioneer import announce, call, conduct
 from harbor._house.sale import Sale
 
-OUT = Said("I withdraw.")
+OUT = SeatReply("I withdraw.")
 
 
 def sale_of(*starts, budgets=None, **options):
@@ -72,12 +73,12 @@ def picked(sale, kind):
 
 def minimum_once(ask):
     """Bid the minimum in the first round, withdraw later."""
-    return Said(f"I bid ${ask.minimum}") if isinstance(ask, Ask) and ask.round == 1 else OUT
+    return SeatReply(f"I bid ${ask.minimum}") if isinstance(ask, Ask) and ask.round == 1 else OUT
 
 
 def only(bidder, words):
     """Everyone withdraws but one, who says this to every ask."""
-    return lambda ask: Said(words) if ask.bidder == bidder and isinstance(ask, Ask) else OUT
+    return lambda ask: SeatReply(words) if ask.bidder == bidder and isinstance(ask, Ask) else OUT
 
 
 # ---------------------------------------------------------------- asking
@@ -133,7 +134,7 @@ def test_a_failed_bid_is_asked_again_a_bounded_number_of_times_and_then_withdraw
 
 def test_only_who_failed_is_asked_again_and_is_told_why():
     sale = sale_of(100)
-    turns = hold(sale, lambda ask: Said("I bid $99") if ask.bidder == "Ben" else minimum_once(ask), reasks=1)
+    turns = hold(sale, lambda ask: SeatReply("I bid $99") if ask.bidder == "Ben" else minimum_once(ask), reasks=1)
     assert [ask.bidder for ask in turns[1]] == ["Ben"]
     (again,) = turns[1]
     assert (again.round, again.attempt, again.minimum) == (1, 2, Decimal(100))
@@ -144,14 +145,16 @@ def test_only_who_failed_is_asked_again_and_is_told_why():
 
 def test_a_bid_that_is_put_right_counts_like_any_other():
     sale = sale_of(100)
-    hold(sale, lambda ask: Said("I bid $150" if ask.attempt == 2 else "$1") if ask.bidder == "Cho" else OUT)
+    hold(sale, lambda ask: SeatReply("I bid $150" if ask.attempt == 2 else "$1") if ask.bidder == "Cho" else OUT)
     assert picked(sale, ItemSold) == [ItemSold("Item 1", "Cho", Decimal(150))]
     assert len(picked(sale, BidFailed)) == 1
 
 
 def test_the_answers_of_the_others_wait_while_one_is_asked_again():
     sale = sale_of(100)
-    hold(sale, lambda ask: Said("$1" if ask.attempt == 1 else "$300") if ask.bidder == "Ben" else minimum_once(ask))
+    hold(
+        sale, lambda ask: SeatReply("$1" if ask.attempt == 1 else "$300") if ask.bidder == "Ben" else minimum_once(ask)
+    )
     kinds = [type(event) for event in events_of(sale) if isinstance(event, BidFailed | BidPlaced)]
     assert kinds == [BidFailed, BidPlaced, BidPlaced, BidPlaced]
     assert picked(sale, ItemSold)[0].winner == "Ben"
@@ -169,7 +172,7 @@ def test_a_failed_bid_is_seen_by_its_bidder_alone():
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8), st.integers(0, 3))
 def test_whatever_is_said_the_sale_comes_to_its_end(phrases, reasks):
     sale, number = sale_of(100, 50), iter(range(10**6))
-    turns = hold(sale, lambda _: Said(phrases[next(number) % len(phrases)]), thinkers=("Ann",), reasks=reasks)
+    turns = hold(sale, lambda _: SeatReply(phrases[next(number) % len(phrases)]), thinkers=("Ann",), reasks=reasks)
     assert events_of(sale)[-1] == SaleClosed()
     assert len(turns) <= 300
     assert fold(sale.rules, events_of(sale)) == sale.state
@@ -182,7 +185,7 @@ def test_whatever_is_said_the_sale_comes_to_its_end(phrases, reasks):
 def test_a_seat_that_fails_withdraws_and_the_sale_goes_on(kind):
     failure = SeatFailed("Ann", kind, "broken")
     sale = sale_of(100, 50)
-    hold(sale, lambda ask: Said("I bid $500", failure=failure) if ask.bidder == "Ann" else minimum_once(ask))
+    hold(sale, lambda ask: SeatReply("I bid $500", failure=failure) if ask.bidder == "Ann" else minimum_once(ask))
     assert picked(sale, SeatFailed) == [failure] * 2
     assert [event for event in picked(sale, BidderWithdrew) if event.bidder == "Ann"] == [
         BidderWithdrew(item, 1, "Ann", "fault") for item in ("Item 1", "Item 2")
@@ -193,7 +196,7 @@ def test_a_seat_that_fails_withdraws_and_the_sale_goes_on(kind):
 
 def test_a_seat_that_fails_is_not_asked_again_and_has_made_no_failed_bid():
     sale = sale_of(100)
-    turns = hold(sale, lambda ask: Said(failure=SeatFailed(ask.bidder, "error", "broken")))
+    turns = hold(sale, lambda ask: SeatReply(failure=SeatFailed(ask.bidder, "error", "broken")))
     assert len(turns) == 1
     assert picked(sale, BidFailed) == []
     assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
@@ -201,7 +204,7 @@ def test_a_seat_that_fails_is_not_asked_again_and_has_made_no_failed_bid():
 
 def test_what_broke_in_a_seat_is_the_analysts():
     sale = sale_of(100)
-    hold(sale, lambda ask: Said(failure=SeatFailed(ask.bidder, "error", "broken")))
+    hold(sale, lambda ask: SeatReply(failure=SeatFailed(ask.bidder, "error", "broken")))
     assert not any(isinstance(event, SeatFailed) for name in sale.bidders for event in sale.seen_by(name))
 
 
@@ -210,7 +213,7 @@ def test_a_seat_that_fails_at_a_pause_still_bids():
 
     def answer(ask):
         failure = SeatFailed("Ann", "timeout", "slow") if isinstance(ask, Pause) else None
-        return Said("I bid $100" if ask.bidder == "Ann" and not failure else "I withdraw.", failure=failure)
+        return SeatReply("I bid $100" if ask.bidder == "Ann" and not failure else "I withdraw.", failure=failure)
 
     hold(sale, answer, thinkers=("Ann",))
     assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ann", Decimal(100))]
@@ -233,7 +236,11 @@ def test_there_is_a_pause_before_the_first_ask_and_after_each_hammer():
 def test_the_last_thought_is_written_before_the_sale_closes():
     sale = sale_of(100)
     thought = Planned("Ann", "over", {})
-    hold(sale, lambda ask: Said(notes=(thought,)) if isinstance(ask, Pause) and ask.closed else OUT, thinkers=("Ann",))
+    hold(
+        sale,
+        lambda ask: SeatReply(notes=(thought,)) if isinstance(ask, Pause) and ask.closed else OUT,
+        thinkers=("Ann",),
+    )
     assert events_of(sale)[-2:] == [thought, SaleClosed()]
 
 
@@ -267,8 +274,10 @@ def test_notes_are_written_in_seat_order_whatever_the_order_of_the_answers(arriv
     sale = sale_of(100)
     script = conduct(sale, ("Ann", "Ben", "Cho"), 3)
     next(script)
-    script.send({name: Said(notes=(Planned(name, "plan", {}),)) for name in arrival})
-    script.send({name: Said("I bid $100", (Decided(name, "Item 1", 1, 1, "so", Decimal(100)),)) for name in arrival})
+    script.send({name: SeatReply(notes=(Planned(name, "plan", {}),)) for name in arrival})
+    script.send(
+        {name: SeatReply("I bid $100", (Decided(name, "Item 1", 1, 1, "so", Decimal(100)),)) for name in arrival}
+    )
     assert [plan.bidder for plan in picked(sale, Planned)] == ["Ann", "Ben", "Cho"]
     assert [decision.bidder for decision in picked(sale, Decided)] == ["Ann", "Ben", "Cho"]
     assert [bid.bidder for bid in picked(sale, BidPlaced)] == ["Ann", "Ben", "Cho"]
@@ -277,7 +286,7 @@ def test_notes_are_written_in_seat_order_whatever_the_order_of_the_answers(arriv
 def test_a_note_stands_before_the_failed_bid_that_it_explains():
     sale = sale_of(100)
     note = Decided("Ben", "Item 1", 1, 1, "cheap", Decimal(1))
-    hold(sale, lambda ask: Said("$1", (note,)) if ask.bidder == "Ben" and ask.attempt == 1 else OUT)
+    hold(sale, lambda ask: SeatReply("$1", (note,)) if ask.bidder == "Ben" and ask.attempt == 1 else OUT)
     events = events_of(sale)
     assert events.index(note) + 1 == events.index(picked(sale, BidFailed)[0])
 
@@ -291,7 +300,9 @@ def test_no_announcement_and_no_public_event_holds_a_budget():
     sale = sale_of(100, 50, 50, budgets=BUDGETS, lowerings=1)
     for name, budget in BUDGETS.items():
         sale.record(BidderSeated(name, Decimal(budget), {}, {}, "profit"))
-    hold(sale, lambda ask: Said("I bid $99,999") if isinstance(ask, Ask) and ask.attempt == 1 else minimum_once(ask))
+    hold(
+        sale, lambda ask: SeatReply("I bid $99,999") if isinstance(ask, Ask) and ask.attempt == 1 else minimum_once(ask)
+    )
     public = [event for event in events_of(sale) if event.audience == EVERYONE]
     spoken = " ".join(map(announce, events_of(sale)))
     assert "Item 1 is sold to" in spoken

@@ -17,7 +17,7 @@ from harbor._core.events import (
     Lot,
     SaleOpened,
 )
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
 from harbor.evaluation._metrics.behaviour import Acquisition, acquisitions, engagements
 from harbor.evaluation._metrics.plans import PriorityCell, priorities

@@ -32,10 +32,11 @@ from harbor._core.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor._core.log import Log, of_type, read_log
+from harbor._core.log import Log, of_type
 from harbor._core.notes import Notes
-from harbor._core.players import MinimumRaise, Truthful
 from harbor._games import english
+from harbor._games.logs import read_log
+from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.auctioneer import announce
 from harbor._house.sale import Sale
 from harbor._room.room import AuctionRoom

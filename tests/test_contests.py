@@ -17,7 +17,8 @@ from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import Switches
 from harbor._config.rules import RESIDENTS, Resident
 from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty import PrizeAwarded, best_response
 from harbor._games.private_values import ValueDrawn

@@ -50,7 +50,10 @@ def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(min
 
 
 def test_hashing_is_the_same_in_every_process():
-    script = "from harbor.memory._store.embedding import as_embedding as e; print(e('hashing').query('a garden').tobytes().hex())"
+    script = (
+        "from harbor.memory._store.embedding import as_embedding;"
+        "print(as_embedding('hashing').query('a garden').tobytes().hex())"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == as_embedding("hashing").query("a garden").tobytes().hex()
 

@@ -29,9 +29,10 @@ from harbor._core.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.log import Log, read_log
+from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._games.english import English, Item
+from harbor._games.logs import read_log
 from harbor._games.mechanism import fold, refusal
 from harbor._house.sale import Sale
 

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
 from harbor._core.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
-from harbor._core.log import encode, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import encode
 from harbor._core.thoughts import Believed, Mirrored, Profiled
 from harbor._simulated.chat_model import read_facts
 

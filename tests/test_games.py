@@ -26,7 +26,8 @@ from harbor._core.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor._core.log import Entry, know, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry, know
 from harbor._games.beauty import Beauty
 from harbor._games.mechanism import fold
 from harbor._games.private_values import ValueDrawn

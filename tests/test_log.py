@@ -35,9 +35,10 @@ from harbor._core.events import (
     SaleOpened,
     SeatFailed,
 )
-from harbor._core.log import Log, of_type, read_log
+from harbor._core.log import Log, of_type
 from harbor._core.thoughts import Decided
 from harbor._games.english import English, Item
+from harbor._games.logs import read_log
 from harbor._house.sale import Sale
 
 BASES = (PublicEvent, PrivateEvent, AnalystEvent)

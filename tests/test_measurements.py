@@ -29,7 +29,7 @@ from harbor._core.events import (
     SaleOpened,
     SeriesOpened,
 )
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Predicted, Prediction, Profiled, Strategized
 from harbor._games.beauty import BeautyOpened
 from harbor._games.session import RunLabelled, RunSettled

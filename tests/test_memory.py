@@ -17,7 +17,8 @@ from harbor import Auction, Bidder, Item, SimulatedChat, bidder_graph, resume
 from harbor._config.auction import Remembering
 from harbor._core.errors import ConfigError, MemoryStoreError
 from harbor._core.events import ItemSold, ModelCalled, ThoughtFailed
-from harbor._core.log import encode, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
 from harbor.graphs._context.context import MEMORY_PROMPTS, Mind
 from harbor.memory._bidder.bidder_memory import CARRIED, Archive, label

@@ -19,7 +19,7 @@ from harbor._core.events import (
     SaleClosed,
     SaleOpened,
 )
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.calls import Calls, calls
 from harbor.evaluation._metrics.results import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.summary import summarise

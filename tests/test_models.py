@@ -21,7 +21,8 @@ from harbor import Auction, Bidder, HarborError, Item, ModelSettings, Simulated,
 from harbor._core.errors import ConfigError, ModelError, UnreadableReply
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
-from harbor._models.client import Mouthpiece, Prompt, RawCall, open_chat, redact, settings_of
+from harbor._core.redaction import redact
+from harbor._models.client import Mouthpiece, Prompt, RawCall, open_chat, settings_of
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import BidReply
 

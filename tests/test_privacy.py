@@ -22,7 +22,8 @@ from langchain_core.outputs import ChatResult
 from harbor import Auction, Bidder, Item, Result, Rules, Simulated, SimulatedChat
 from harbor._config.auction import Persona
 from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
-from harbor._core.log import Entry, Log, encode, of_type
+from harbor._core.log import Log, of_type
+from harbor._core.log_lines import Entry, encode
 from harbor._games import english
 from harbor._house.sale import Sale
 

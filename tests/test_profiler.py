@@ -12,7 +12,7 @@ import pytest
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
 from harbor._core.events import BidderLabelled, BidPlaced, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor.evaluation._analysis.profiler import FEATURES, features, train
 from harbor.evaluation._metrics.profiling import divergence

@@ -42,7 +42,8 @@ from harbor._core.events import (
     ThoughtFailed,
     ValueRevealed,
 )
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
 from harbor._models.client import Mouthpiece
 from harbor._simulated.chat_model import read_facts

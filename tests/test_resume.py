@@ -23,7 +23,8 @@ from autogen_agentchat.messages import TextMessage
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type, read_log
+from harbor._core.log import of_type
+from harbor._games.logs import read_log
 from harbor._runs.folder import RunFolder
 
 HARBOR = [sys.executable, "-P", "-m", "harbor"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, hold_series
 from harbor._config.auction import Houses, Item, Series
-from harbor._core.log import read_log
+from harbor._games.logs import read_log
 from harbor._runs.folder import EVENTS
 from harbor.evaluation._metrics.registry import METRICS, OPENINGS, fitting, measure
 from harbor.evaluation._metrics.score import score

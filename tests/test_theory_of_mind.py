@@ -34,7 +34,8 @@ from harbor._core.events import (
     SeatFailed,
     ThoughtFailed,
 )
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
 from harbor._simulated.chat_model import read_facts, reply_to

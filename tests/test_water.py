@@ -15,10 +15,11 @@ from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, SaleClosed
 from harbor._core.log import Log, of_type
+from harbor._core.players import SeatReply
 from harbor._core.seeding import stream
 from harbor._games.registry import RULES
 from harbor._games.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
-from harbor._house.auctioneer import Said, announce, conduct
+from harbor._house.auctioneer import announce, conduct
 from harbor._house.sale import Sale
 from harbor.evaluation._metrics import water as metrics
 
@@ -266,7 +267,7 @@ def conducted(rules, answer, reasks=1):
             turn = script.send(said)
         except StopIteration:
             return sale
-        said = {ask.bidder: Said(answer(ask)) for ask in turn}
+        said = {ask.bidder: SeatReply(answer(ask)) for ask in turn}
 
 
 @pytest.mark.parametrize("words", ["all", "1e9", "-5", "$12.345", "NaN", "I bid $1 or $2", "I bid $1 $2", "inf", ""])

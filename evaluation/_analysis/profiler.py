@@ -15,7 +15,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from harbor._core.events import BidderLabelled, BidPlaced, CatalogShown, ItemSold, Lot, SaleOpened
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._simulated.valuation import fit
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")

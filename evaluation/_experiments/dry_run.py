@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from harbor._config.auction import ModelSettings
 from harbor._core.events import ModelCalled
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.run_trial import hold, offline

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harbor._config.auction import AuctionConfig, ModelSettings
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor._runs.inputs import models_in_use
 from harbor._runs.result import Listener
 from harbor._runs.run import Auction

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from harbor._core.events import ModelCalled
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.players import any_simulated, players
 from harbor.evaluation._metrics.registry import measure
 
 Status = Literal["finished", "failed", "unfinished"]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from harbor._core.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSold
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.results import closed
 

@@ -19,7 +19,8 @@ from harbor._core.events import (
     PriceLowered,
     RoundClosed,
 )
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement
 
 BINS = {"[0, 10)": 0, "[10, 11)": 10, "[11, 20)": 11, "[20, 50)": 20, "[50, inf)": 50}

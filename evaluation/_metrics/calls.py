@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harbor._core.events import BiddersAsked, ModelCalled, Paused
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 
 Unit = Literal[
     "dollars", "share", "ratio", "count", "rank", "priority", "nats", "number", "health", "tokens", "correlation"

@@ -11,7 +11,8 @@ from itertools import takewhile
 from statistics import fmean
 
 from harbor._core.events import BidderLabelled, Closing, ItemOpened, ItemSold, ItemUnsold
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Planned
 from harbor.evaluation._metrics.behaviour import engagements, matches
 from harbor.evaluation._metrics.measurement import Measurement

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harbor._core.events import BidderLabelled, CatalogShown
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.results import positions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harbor._core.events import BidderLabelled, Event, SaleOpened, SeriesOpened
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor._games.session import SessionOpened
 from harbor._games.water import WaterOpened
 from harbor.evaluation._metrics import (

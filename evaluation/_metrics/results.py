@@ -19,7 +19,8 @@ from harbor._core.events import (
     ItemUnsold,
     SaleOpened,
 )
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder
 
 

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harbor._core.events import LogOpened
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
+from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.players import any_simulated, players
 from harbor.evaluation._metrics.registry import fitting, measure
 
 

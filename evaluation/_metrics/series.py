@@ -12,10 +12,11 @@ from statistics import fmean, linear_regression
 from typing import Any
 
 from harbor._core.events import AuctionHeld, LogOpened, SeriesOpened
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
+from harbor.evaluation._metrics.lineup import any_simulated
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder
-from harbor.evaluation._metrics.players import any_simulated
 
 
 @dataclass(frozen=True)

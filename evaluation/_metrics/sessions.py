@@ -12,7 +12,8 @@ from statistics import fmean
 from typing import TypeVar
 
 from harbor._core.events import BidderLabelled, BidFailed
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._games.beauty import BeautyOpened, target
 from harbor._games.session import RunLabelled, RunSettled
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder

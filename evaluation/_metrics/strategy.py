@@ -13,7 +13,8 @@ from statistics import fmean
 from typing import get_args
 
 from harbor._core.events import BidPlaced, ItemSold
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder
 

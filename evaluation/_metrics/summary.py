@@ -8,13 +8,14 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._core.events import LogOpened, PublicEvent, SeatFailed, ThoughtFailed
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
 from harbor._games.session import SessionOpened
 from harbor._games.water import WaterOpened
 from harbor.evaluation._metrics import results, sessions, water
 from harbor.evaluation._metrics.calls import Calls, calls
-from harbor.evaluation._metrics.players import any_simulated, players
+from harbor.evaluation._metrics.lineup import any_simulated, players
 
 Standing = results.Standing | water.Resident | sessions.Player
 Part = results.ItemResult | water.Day | sessions.Run

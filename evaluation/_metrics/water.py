@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from harbor._core.events import BidderLabelled
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder
 

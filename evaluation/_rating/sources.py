@@ -8,8 +8,10 @@ from pathlib import Path
 
 from harbor._core.errors import RatingError, RunFolderError
 from harbor._core.events import Answered, BidderLabelled
-from harbor._core.log import Entry, of_type, read_log
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided
+from harbor._games.logs import read_log
 from harbor._runs.folder import EVENTS
 from harbor.evaluation._metrics.series import is_series
 from harbor.evaluation._rating.transcript import Transcript, transcript

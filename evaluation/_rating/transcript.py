@@ -26,7 +26,8 @@ from harbor._core.events import (
     PublicEvent,
     SaleOpened,
 )
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 from harbor._core.money import dollars
 from harbor._core.parsing import printable, scrub
 from harbor._core.thoughts import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from harbor import __version__
+from harbor._core.version import __version__
 from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, Rating, analyse
 from harbor.evaluation._analysis.frames import frame
 from harbor.evaluation._experiments.design import Experiment

@@ -18,9 +18,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
-from harbor import __version__
 from harbor._config.auction import check
 from harbor._core.errors import RunFolderError
+from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import GameRecord, Results

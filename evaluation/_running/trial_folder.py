@@ -16,10 +16,11 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from harbor import __version__
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, LogError, RunFolderError
-from harbor._core.log import Entry, read_whole_lines
+from harbor._core.log_lines import Entry
+from harbor._core.version import __version__
+from harbor._games.logs import read_whole_lines
 from harbor._runs.folder import CONFIG, EVENTS, complete
 from harbor._runs.items import resolved
 from harbor.evaluation._experiments.trial_records import GameRecord, broken_off, record

@@ -11,8 +11,8 @@ from typing import Any
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import HarborError, RunFolderError
-from harbor._core.log import Entry
-from harbor._models.client import redact
+from harbor._core.log_lines import Entry
+from harbor._core.redaction import redact
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import Given
 from harbor._runs.run import Run

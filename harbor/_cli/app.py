@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from harbor import __version__
 from harbor._cli.auctions import auction, play, replay, resume
 from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
@@ -21,6 +20,7 @@ from harbor._cli.reference import graph, houses, personas
 from harbor._cli.reports import report
 from harbor._cli.score import score
 from harbor._core.errors import HarborError
+from harbor._core.version import __version__
 
 app = typer.Typer(
     name="harbor",

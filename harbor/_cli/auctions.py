@@ -14,7 +14,7 @@ from harbor._cli.running import conduct
 from harbor._core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from harbor._core.log import Entry
+    from harbor._core.log_lines import Entry
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.evaluation._metrics.summary import Summary
 
@@ -91,7 +91,7 @@ def replay(
     run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")], as_json: Json = False
 ) -> None:
     """Rebuild the results of a run from its log alone, without a model."""
-    from harbor._core.log import read_log
+    from harbor._games.logs import read_log
     from harbor._runs.folder import EVENTS
 
     reading = read_log(run / EVENTS if run.is_dir() else run)

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from harbor import __version__
 from harbor._cli.output import say
 from harbor._core.errors import RunFolderError
+from harbor._core.version import __version__
 
 Format = StrEnum("Format", ["html", "csv", "parquet", "latex"])
 

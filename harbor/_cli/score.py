@@ -20,9 +20,9 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Measure an old run anew, from its log alone."""
-    from harbor._core.log import read_log
     from harbor._display.result_tables import print_score
     from harbor._display.screen import Screen
+    from harbor._games.logs import read_log
     from harbor._runs.folder import EVENTS
     from harbor.evaluation._metrics.registry import METRICS
     from harbor.evaluation._metrics.score import score as measured

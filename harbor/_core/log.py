@@ -1,67 +1,20 @@
-"""The log: the only truth. Events in the order of the auction, one JSON line each, appended and flushed at once.
-
-A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
-opened. Each digest covers the line and the digest before it, so an edited line is found.
-"""
+"""The log: the only truth. Events in the order of the auction, one JSON line each, appended and flushed at once."""
 
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
-from types import ModuleType
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, TypeVar
 
-from pydantic import TypeAdapter
-from pydantic_core import PydanticSerializationError
-
-from harbor._core import events, thoughts
 from harbor._core.errors import LogError
-from harbor._core.events import CLOCK_FIELDS, SCHEMA_VERSION, AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
-from harbor._games import beauty, english_private, first_price, private_values, second_price, session, water
+from harbor._core.events import CLOCK_FIELDS, SCHEMA_VERSION, Event, SaleClosed, SeriesClosed
+from harbor._core.log_lines import Entry, decode, encode, schema_of
 
 EventType = TypeVar("EventType", bound=Event)
 LONGEST_SHOWN = 60
-
-
-def _name(kind: type[Event]) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
-
-
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
-_BY_NAME: dict[str, TypeAdapter[Any]] = {}
-
-
-def know(*modules: ModuleType) -> None:
-    """Learn the events of these modules, so that they can be written and read; do so for a game of yours.
-
-    Raises:
-        LogError: an event has the name of another one.
-    """
-    for kind in (kind for module in modules for kind in vars(module).values()):
-        if isinstance(kind, type) and issubclass(kind, PublicEvent | PrivateEvent | AnalystEvent):
-            name = _name(kind)
-            if kind in _ADAPTERS or kind in (PublicEvent, PrivateEvent, AnalystEvent):
-                continue
-            if name in _BY_NAME:
-                raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
-            _BY_NAME[name] = TypeAdapter(kind)
-            _ADAPTERS[kind] = (name, _BY_NAME[name])
-
-
-know(events, thoughts, water, session, private_values, second_price, first_price, english_private, beauty)
-
-
-class Entry(NamedTuple):
-    """One line of a log: its number, seconds since the log was opened, and the event."""
-
-    seq: int
-    at: float
-    event: Event
 
 
 @dataclass(frozen=True)
@@ -79,7 +32,7 @@ class Reading:
     @property
     def complete(self) -> bool:
         """Whether the sale, or the series, closed."""
-        return bool(self.entries) and isinstance(self.entries[-1].event, events.SaleClosed | events.SeriesClosed)
+        return bool(self.entries) and isinstance(self.entries[-1].event, SaleClosed | SeriesClosed)
 
 
 class Log:
@@ -175,38 +128,6 @@ def _short(value: object) -> str:
     return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
 
 
-def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
-    """Write an entry as a JSON line; returns the line and its digest."""
-    name, adapter = _ADAPTERS[type(entry.event)]
-    head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
-    try:
-        fields = adapter.dump_json(entry.event)[1:-1]
-    except PydanticSerializationError:  # half a character, as in a broken file name
-        plain = json.dumps(adapter.dump_python(entry.event, mode="json"), ensure_ascii=False)
-        fields = plain.encode(errors="replace")[1:-1]
-    body = head[:-1].encode() + (b"," + fields if fields else b"")
-    digest = sha256(digest_before.encode() + body).hexdigest()[:16]
-    return body + b',"digest":"' + digest.encode() + b'"}\n', digest
-
-
-def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
-    """Read a JSON line.
-
-    Raises:
-        ValueError: not JSON, or not an event.
-        LogError: its digest does not follow from the line and the digest before it.
-    """
-    fields = json.loads(line)
-    digest = fields.pop("digest")
-    body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
-    if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
-        raise LogError("was edited: its digest does not match its text")
-    adapter = _BY_NAME[fields.pop("type")]
-    seq, at = fields.pop("seq"), fields.pop("at")
-    fields.pop("audience")
-    return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
-
-
 def read_log(path: Path | str) -> Reading:
     """Read a log back.
 
@@ -253,13 +174,8 @@ def read_whole_lines(path: Path) -> Reading:
 
 
 def _check_schema(path: Path, line: bytes) -> None:
-    try:
-        fields = json.loads(line)
-        known = fields["type"] == _ADAPTERS[LogOpened][0]
-        schema = int(fields["schema"]) if known else 0
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        known, schema = False, 0
-    if not known:
+    schema = schema_of(line)
+    if schema is None:
         raise LogError(f"log {str(path)!r} line 1 is not the opening of a Harbor log; give the folder of a run")
     if schema > SCHEMA_VERSION:
         raise LogError(

@@ -36,7 +36,7 @@ from harbor._core.events import (
     SaleOpened,
     SeriesOpened,
 )
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor._core.money import dollars
 from harbor._core.parsing import printable as printable
 from harbor._house.auctioneer import announce

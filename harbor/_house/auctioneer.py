@@ -6,7 +6,6 @@ It is a generator, so that whatever carries the words (AutoGen's group chat in `
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -27,28 +26,18 @@ from harbor._core.events import (
     RoundClosed,
     SaleClosed,
     SaleOpened,
-    SeatFailed,
     ValueRevealed,
 )
 from harbor._core.money import dollars
 from harbor._core.parsing import hear
+from harbor._core.players import SeatReply
 from harbor._games.mechanism import refusal
 from harbor._house.sale import Sale
-
-
-@dataclass(frozen=True)
-class Said:
-    """What came back from a seat: its words, what it concluded on the way, and its failure if it has one."""
-
-    words: str = ""
-    notes: tuple[Event, ...] = ()
-    failure: SeatFailed | None = None
-
 
 Turn = Sequence[Ask | Pause]
 """Bidders to be asked at the same moment, in seat order."""
 
-Script = Generator[Turn, Mapping[str, Said], None]
+Script = Generator[Turn, Mapping[str, SeatReply], None]
 
 
 def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Sequence[str] = ()) -> Script:
@@ -88,7 +77,9 @@ def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], ov
         _write_down(sale, said[bidder])
 
 
-def _round(sale: Sale[Any], asks: Sequence[Ask], reasks: int) -> Generator[Turn, Mapping[str, Said], dict[str, Action]]:
+def _round(
+    sale: Sale[Any], asks: Sequence[Ask], reasks: int
+) -> Generator[Turn, Mapping[str, SeatReply], dict[str, Action]]:
     """Ask everyone of a round; ask again, a bounded number of times, who gave no legal answer."""
     actions: dict[str, Action] = {}
     while asks:
@@ -111,14 +102,14 @@ def _round(sale: Sale[Any], asks: Sequence[Ask], reasks: int) -> Generator[Turn,
     return actions
 
 
-def _write_down(sale: Sale[Any], said: Said) -> None:
+def _write_down(sale: Sale[Any], said: SeatReply) -> None:
     for note in said.notes:
         sale.record(note)
     if said.failure is not None:
         sale.record(said.failure)
 
 
-def _judge(ask: Ask, said: Said) -> Action | str:
+def _judge(ask: Ask, said: SeatReply) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
@@ -131,7 +122,7 @@ def _judge(ask: Ask, said: Said) -> Action | str:
             return withdrawal
 
 
-def _offered(ask: Ask, said: Said) -> Decimal | None:
+def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
     """Give the amount of a failed bid, for rules that make it known; None where there was none to read."""
     heard = understood(ask, said.words)
     return heard.amount if isinstance(heard, Bid) else None

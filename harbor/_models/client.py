@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +23,7 @@ from pydantic import BaseModel
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError, ModelError, UnreadableReply, unknown
 from harbor._core.events import Note
-from harbor._core.parsing import scrub
+from harbor._core.redaction import redact
 from harbor._core.seeding import derive
 from harbor._models.reading import read, written
 from harbor._models.replay import Outcome, Purse, RawCall, Recording
@@ -195,19 +193,6 @@ def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
     if usage is None or settings.input_price is None or settings.output_price is None:
         return None
     return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
-
-
-def redact(text: str) -> str:
-    """Blank out API keys, those of the environment and whatever looks like one.
-
-    >>> redact("Incorrect API key provided: sk-abcdefgh12345678")
-    'Incorrect API key provided: [redacted]'
-    """
-    for name, value in os.environ.items():
-        if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:
-            text = text.replace(value, "[redacted]")
-    text = scrub(text)
-    return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)
 
 
 def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:

@@ -18,9 +18,9 @@ from harbor._core.events import (
     SeatFailed,
     ThoughtFailed,
 )
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
+from harbor._core.players import SeatReply
 from harbor._core.thoughts import Recalled
-from harbor._house.auctioneer import Said
 
 Outcome = Literal["ok", "unreadable", "failed"]
 
@@ -90,7 +90,7 @@ class Recording:
             if _mark(call) not in spent and (call.outcome != "failed" or _mark(call) in self._logged):
                 self._calls[call.bidder].append(call)
 
-    def said(self, opening: int, bidder: str) -> Said | None:
+    def said(self, opening: int, bidder: str) -> SeatReply | None:
         """Give what a seat said in the turn that the event of this number opened, if it can't be asked again.
 
         That is what an agent or a person said, and any seat's failure with what was noted before it.
@@ -140,16 +140,16 @@ def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled |
     return found
 
 
-def _said(entries: Iterable[Entry]) -> dict[tuple[int, str], Said]:
-    said: dict[tuple[int, str], Said] = {}
+def _said(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
+    said: dict[tuple[int, str], SeatReply] = {}
     opening, notes = 0, dict[str, list[Event]]()
     for seq, _, event in entries:
         if isinstance(event, BiddersAsked | Paused):
             opening, notes = seq, defaultdict(list)
         elif isinstance(event, Answered):
-            said[opening, event.bidder] = Said(event.words)
+            said[opening, event.bidder] = SeatReply(event.words)
         elif isinstance(event, SeatFailed):
-            said[opening, event.bidder] = Said("", tuple(notes.get(event.bidder, ())), event)
+            said[opening, event.bidder] = SeatReply("", tuple(notes.get(event.bidder, ())), event)
         elif not isinstance(event, PublicEvent) and hasattr(event, "bidder"):
             notes.setdefault(event.bidder, []).append(event)
     return said

@@ -17,9 +17,9 @@ from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import Answered, Event, SeatFailed
 from harbor._core.notes import Notes
 from harbor._core.parsing import LONGEST, say, scrub
-from harbor._core.players import Player
-from harbor._house.auctioneer import Said, call
-from harbor._models.client import redact
+from harbor._core.players import Player, SeatReply
+from harbor._core.redaction import redact
+from harbor._house.auctioneer import call
 
 AUCTIONEER = "auctioneer"
 READY = "I am ready."
@@ -94,7 +94,7 @@ class Seat(BaseChatAgent):
         timeout_seconds: float,
         notes: Notes,
         quoted: bool = False,
-        recorded: Callable[[], Said | None] = lambda: None,
+        recorded: Callable[[], SeatReply | None] = lambda: None,
     ) -> None:
         super().__init__(name, f"The seat of {bidder}.")
         self.bidder = bidder
@@ -149,7 +149,7 @@ class Seat(BaseChatAgent):
         """Listen to the auctioneer."""
         self._heard.extend(words)
 
-    def take(self, words: str) -> Said:
+    def take(self, words: str) -> SeatReply:
         """Hand over what was concluded since the last time, and the failure if there was one.
 
         Raises:
@@ -159,7 +159,7 @@ class Seat(BaseChatAgent):
         if self._broken is not None:
             raise self._broken
         failure, self._failure = self._failure, None
-        return Said(words, self._notes.take(), failure)
+        return SeatReply(words, self._notes.take(), failure)
 
     def _fail(self, kind: Literal["error", "timeout"], detail: str) -> Response:
         self._failure = SeatFailed(self.bidder, kind, detail)
@@ -170,7 +170,7 @@ class Seat(BaseChatAgent):
         self._notes.begin()(Answered(self.bidder, kept))
         return self._say(kept)
 
-    def _repeat(self, said: Said) -> Response:
+    def _repeat(self, said: SeatReply) -> Response:
         """Say and note the same again."""
         if said.failure is None:
             return self._quote(said.words)

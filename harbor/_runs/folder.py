@@ -20,7 +20,8 @@ from filelock import FileLock, Timeout
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import LogError, RunFolderError
-from harbor._core.log import Log, Reading, read_whole_lines
+from harbor._core.log import Log, Reading
+from harbor._games.logs import read_whole_lines
 from harbor._models.replay import RawCall, Recording
 
 CONFIG, MANIFEST, EVENTS, CALLS = "config.json", "manifest.json", "events.jsonl", "calls.jsonl"

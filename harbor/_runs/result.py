@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harbor._core.errors import ConfigError
-from harbor._core.log import Entry
+from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.summary import Summary, summarise
 
 T = TypeVar("T")

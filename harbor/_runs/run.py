@@ -13,12 +13,13 @@ from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 
-from harbor import __version__
 from harbor._config.auction import AuctionConfig, Bidder, Persona
 from harbor._core.errors import ConfigError
 from harbor._core.events import SCHEMA_VERSION, LogOpened
-from harbor._core.log import Entry, Log, of_type
+from harbor._core.log import Log, of_type
+from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
+from harbor._core.version import __version__
 from harbor._games.registry import build
 from harbor._house.people import Person
 from harbor._house.sale import Sale

@@ -16,13 +16,14 @@ from autogen_agentchat.base import ChatAgent
 from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 
-from harbor import __version__
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
-from harbor._core.log import Entry, Log, of_type
+from harbor._core.log import Log, of_type
+from harbor._core.log_lines import Entry
 from harbor._core.seeding import derive, stream
 from harbor._core.thoughts import Learned
+from harbor._core.version import __version__
 from harbor._house.people import Person
 from harbor._runs.folder import MANIFEST, RunFolder, complete, run_name
 from harbor._runs.inputs import Given

@@ -10,9 +10,9 @@ from harbor._core.thoughts import RAISING, StrategicAction
 from harbor._simulated import opponent_model as insight
 from harbor._simulated import valuation as judgement
 from harbor._simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
-from harbor._simulated.judging import rate
 from harbor._simulated.learning import Experience
 from harbor._simulated.opponent_model import Conduct
+from harbor._simulated.rating_answers import rate
 from harbor._simulated.session_games import CONTESTS
 from harbor.personas._catalog.traits import foremost
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
-from harbor._core.log import Entry, decode, encode
+from harbor._core.log_lines import Entry, decode, encode
 from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, refusal
 from harbor._house.auctioneer import announce, call
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harbor._core.events import BidderLabelled, SeriesOpened
-from harbor._core.log import Entry, of_type
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
 
 
 def players(entries: Sequence[Entry]) -> dict[str, str]:

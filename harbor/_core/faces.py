@@ -1,0 +1,133 @@
+"""The public names: what a user may import, from where, and where it lives.
+
+Everything else stands in a folder or module whose name begins with an underscore, and may change at any time. A name is
+loaded when it is first used, so that importing a public module loads no framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+PUBLIC: dict[str, dict[str, str]] = {
+    "harbor": {
+        "Auction": "harbor._runs.run",
+        "AuctionRoom": "harbor._room.room",
+        "Bidder": "harbor._config.auction",
+        "BidderAgent": "harbor._room.seats",
+        "HarborError": "harbor._core.errors",
+        "Houses": "harbor._config.auction",
+        "Item": "harbor._config.auction",
+        "Mind": "harbor.graphs._context.context",
+        "ModelSettings": "harbor._config.auction",
+        "Person": "harbor._house.people",
+        "Result": "harbor._runs.result",
+        "Rules": "harbor._config.auction",
+        "Simulated": "harbor._config.auction",
+        "SimulatedChat": "harbor._simulated.chat_model",
+        "Thinking": "harbor.graphs._context.context",
+        "ahold_series": "harbor._runs.series",
+        "aresume": "harbor._runs.resuming",
+        "ask_message": "harbor._room.seats",
+        "bidder_graph": "harbor.graphs._wiring.bidder",
+        "hold_series": "harbor._runs.series",
+        "houses": "harbor.personas._catalog.catalog",
+        "of_type": "harbor._core.log",
+        "personas": "harbor.personas._catalog.catalog",
+        "read_log": "harbor._games.logs",
+        "resume": "harbor._runs.resuming",
+    },
+    "harbor.evaluation": {
+        "Loaded": "harbor.evaluation._report.loading",
+        "acquisitions": "harbor.evaluation._metrics.behaviour",
+        "agreement": "harbor.evaluation._metrics.strategy",
+        "engagements": "harbor.evaluation._metrics.behaviour",
+        "foresights": "harbor.evaluation._metrics.strategy",
+        "load": "harbor.evaluation._report.loading",
+        "priorities": "harbor.evaluation._metrics.plans",
+        "profiling_errors": "harbor.evaluation._metrics.profiling",
+        "strategies": "harbor.evaluation._metrics.strategy",
+    },
+    "harbor.events": {
+        "AnalystEvent": "harbor._core.events",
+        "Answered": "harbor._core.events",
+        "AuctionHeld": "harbor._core.events",
+        "Belief": "harbor._core.thoughts",
+        "Believed": "harbor._core.thoughts",
+        "BidFailed": "harbor._core.events",
+        "BidPlaced": "harbor._core.events",
+        "BidderLabelled": "harbor._core.events",
+        "BidderSeated": "harbor._core.events",
+        "BidderWithdrew": "harbor._core.events",
+        "BiddersAsked": "harbor._core.events",
+        "CatalogShown": "harbor._core.events",
+        "Closing": "harbor._core.events",
+        "Decided": "harbor._core.thoughts",
+        "Expected": "harbor._core.thoughts",
+        "ItemLabelled": "harbor._core.events",
+        "ItemOpened": "harbor._core.events",
+        "ItemSold": "harbor._core.events",
+        "ItemUnsold": "harbor._core.events",
+        "Learned": "harbor._core.thoughts",
+        "LogOpened": "harbor._core.events",
+        "Lot": "harbor._core.events",
+        "Memory": "harbor._core.thoughts",
+        "Mirrored": "harbor._core.thoughts",
+        "ModelCalled": "harbor._core.events",
+        "Paused": "harbor._core.events",
+        "Planned": "harbor._core.thoughts",
+        "Predicted": "harbor._core.thoughts",
+        "Prediction": "harbor._core.thoughts",
+        "PriceLowered": "harbor._core.events",
+        "PrivateEvent": "harbor._core.events",
+        "Profiled": "harbor._core.thoughts",
+        "PublicEvent": "harbor._core.events",
+        "Recalled": "harbor._core.thoughts",
+        "Remembered": "harbor._core.thoughts",
+        "RoundClosed": "harbor._core.events",
+        "SaleClosed": "harbor._core.events",
+        "SaleOpened": "harbor._core.events",
+        "SeatFailed": "harbor._core.events",
+        "SeriesClosed": "harbor._core.events",
+        "SeriesOpened": "harbor._core.events",
+        "Strategized": "harbor._core.thoughts",
+        "ThoughtFailed": "harbor._core.events",
+        "ValueRevealed": "harbor._core.events",
+        "Win": "harbor._core.thoughts",
+    },
+    "harbor.games": {
+        "Action": "harbor._core.asks",
+        "Ask": "harbor._core.asks",
+        "Bid": "harbor._core.asks",
+        "Claim": "harbor._core.money",
+        "Event": "harbor._core.events",
+        "Mechanism": "harbor._games.mechanism",
+        "Money": "harbor._core.money",
+        "Truthful": "harbor._games.policies",
+        "Withdraw": "harbor._core.asks",
+        "know": "harbor._core.log_lines",
+    },
+    "harbor.memory": {
+        "Archive": "harbor.memory._bidder.bidder_memory",
+        "ChromaStore": "harbor.memory._store.chroma",
+        "StoreMemory": "harbor._room.team_memory",
+    },
+    "harbor.testing": {
+        "check_rules": "harbor.testing._rules",
+        "check_store": "harbor.testing._stores",
+    },
+}
+"""Where each public name lives, by the module that it is imported from."""
+
+
+def face(module: str) -> tuple[Callable[[str], Any], list[str]]:
+    """Give a public module its `__getattr__` and `__all__`."""
+    homes = PUBLIC[module]
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name]), name)
+
+    return load, sorted(homes)

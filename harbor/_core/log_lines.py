@@ -1,0 +1,103 @@
+"""The lines of a log: an event as JSON, and back; each line is chained to the one before by a digest.
+
+A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
+opened. Each digest covers the line and the digest before it, so an edited line is found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
+
+from harbor._core import events, thoughts
+from harbor._core.errors import LogError
+from harbor._core.events import AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
+
+
+class Entry(NamedTuple):
+    """One line of a log: its number, seconds since the log was opened, and the event."""
+
+    seq: int
+    at: float
+    event: Event
+
+
+def _name(kind: type[Event]) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+
+
+_AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
+_BY_NAME: dict[str, TypeAdapter[Any]] = {}
+
+
+def know(*modules: ModuleType) -> None:
+    """Learn the events of these modules, so that they can be read back; do so for a game of yours.
+
+    Raises:
+        LogError: an event has the name of another one.
+    """
+    for kind in (kind for module in modules for kind in vars(module).values()):
+        if isinstance(kind, type) and issubclass(kind, _AUDIENCES) and kind not in _AUDIENCES:
+            _adapter(kind)
+
+
+def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
+    """Give the name of an event in a log, and what writes and reads it; one that is new is learned."""
+    if kind not in _ADAPTERS:
+        name = _name(kind)
+        if name in _BY_NAME:
+            raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
+        _BY_NAME[name] = TypeAdapter(kind)
+        _ADAPTERS[kind] = (name, _BY_NAME[name])
+    return _ADAPTERS[kind]
+
+
+know(events, thoughts)
+
+
+def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
+    """Write an entry as a JSON line; returns the line and its digest."""
+    name, adapter = _adapter(type(entry.event))
+    head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
+    try:
+        fields = adapter.dump_json(entry.event)[1:-1]
+    except PydanticSerializationError:  # half a character, as in a broken file name
+        plain = json.dumps(adapter.dump_python(entry.event, mode="json"), ensure_ascii=False)
+        fields = plain.encode(errors="replace")[1:-1]
+    body = head[:-1].encode() + (b"," + fields if fields else b"")
+    digest = sha256(digest_before.encode() + body).hexdigest()[:16]
+    return body + b',"digest":"' + digest.encode() + b'"}\n', digest
+
+
+def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
+    """Read a JSON line.
+
+    Raises:
+        ValueError: not JSON, or not an event.
+        LogError: its digest does not follow from the line and the digest before it.
+    """
+    fields = json.loads(line)
+    digest = fields.pop("digest")
+    body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
+    if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
+        raise LogError("was edited: its digest does not match its text")
+    adapter = _BY_NAME[fields.pop("type")]
+    seq, at = fields.pop("seq"), fields.pop("at")
+    fields.pop("audience")
+    return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
+
+
+def schema_of(line: bytes) -> int | None:
+    """Give the schema that the opening line of a log names; None if it is no such line."""
+    try:
+        fields = json.loads(line)
+        return int(fields["schema"]) if fields["type"] == _adapter(LogOpened)[0] else None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None

@@ -1,0 +1,21 @@
+"""Keys are never shown: not in logs, not in messages."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from harbor._core.parsing import scrub
+
+
+def redact(text: str) -> str:
+    """Blank out API keys, those of the environment and whatever looks like one.
+
+    >>> redact("Incorrect API key provided: sk-abcdefgh12345678")
+    'Incorrect API key provided: [redacted]'
+    """
+    for name, value in os.environ.items():
+        if name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")) and len(value) >= 6:
+            text = text.replace(value, "[redacted]")
+    text = scrub(text)
+    return re.sub(r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}", "[redacted]", text)

@@ -1,0 +1,11 @@
+"""The logs of all games: reading one back needs the events of its game, which the log itself does not know."""
+
+from __future__ import annotations
+
+from harbor._core.log import read_log, read_whole_lines
+from harbor._core.log_lines import know
+from harbor._games import beauty, english_private, first_price, private_values, second_price, session, water
+
+__all__ = ["read_log", "read_whole_lines"]
+
+know(water, session, private_values, second_price, first_price, english_private, beauty)
