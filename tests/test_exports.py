@@ -26,7 +26,9 @@ from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import GameRecord, Results
 from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._report.distributions import boxes
 from harbor.evaluation._report.exports import FRAMES, latex, to_csv
+from harbor.evaluation._report.figures import FIGURES, Figure
 from harbor.evaluation._report.formatting import MINUS, NOTHING
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import Cell, Column, Table
@@ -231,6 +233,16 @@ def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path, re
     assert done.code == 0
     assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.err
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tmp_path, report, monkeypatch):
+    monkeypatch.setitem(FIGURES, "by-place", Figure("Profits by place", "", "profit", boxes, by_place=True))
+    done = report(folder, "--out", tmp_path / "page.html")
+    assert (done.code, done.out.strip()) == (0, str(tmp_path / "page.html"))
+    why = "figure 'by-place' can't be drawn: it goes by place, and values of 'profit' have none"
+    assert done.err == f"harbor: warning: {why}; choose a metric with places\n"
+    assert "Remaining budget over items" in (tmp_path / "page.html").read_text()
 
 
 def test_a_report_on_what_another_version_began_says_so(folder, tmp_path, report):

@@ -6,6 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -26,6 +27,7 @@ from harbor.evaluation._experiments.design import (
 from harbor.evaluation._experiments.trial_records import GameRecord, Results
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._report import intervals
 from harbor.evaluation._report.canvas import LONGEST_LINE, paint, show_unit, wrapped
 from harbor.evaluation._report.figures import FIGURES, figures
 from harbor.evaluation._report.formatting import (
@@ -231,6 +233,56 @@ def test_a_figure_is_drawn_where_its_metric_was_measured_and_only_there(name):
     metric = FIGURES[name].needs
     assert list(figures(Loaded(results(design((metric,)))))) == [name]
     assert name not in figures(Loaded(results(design(("profit",)))))
+
+
+def unplaced(metric: str) -> Loaded:
+    """A few values of a metric, of which none has a place."""
+    held = results(design((metric,)))
+    games = [
+        replace(game, measurements=tuple(replace(one, at=None) for one in game.measurements)) for game in held.games
+    ]
+    return Loaded(Results(held.experiment, tuple(games)))
+
+
+@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.by_place])
+def test_a_metric_without_places_is_not_handed_to_a_figure_that_goes_by_place(name):
+    metric = FIGURES[name].needs
+    why = f"figure {name!r} can't be drawn: it goes by place, and values of {metric!r} have none"
+    with pytest.warns(UserWarning, match=re.escape(why)):
+        drawing = figures(unplaced(metric))[name]
+    assert drawing.failure.startswith(why)
+    assert drawing.panels == ()
+
+
+@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if not figure.by_place])
+def test_a_figure_that_does_not_go_by_place_is_drawn_of_a_metric_without_places(name):
+    assert figures(unplaced(FIGURES[name].needs))[name].panels
+
+
+def broken(*_):
+    raise ValueError("<b>no\nway</b>")
+
+
+def test_a_figure_that_fails_costs_that_figure_and_says_why_in_its_place(monkeypatch, page):
+    bids = FIGURES["winning-bids"]
+    lost = figures(Loaded(results(design((bids.needs,)))))["winning-bids"].panels
+    monkeypatch.setitem(FIGURES, "winning-bids", replace(bids, draw=broken))
+    why = "figure 'winning-bids' can't be drawn: ValueError: <b>no way</b>"
+    with pytest.warns(UserWarning, match="winning-bids") as said:
+        hurt = render(Loaded(results(design(ALL))))
+    assert [str(one.message) for one in said] == [why]
+    text = Structure(hurt).text
+    assert text.count(why) == 1
+    assert all(figure.title in text for figure in FIGURES.values())
+    assert hurt.count("<img") == page.count("<img") - len(lost)
+
+
+@pytest.mark.parametrize(("drawn", "name"), [("dots", "means of profit"), ("trueskill", "trueskill")])
+def test_means_or_ratings_that_can_t_be_drawn_cost_their_figure_alone(drawn, name, monkeypatch, rated):
+    monkeypatch.setattr(intervals, drawn, broken)
+    why = f"figure {name!r} can't be drawn: ValueError: <b>no way</b>"
+    with pytest.warns(UserWarning, match=re.escape(why)):
+        assert Structure(render(rated if drawn == "trueskill" else Loaded(results(design())))).text.count(why) == 1
 
 
 @pytest.fixture

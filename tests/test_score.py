@@ -154,13 +154,31 @@ def test_score_takes_the_metrics_it_is_asked_for_and_a_log_for_a_folder(folders)
     assert (found["profit"]["value"], found["profit"]["missing"]) == (None, "the log opens no ascending auction")
 
 
-def test_a_log_that_broke_off_is_measured_as_far_as_it_goes_with_a_warning(folders, tmp_path):
-    whole = (folders["english"] / EVENTS).read_bytes()
-    (tmp_path / EVENTS).write_bytes(whole[: len(whole) // 2])
+@pytest.fixture
+def halves(folders):
+    """The lines of the first half of a log, and the line after them."""
+    lines = (folders["english"] / EVENTS).read_bytes().splitlines(keepends=True)
+    middle = len(lines) // 2
+    return lines[:middle], lines[middle]
+
+
+def test_a_log_that_broke_off_is_measured_as_far_as_it_goes_with_a_warning(halves, tmp_path):
+    whole, broken = halves
+    (tmp_path / EVENTS).write_bytes(b"".join([*whole, broken[: len(broken) // 2]]))
     done = harbor("score", tmp_path, "--json")
     assert done.returncode == 0
-    assert done.stderr.startswith("harbor: warning: line ")
+    assert done.stderr.startswith(f"harbor: warning: line {len(whole) + 1} is cut short; read up to line {len(whole)};")
     assert done.stderr.endswith("it is measured as far as it goes\n")
+    assert any(one["value"] for one in json.loads(done.stdout)["measurements"])
+
+
+def test_a_log_that_ends_with_a_whole_line_too_soon_is_measured_as_far_as_it_goes_with_a_warning(halves, tmp_path):
+    whole, _ = halves
+    (tmp_path / EVENTS).write_bytes(b"".join(whole))
+    done = harbor("score", tmp_path, "--json")
+    assert done.returncode == 0
+    why = f"the log ends at line {len(whole)}, before the sale closed"
+    assert done.stderr == f"harbor: warning: {why}; it is measured as far as it goes\n"
     assert any(one["value"] for one in json.loads(done.stdout)["measurements"])
 
 

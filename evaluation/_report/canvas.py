@@ -86,13 +86,17 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure: what it shows, its panels, the legend of all of them, and how many panels found no room."""
+    """A figure: what it shows, its panels, the legend of all of them, and how many panels found no room.
+
+    `failure` says in one line why it could not be drawn; it has no panels then.
+    """
 
     title: str
     caption: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel, ...] = ()
     legend: tuple[Key, ...] = ()
     left_out: int = 0
+    failure: str = ""
 
 
 def colour(place: int) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from harbor._core.errors import ConfigError, HarborError
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report import courses, distributions, intervals, shares
 from harbor.evaluation._report.canvas import Drawing
+from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.panels import values_of
 
 _BAND = "Mean over games; the band is its 95 % interval."
 _LIVING = "Only who lives that day counts."
@@ -16,12 +21,16 @@ _LIVING = "Only who lives that day counts."
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure: its title, how to read it, the metric that it needs, and how it is drawn."""
+    """A figure: its title, how to read it, the metric that it needs, and how it is drawn.
+
+    `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
+    """
 
     title: str
     caption: str
     needs: str
     draw: Callable[[Loaded, str, str, str], Drawing | None]
+    by_place: bool = False
 
 
 FIGURES: dict[str, Figure] = {
@@ -31,15 +40,21 @@ FIGURES: dict[str, Figure] = {
         " Fig. 4; Harbor, Fig. 3.",
         "priority",
         shares.heatmap,
+        by_place=True,
     ),
     "remaining-budget": Figure(
-        "Remaining budget over items", f"{_BAND} Source: Chen et al. 2023, B.2.", "remaining_budget", courses.by_bidder
+        "Remaining budget over items",
+        f"{_BAND} Source: Chen et al. 2023, B.2.",
+        "remaining_budget",
+        courses.by_bidder,
+        by_place=True,
     ),
     "profiling-error": Figure(
         "Profiling error over rounds",
         f"KL(truth ‖ profile) in nats, over all bidders and rivals. {_BAND} Source: Harbor, Fig. 5.",
         "profiling_error",
         courses.by_condition,
+        by_place=True,
     ),
     "bid-increases": Figure(
         "Bid increases",
@@ -67,43 +82,52 @@ FIGURES: dict[str, Figure] = {
         " sec. 5.",
         "lowest_bid",
         distributions.boxes,
+        by_place=True,
     ),
-    "water-bids": Figure("Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", courses.by_bidder),
+    "water-bids": Figure(
+        "Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", courses.by_bidder, by_place=True
+    ),
     "health": Figure(
         "Health by day",
         f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "health",
         courses.by_bidder,
+        by_place=True,
     ),
     "balance": Figure(
         "Balance by day",
         f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "balance",
         courses.by_bidder,
+        by_place=True,
     ),
     "ranks": Figure(
         "Ranks over the games of a series",
         f"Rank by profit, 1 is the best. {_BAND} Source: Chen et al. 2023, B.3.",
         "series_rank",
         courses.by_bidder,
+        by_place=True,
     ),
     "series-profits": Figure(
         "Profit over the games of a series",
         f"{_BAND} Source: Chen et al. 2023, sec. 4.3.",
         "series_profit",
         courses.by_bidder,
+        by_place=True,
     ),
     "actions": Figure(
         "Paths of actions over runs",
         f"Thin: single games, {courses.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
         "action",
         courses.paths,
+        by_place=True,
     ),
     "deviations": Figure(
         "Deviation from equilibrium over runs",
         f"{_BAND} Source: EconArena, sec. 3.2.",
         "deviation_path",
         courses.by_bidder,
+        by_place=True,
     ),
 }
 
@@ -112,18 +136,35 @@ def figures(loaded: Loaded) -> dict[str, Drawing]:
     """Draw the figures of the papers that the metrics of an experiment allow, by name."""
     known = {one.metric for game in loaded.results.games for one in game.measurements if one.value is not None}
     drawn = {
-        name: figure.draw(loaded, figure.needs, figure.title, figure.caption)
+        name: _drawn(name, figure.title, partial(_draw, loaded, figure))
         for name, figure in FIGURES.items()
         if figure.needs in known
     }
-    drawn["trueskill"] = intervals.trueskill(
-        loaded,
-        "TrueSkill",
-        "Bars: mean mu over shuffled orders of the games. Thick: 95 % of the mus. Thin: one sigma around it.",
-    )
+    reading = "Bars: mean mu over shuffled orders of the games. Thick: 95 % of the mus. Thin: one sigma around it."
+    drawn["trueskill"] = _drawn("trueskill", "TrueSkill", partial(intervals.trueskill, loaded, "TrueSkill", reading))
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
 def means(loaded: Loaded, metric: str) -> Drawing | None:
     """Draw the means of a metric by arm."""
-    return intervals.dots(loaded, metric, METRICS[metric].says) if metric in METRICS else None
+    if metric not in METRICS:
+        return None
+    says = METRICS[metric].says
+    return _drawn(f"means of {metric}", says, partial(intervals.dots, loaded, metric, says))
+
+
+def _draw(loaded: Loaded, figure: Figure) -> Drawing | None:
+    if figure.by_place and values_of(loaded, figure.needs)["at"].isna().any():
+        raise ConfigError(f"it goes by place, and values of {figure.needs!r} have none; choose a metric with places")
+    return figure.draw(loaded, figure.needs, figure.title, figure.caption)
+
+
+def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
+    """Draw a figure; one that fails says so in its place and in a warning, and the report is written all the same."""
+    try:
+        return draw()
+    except Exception as error:
+        why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
+        failure = legible(f"figure {name!r} can't be drawn: {why}")
+    warnings.warn(failure, stacklevel=2)
+    return Drawing(title, "", failure=failure)
