@@ -51,7 +51,7 @@ class _Checkout(MetaPathFinder):
 
 
 if (_ROOT / "pyproject.toml").is_file():  # an installed copy holds them inside
-    sys.meta_path.append(_Checkout())
+    sys.meta_path.insert(0, _Checkout())  # before an installed finder, which may know another checkout
 
 __getattr__, __all__ = face(__name__)
 
