@@ -9,7 +9,7 @@ from random import Random
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
-from harbor.evaluation._experiments.run_trial import hold
+from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import GameRecord, Results
 from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._metrics.measurement import Measurement
@@ -35,7 +35,7 @@ def thousand() -> Results:
     """The theory-of-mind experiment with the metrics of most figures, its games repeated with noise."""
     design = chosen(experiment("tom"), repeats=1)
     design = Experiment.model_validate({**design.model_dump(), "metrics": tuple({*design.metrics, *METRICS})})
-    held = [asyncio.run(hold(game, measured(design))) for game in games(design)]
+    held = [asyncio.run(run_trial(game, measured(design))) for game in games(design)]
     rng, repeats = Random(0), GAMES // len(held)
     again = [noisy(record, repeat, rng) for repeat in range(1, repeats + 1) for record in held]
     return Results(design.model_copy(update={"repeats": repeats}), tuple(again))

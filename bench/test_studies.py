@@ -10,13 +10,13 @@ from statistics import fmean, stdev
 
 import pytest
 
-from harbor._config.auction import Bidder, Houses, Item, Series, Switches, read_settings
+from harbor._config.auction import Bidder, Houses, Item, MindSettings, Series, read_settings
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor._runs.run import Auction
-from harbor._runs.series import hold_series
+from harbor._runs.series import run_series
 from harbor.evaluation._analysis.profiler import train
 from harbor.evaluation._metrics.profiling import divergence, profiling_errors
 from harbor.personas._catalog import traits
@@ -98,15 +98,15 @@ def test_statistical_profiler_beside_the_models(benchmark, figure):
 def test_profit_of_theory_of_mind(benchmark, figure):
     """Each setting against neither profiling nor strategy, on the same sales."""
     settings = {
-        "neither": Switches(),
-        "(b) true personas": Switches(theory_of_mind="true"),
-        "strategy alone": Switches(strategy="on"),
-        "(c) inferred + strategy": Switches(theory_of_mind="inferred", strategy="on"),
-        "(d) true + strategy": Switches(theory_of_mind="true", strategy="on"),
-        "second + strategy": Switches(theory_of_mind="second", strategy="on"),
+        "neither": MindSettings(),
+        "(b) true personas": MindSettings(theory_of_mind="true"),
+        "strategy alone": MindSettings(strategy="on"),
+        "(c) inferred + strategy": MindSettings(theory_of_mind="inferred", strategy="on"),
+        "(d) true + strategy": MindSettings(theory_of_mind="true", strategy="on"),
+        "second + strategy": MindSettings(theory_of_mind="second", strategy="on"),
     }
 
-    def ratio(seed: int, switches: Switches) -> float:
+    def ratio(seed: int, switches: MindSettings) -> float:
         own, *others = (IDS[(seed + step) % len(IDS)] for step in (0, 3, 6))
         master = Bidder("Master", persona=own, **switches.model_dump())
         rivals = [Bidder(f"Rival {number}", persona=persona) for number, persona in enumerate(others, start=1)]
@@ -138,7 +138,7 @@ def test_profit_of_memory(benchmark, figure):
         learner = Bidder("Learner", budget=20_000, memory=memory, learning=memory not in ("none", "episodes"))
         rivals = [Bidder(f"Rival {number}", budget=20_000) for number in (1, 2)]
         config = Auction(seed=seed, items=items, bidders=[learner, *rivals], series=Series(auctions=AUCTIONS))
-        rows = [next(row for row in held.standings if row.bidder == "Learner") for held in hold_series(config).auctions]
+        rows = [next(row for row in held.standings if row.bidder == "Learner") for held in run_series(config).auctions]
         return [float(row.profit) for row in rows]
 
     arms = benchmark.pedantic(

@@ -9,7 +9,7 @@ from decimal import Decimal
 from random import Random
 
 from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import Closing, Event, PublicEvent
+from harbor._core.events import Event, LotClosed, PublicEvent
 from harbor._core.log_lines import know
 from harbor._core.money import Claim
 from harbor.testing import check_rules
@@ -23,7 +23,7 @@ class PicksWanted(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class PicksShown(Closing):
+class PicksShown(LotClosed):
     """The game is over: who picked what, and who won (None: nobody)."""
 
     picks: dict[str, Claim]

@@ -8,21 +8,21 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
-from harbor import Bidder, Mind, SimulatedChat, bidder_graph
+from harbor import Bidder, BidderContext, SimulatedChat, bidder_graph
 from harbor._core.asks import Ask
 from harbor._core.events import BidderSeated, ItemOpened, Lot, SaleOpened
-from harbor.graphs._context.context import Thinking
+from harbor.graphs._context.context import BidderState
 
 
 async def advise() -> dict[str, Any]:
     """Ask the bidder inside a bigger graph what it would do; its model can be any LangChain chat model."""
 
-    async def report(state: Thinking) -> dict[str, Any]:
+    async def report(state: BidderState) -> dict[str, Any]:
         print(f"{state['notebook'].name} answers {state['answer']}")
         return {}
 
-    app = StateGraph(Thinking)
-    app.add_node("bidder", bidder_graph(Mind.of(Bidder("Ann"), SimulatedChat())))
+    app = StateGraph(BidderState)
+    app.add_node("bidder", bidder_graph(BidderContext.of(Bidder("Ann"), SimulatedChat())))
     app.add_node("report", report)
     app.add_edge(START, "bidder")
     app.add_edge("bidder", "report")
@@ -34,7 +34,7 @@ async def advise() -> dict[str, Any]:
         ItemOpened(lot.name, lot.start, Decimal(16_000)),
     ]
     ask = Ask("Ann", lot.name, round=1, minimum=lot.start, maximum=Decimal(500_000))
-    return await app.compile().ainvoke({"ask": ask, "notebook": seen})
+    return await app.compile().ainvoke({"ask": ask, "view": seen})
 
 
 if __name__ == "__main__":

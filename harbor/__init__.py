@@ -13,10 +13,10 @@ from harbor._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from harbor._config.auction import Bidder as Bidder
+    from harbor._config.auction import EnglishRules as EnglishRules
     from harbor._config.auction import Houses as Houses
     from harbor._config.auction import Item as Item
     from harbor._config.auction import ModelSettings as ModelSettings
-    from harbor._config.auction import Rules as Rules
     from harbor._config.auction import Simulated as Simulated
     from harbor._core.errors import HarborError as HarborError
     from harbor._core.log import of_type as of_type
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from harbor._runs.resuming import aresume as aresume
     from harbor._runs.resuming import resume as resume
     from harbor._runs.run import Auction as Auction
-    from harbor._runs.series import ahold_series as ahold_series
-    from harbor._runs.series import hold_series as hold_series
+    from harbor._runs.series import arun_series as arun_series
+    from harbor._runs.series import run_series as run_series
     from harbor._simulated.chat_model import SimulatedChat as SimulatedChat
-    from harbor.graphs._context.context import Mind as Mind
-    from harbor.graphs._context.context import Thinking as Thinking
+    from harbor.graphs._context.context import BidderContext as BidderContext
+    from harbor.graphs._context.context import BidderState as BidderState
     from harbor.graphs._wiring.bidder import bidder_graph as bidder_graph
     from harbor.personas._catalog.catalog import houses as houses
     from harbor.personas._catalog.catalog import personas as personas

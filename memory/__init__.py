@@ -8,7 +8,7 @@ from harbor._core.faces import face
 
 if TYPE_CHECKING:
     from harbor._room.team_memory import StoreMemory as StoreMemory
-    from harbor.memory._bidder.bidder_memory import Archive as Archive
+    from harbor.memory._bidder.bidder_memory import BidderMemory as BidderMemory
     from harbor.memory._store.chroma import ChromaStore as ChromaStore
 
 __getattr__, __all__ = face(__name__)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._config.auction import Rules
+from harbor._config.auction import EnglishRules
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import (
     EVERYONE,
@@ -36,7 +36,7 @@ from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
 from harbor._games.english import English, Item
 from harbor._games.mechanism import fold
-from harbor._house.auctioneer import announce, call, conduct
+from harbor._house.auctioneer import announce, auction_loop, call
 from harbor._house.sale import Sale
 
 OUT = SeatReply("I withdraw.")
@@ -48,12 +48,12 @@ def sale_of(*starts, budgets=None, **options):
         Item(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start)) for number, start in enumerate(starts, start=1)
     )
     purses = {name: Decimal(budget) for name, budget in budgets.items()}
-    return Sale(English(items, purses, Rules(**options)), tuple(purses), Log(), Random(7))
+    return Sale(English(items, purses, EnglishRules(**options)), tuple(purses), Log(), Random(7))
 
 
 def hold(sale, answer, thinkers=(), reasks=3):
     """Conduct a sale to its end; `answer` gives what a bidder says to an ask or a pause. Give the turns."""
-    script, turns, said = conduct(sale, thinkers, reasks), [], None
+    script, turns, said = auction_loop(sale, thinkers, reasks), [], None
     while True:
         try:
             turn = script.send(said)
@@ -272,7 +272,7 @@ def test_without_thinkers_there_is_no_pause():
 @given(st.permutations(["Ann", "Ben", "Cho"]))
 def test_notes_are_written_in_seat_order_whatever_the_order_of_the_answers(arrival):
     sale = sale_of(100)
-    script = conduct(sale, ("Ann", "Ben", "Cho"), 3)
+    script = auction_loop(sale, ("Ann", "Ben", "Cho"), 3)
     next(script)
     script.send({name: SeatReply(notes=(Planned(name, "plan", {}),)) for name in arrival})
     script.send(

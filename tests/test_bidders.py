@@ -14,7 +14,7 @@ from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor._core.log import Log, of_type
 from harbor._games.english import English, Item
-from harbor._games.mechanism import refusal
+from harbor._games.mechanism import violation
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.sale import Sale
 
@@ -125,7 +125,7 @@ def test_acting_is_deciding(player):
 def test_a_scripted_bidder_only_makes_legal_bids(minimum, maximum, made, player):
     asked = ask(minimum, maximum)
     answer = player.decide(asked, [seated(Vase=700), opened(), *placed(times=made)])
-    assert not isinstance(answer, Bid) or refusal(asked, answer) == ""
+    assert not isinstance(answer, Bid) or violation(asked, answer) == ""
 
 
 @pytest.mark.parametrize("player", [MinimumRaise(4), Truthful()], ids=repr)

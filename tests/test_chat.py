@@ -17,7 +17,7 @@ from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 
-from harbor import Auction, Bidder, Item, Rules
+from harbor import Auction, Bidder, EnglishRules, Item
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import (
     EVERYONE,
@@ -33,7 +33,7 @@ from harbor._core.events import (
     SeatFailed,
 )
 from harbor._core.log import Log, of_type
-from harbor._core.notes import Notes
+from harbor._core.notes import EventBuffer
 from harbor._games import english
 from harbor._games.logs import read_log
 from harbor._games.policies import MinimumRaise, Truthful
@@ -133,7 +133,7 @@ def agent(name: str = "Ann", timeout_seconds: float = 120) -> Bidder:
 def against_a_rule(bidder: Bidder, reasks: int = 3) -> Auction:
     """Two items, this bidder, and a rule bidder that bids once on each."""
     ben = Bidder("Ben", rule="minimum-raise", max_bids=1)
-    return Auction(items=items(), bidders=[bidder, ben], rules=Rules(reasks=reasks))
+    return Auction(items=items(), bidders=[bidder, ben], rules=EnglishRules(reasks=reasks))
 
 
 def sold_to_ben(log: Sequence[Any]) -> bool:
@@ -148,7 +148,9 @@ def room_of(
     lots = tuple(english.Item(Lot(item.name, item.start), item.true_value) for item in items(count))
     rules = english.English(lots, {name: Decimal(10_000) for name in agents})
     sale = Sale(rules, tuple(agents), Log(), Random(0))
-    seats = [Seat(f"seat_{number}", name, player, 120, Notes()) for number, (name, player) in enumerate(agents.items())]
+    seats = [
+        Seat(f"seat_{number}", name, player, 120, EventBuffer()) for number, (name, player) in enumerate(agents.items())
+    ]
     return sale, AuctionRoom(sale, seats, [], reasks, termination)
 
 
@@ -277,7 +279,7 @@ def test_a_babbling_agent_is_told_what_was_wrong():
 
 def test_who_has_bid_is_not_asked_again_when_another_babbles():
     steady = Speaker(saying("I bid $1,000.", "I withdraw."), "steady")
-    auction = Auction(items=items(1), bidders=[agent("Ann"), agent("Bea")], rules=Rules(reasks=2))
+    auction = Auction(items=items(1), bidders=[agent("Ann"), agent("Bea")], rules=EnglishRules(reasks=2))
     auction.run(agents={"Ann": Speaker(saying("Hm.")), "Bea": steady})
     assert len(steady.heard) == 1
 

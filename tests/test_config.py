@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harbor import Auction
-from harbor._config.auction import AuctionConfig, Bidder, Houses, Item, ModelSettings, Rules, check, read_settings
+from harbor._config.auction import (
+    AuctionConfig,
+    Bidder,
+    EnglishRules,
+    Houses,
+    Item,
+    ModelSettings,
+    check,
+    read_settings,
+)
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidderSeated, CatalogShown, SeatFailed
 from harbor._core.log import of_type
@@ -105,7 +114,7 @@ def test_a_required_key_that_is_misspelt_is_refused_with_the_nearest_right_name(
 def test_an_unknown_key_like_no_other_is_refused_with_the_choice():
     line = complaint(rules={"zzz": 1})
     assert "unknown key 'zzz'" in line
-    assert all(name in line for name in Rules.model_fields)
+    assert all(name in line for name in EnglishRules.model_fields)
 
 
 def test_the_place_of_an_unknown_key_is_named():
@@ -566,7 +575,7 @@ def test_a_toml_file_gives_the_same_settings_as_python(tmp_path):
         seed=7,
         bidders=(Bidder("Ann", budget=Decimal("47.5")),),
         items=(Item(name="Vase", start=Decimal(100), true_value=Decimal(200)),),
-        rules=Rules(increment_share=Decimal("0.05")),
+        rules=EnglishRules(increment_share=Decimal("0.05")),
         models={"mini": ModelSettings(use="simulated")},
     )
 
@@ -579,7 +588,7 @@ def test_a_bidder_is_named_by_position_or_by_keyword():
 
 
 @pytest.mark.parametrize(
-    "settings", [Bidder("Ann"), Rules(), Houses(), AuctionConfig(bidders=(Bidder("Ann"),))], ids=repr
+    "settings", [Bidder("Ann"), EnglishRules(), Houses(), AuctionConfig(bidders=(Bidder("Ann"),))], ids=repr
 )
 def test_settings_are_frozen(settings):
     for name in type(settings).model_fields:
@@ -590,7 +599,7 @@ def test_settings_are_frozen(settings):
 def test_the_defaults_are_those_of_the_papers():
     ann = Bidder("Ann")
     assert (ann.budget, ann.overestimate, ann.max_bids, ann.planning) == (1_000_000, Decimal("0.1"), 4, "adaptive")
-    rules = Rules()
+    rules = EnglishRules()
     assert (rules.increment_share, rules.lowerings, rules.lowering_share) == (Decimal("0.1"), 0, Decimal("0.5"))
     assert (rules.reveal, rules.reasks) == ("true value", 3)
     assert ModelSettings().temperature == 0

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
-from harbor._config.auction import Switches
+from harbor._config.auction import MindSettings
 from harbor._config.rules import RESIDENTS, Resident
 from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type
@@ -24,11 +24,11 @@ from harbor._games.beauty import PrizeAwarded, best_response
 from harbor._games.private_values import ValueDrawn
 from harbor._games.session import RunSettled
 from harbor._games.water import DayClosed, DayOpened, Water
-from harbor._models.client import Mouthpiece
+from harbor._models.client import ModelClient
 from harbor._simulated.chat_model import SimulatedChat, read_facts
 from harbor._simulated.session_games import answer_best, dry_days, expect, least_bid
 from harbor.evaluation._metrics.sessions import deviations
-from harbor.graphs._context.context import Mind
+from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.session_player import player_graph
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
@@ -71,8 +71,8 @@ def test_equal_seeds_give_equal_play(game):
 
 
 def nodes(planning: str) -> set[str]:
-    model = Mouthpiece("Ann", "model", SimulatedChat(), ModelSettings())
-    mind = Mind(model, Switches(planning=planning), lambda: lambda _: None, game="water")  # type: ignore[arg-type]
+    model = ModelClient("Ann", "model", SimulatedChat(), ModelSettings())
+    mind = BidderContext(model, MindSettings(planning=planning), lambda: lambda _: None, game="water")  # type: ignore[arg-type]
     return set(player_graph(mind).nodes) - {"__start__"}
 
 

@@ -19,7 +19,7 @@ from harbor._runs.run import Auction
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.dry_run import dry_run
-from harbor.evaluation._experiments.run_trial import hold
+from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._metrics.calls import calls
 
@@ -47,7 +47,7 @@ def design(models: tuple[str, ...] = (), **changes) -> Experiment:
 
 
 async def held(experiment: Experiment):
-    return [await hold(game, ()) for game in games(experiment)]
+    return [await run_trial(game, ()) for game in games(experiment)]
 
 
 async def test_where_every_game_is_played_the_estimate_is_what_the_experiment_takes():

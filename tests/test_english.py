@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
-from harbor._config.auction import Rules
+from harbor._config.auction import EnglishRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderWithdrew,
@@ -33,7 +33,7 @@ from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._games.english import English, Item
 from harbor._games.logs import read_log
-from harbor._games.mechanism import fold, refusal
+from harbor._games.mechanism import fold, violation
 from harbor._house.sale import Sale
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
@@ -52,7 +52,7 @@ def rules(*starts, budgets=(1000, 1000, 1000), values=None, **options):
         for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
     )
     purses = {name: Decimal(budget) for name, budget in zip(NAMES, budgets, strict=False)}
-    return English(items, purses, Rules(**options))
+    return English(items, purses, EnglishRules(**options))
 
 
 def sale_of(mechanism, seed=0, log=None):
@@ -329,7 +329,7 @@ def test_settling_changes_no_state(mechanism, choices, seed):
 
 def tie_winners(order, seeds):
     mechanism = English(
-        (Item(Lot("Item", Decimal(10)), Decimal(20)),), dict.fromkeys(order, Decimal(100)), Rules(reveal="price")
+        (Item(Lot("Item", Decimal(10)), Decimal(20)),), dict.fromkeys(order, Decimal(100)), EnglishRules(reveal="price")
     )
     winners = Counter()
     for seed in seeds:
@@ -534,7 +534,7 @@ def ask_of(mechanism):
 
 @pytest.mark.parametrize("amount", ["100", "100.01", "1000", "1E+3"])
 def test_a_bid_from_the_minimum_to_the_budget_is_legal(amount):
-    assert refusal(ask_of(rules(100)), Bid(Decimal(amount))) == ""
+    assert violation(ask_of(rules(100)), Bid(Decimal(amount))) == ""
 
 
 @pytest.mark.parametrize(
@@ -542,11 +542,11 @@ def test_a_bid_from_the_minimum_to_the_budget_is_legal(amount):
     ["99.99", "1000.01", "-100", "-0", "0", "NaN", "sNaN", "Infinity", "-Infinity", "100.001", "1E+27", "9E+99"],
 )
 def test_a_bid_that_is_low_above_budget_not_finite_or_no_whole_cents_is_refused(amount):
-    assert refusal(ask_of(rules(100)), Bid(Decimal(amount)))
+    assert violation(ask_of(rules(100)), Bid(Decimal(amount)))
 
 
 @settings(HARD, max_examples=300)
 @given(st.one_of(st.decimals(), st.decimals(90, 1010, places=2), st.decimals(90, 1010, places=3)))
 def test_a_bid_is_legal_if_and_only_if_it_is_whole_cents_from_minimum_to_budget(amount):
     legal = amount.is_finite() and 100 <= amount <= 1000 and amount == amount.quantize(CENT)
-    assert (refusal(ask_of(rules(100)), Bid(amount)) == "") == legal
+    assert (violation(ask_of(rules(100)), Bid(amount)) == "") == legal

@@ -17,7 +17,7 @@ from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, standing_in, with_models
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.sales import MatchedHouses, matched_sale
-from harbor.evaluation._experiments.trials import Game, games, games_in_all
+from harbor.evaluation._experiments.trials import Trial, games, games_in_all
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
@@ -59,7 +59,7 @@ def made(**changes: Any) -> Experiment:
     return check(Experiment, design(**changes), "own.toml")
 
 
-def seats(game: Game) -> list[str]:
+def seats(game: Trial) -> list[str]:
     return [bidder.name for bidder in game.config.bidders]
 
 
@@ -380,7 +380,7 @@ def test_whatever_the_common_settings_hold_it_is_games_or_one_line(auction):
     held_or_refused(lambda: games(made(auction=auction), 1))
 
 
-def held_or_refused(resolve: Callable[[], list[Game]]) -> None:
+def held_or_refused(resolve: Callable[[], list[Trial]]) -> None:
     try:
         assert all(isinstance(game.config, AuctionConfig) for game in resolve())
     except ConfigError as refused:

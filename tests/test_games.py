@@ -20,8 +20,8 @@ from harbor._core.events import (
     ANALYST,
     EVERYONE,
     BidFailed,
-    Closing,
     ItemSold,
+    LotClosed,
     PublicEvent,
     SaleClosed,
     SeatFailed,
@@ -72,7 +72,7 @@ def test_a_game_is_held_by_the_same_room_to_its_end(game):
     events = events_of(auction(game, "rational", "random", "adversary", "minimum-raise", "rational").run())
     assert events[-1] == SaleClosed()
     assert of_type([Entry(0, 0, event) for event in events], SeatFailed) == []
-    assert any(isinstance(event, Closing) for event in events)
+    assert any(isinstance(event, LotClosed) for event in events)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -104,7 +104,7 @@ def test_a_run_is_repeated_from_its_own_config(game, tmp_path):
 def test_who_only_has_ears_hears_that_the_game_begins_and_how_each_part_ends(game):
     events = events_of(auction(game, "rational", "random").run())
     assert next(filter(None, map(announce, events))).startswith("Welcome")
-    assert all(announce(event) for event in events if isinstance(event, Closing))
+    assert all(announce(event) for event in events if isinstance(event, LotClosed))
     assert not any(announce(event) for event in events if event.audience != EVERYONE)
 
 
@@ -148,7 +148,7 @@ def test_with_nothing_shown_no_bidder_sees_anything_of_another(game):
     result = auction(game, "random", "rational", "adversary", show="nothing").run()
     for event in events_of(result):
         assert not isinstance(event, ValueDrawn | RunSettled) or event.audience == f"bidder:{event.bidder}"
-        if event.audience == EVERYONE and isinstance(event, Closing):
+        if event.audience == EVERYONE and isinstance(event, LotClosed):
             assert (event.actions, event.winners) == ({}, ())
 
 

@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph import END, START, StateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, bidder_graph
-from harbor._config.auction import Switches
+from harbor._config.auction import MindSettings
 from harbor._core.asks import Ask, Bid, Pause, Unreadable, Withdraw
 from harbor._core.events import (
     BidderSeated,
@@ -32,13 +32,13 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
-from harbor._models.client import Mouthpiece, RawCall
+from harbor._models.client import ModelClient, RawCall
 from harbor._simulated.chat_model import read_facts
-from harbor.graphs._context.context import Mind
+from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.prompting import as_json, fill
 from harbor.graphs._nodes.believe import compare
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.memory._bidder.auction_view import Notebook
+from harbor.memory._bidder.auction_view import AuctionView
 
 LOTS = ("Lot A", "Lot B", "Lot C")
 PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
@@ -79,12 +79,12 @@ class Desk:
         self.notes: list[Event] = []
         self.calls: list[RawCall] = []
         settings = ModelSettings(repairs=repairs)
-        self.model = Mouthpiece(
+        self.model = ModelClient(
             "Ann", "model", chat or SimulatedChat(), settings, self.notes.append, self.calls.append, lambda: 0.0
         )
 
-    def mind(self, **switches: Any) -> Mind:
-        return Mind(self.model, Switches(**switches), lambda: self.notes.append)
+    def mind(self, **switches: Any) -> BidderContext:
+        return BidderContext(self.model, MindSettings(**switches), lambda: self.notes.append)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [note for note in self.notes if isinstance(note, kind)]
@@ -114,7 +114,7 @@ def ask(minimum: int = 1_000, maximum: int = 10_000, attempt: int = 1, refusal: 
     return Ask("Ann", "Lot A", 1, Decimal(minimum), Decimal(maximum), attempt, refusal)
 
 
-def act(mind: Mind, wanted: Ask | Pause, seen: Sequence[Event]) -> Any:
+def act(mind: BidderContext, wanted: Ask | Pause, seen: Sequence[Event]) -> Any:
     player = GraphBidder(mind)
     return asyncio.run(player.act(wanted, seen))
 
@@ -252,20 +252,20 @@ def test_the_graph_is_a_node_of_a_graph_of_yours():
     outer.add_edge(START, "bidder")
     outer.add_edge("bidder", "shout")
     outer.add_edge("shout", END)
-    done = asyncio.run(outer.compile().ainvoke({"ask": ask(), "notebook": Notebook().after(opening())}))
+    done = asyncio.run(outer.compile().ainvoke({"ask": ask(), "view": AuctionView().after(opening())}))
     assert done["answer"] == Bid(Decimal(1_000))
     assert done["loud"] == "1000!"
 
 
 def test_the_graph_takes_the_events_seen_as_its_notebook():
-    done = asyncio.run(bidder_graph(Desk().mind()).ainvoke({"ask": ask(), "notebook": opening()}))
+    done = asyncio.run(bidder_graph(Desk().mind()).ainvoke({"ask": ask(), "view": opening()}))
     assert done["answer"] == Bid(Decimal(1_000))
-    assert done["notebook"].name == "Ann"
+    assert done["view"].name == "Ann"
 
 
 def test_the_graph_gives_back_the_notebook_with_its_conclusions():
-    done = asyncio.run(bidder_graph(Desk().mind()).ainvoke({"ask": Pause("Ann"), "notebook": opening()}))
-    assert set(done["notebook"].priorities) == set(LOTS)
+    done = asyncio.run(bidder_graph(Desk().mind()).ainvoke({"ask": Pause("Ann"), "view": opening()}))
+    assert set(done["view"].priorities) == set(LOTS)
 
 
 def test_a_player_reads_each_event_once():

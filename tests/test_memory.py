@@ -14,15 +14,15 @@ import httpx
 import pytest
 
 from harbor import Auction, Bidder, Item, SimulatedChat, bidder_graph, resume
-from harbor._config.auction import Remembering
+from harbor._config.auction import MemorySettings
 from harbor._core.errors import ConfigError, MemoryStoreError
 from harbor._core.events import ItemSold, ModelCalled, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
-from harbor.graphs._context.context import MEMORY_PROMPTS, Mind
-from harbor.memory._bidder.bidder_memory import CARRIED, Archive, label
-from harbor.memory._bidder.episodes import Habits
+from harbor.graphs._context.context import MEMORY_PROMPTS, BidderContext
+from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
+from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.transfer import open_existing, to_line
 
@@ -66,7 +66,7 @@ def hold(where, /, chat=None, out=None, listen=None, **settings):
 
 
 def archive(store, bidder="Ann", auction="earlier", **settings):
-    return Archive(store, bidder, auction, Remembering(**settings))
+    return BidderMemory(store, bidder, auction, MemorySettings(**settings))
 
 
 def filled(folder, **lists):
@@ -143,8 +143,8 @@ def test_dossiers_go_on_over_auctions(tmp_path):
     for _ in range(2):
         hold(tmp_path / "memory", memory="full")
     dossier = next(json.loads(line)["value"] for line in exported(tmp_path / "memory") if "dossier" in line)
-    assert Habits(**dossier["habits"]).auctions == 2
-    assert Habits(**dossier["habits"]).offered == 2 * len(ITEMS)
+    assert RivalStats(**dossier["habits"]).auctions == 2
+    assert RivalStats(**dossier["habits"]).offered == 2 * len(ITEMS)
     assert dossier["text"].startswith("Ben, in 2 auctions: bid on ")
 
 
@@ -165,9 +165,9 @@ def test_dossiers_go_on_over_auctions(tmp_path):
 def test_a_node_of_the_memory_is_there_if_and_only_if_it_is_switched_on(tmp_path, switches, frozen, nodes):
     bidder = Bidder("Ann", **switches)
     with ChromaStore() as store:
-        mind = Mind.of(bidder, SimulatedChat(), archive=archive(store, frozen=frozen))
+        mind = BidderContext.of(bidder, SimulatedChat(), memory=archive(store, frozen=frozen))
         with_memory = set(bidder_graph(mind).get_graph().nodes)
-    plain = set(bidder_graph(Mind.of(Bidder("Ann"), SimulatedChat())).get_graph().nodes)
+    plain = set(bidder_graph(BidderContext.of(Bidder("Ann"), SimulatedChat())).get_graph().nodes)
     assert with_memory - plain == nodes
     assert plain <= with_memory
 
@@ -184,7 +184,7 @@ def test_a_frozen_memory_is_read_and_never_written(tmp_path):
 
 
 def test_a_mind_with_a_memory_and_no_store_says_so():
-    mind = Mind.of(Bidder("Ann", memory="list"), SimulatedChat())
+    mind = BidderContext.of(Bidder("Ann", memory="list"), SimulatedChat())
     with pytest.raises(ConfigError, match="has a memory and no store"):
         mind.thought().archive  # noqa: B018
 

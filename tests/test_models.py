@@ -22,7 +22,7 @@ from harbor._core.errors import ConfigError, ModelError, UnreadableReply
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.redaction import redact
-from harbor._models.client import Mouthpiece, Prompt, RawCall, open_chat, settings_of
+from harbor._models.client import ModelClient, Prompt, RawCall, open_chat, settings_of
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import BidReply
 
@@ -63,7 +63,7 @@ class Desk:
         self.called: list[Any] = []
         self.raw: list[RawCall] = []
         ticks = itertools.count()
-        self.model = Mouthpiece(
+        self.model = ModelClient(
             "Ann",
             "mine",
             chat,

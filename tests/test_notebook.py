@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._config.auction import Rules
+from harbor._config.auction import EnglishRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderSeated,
@@ -30,7 +30,7 @@ from harbor._core.log import Log
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.english import English, Item
 from harbor._house.sale import Sale
-from harbor.memory._bidder.auction_view import Hammer, Notebook, Result
+from harbor.memory._bidder.auction_view import AuctionView, LotBidding, Result
 
 LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
@@ -81,10 +81,13 @@ def held_sales(draw):
     purses = {f"Bidder {number}": Decimal(budget) for number, budget in enumerate(budgets, start=1)}
     reveal = draw(st.sampled_from(["price", "true value"]))
     sale = Sale(
-        English(items, purses, Rules(lowerings=draw(st.integers(0, 3)), reveal=reveal)), [*purses], Log(), Random(7)
+        English(items, purses, EnglishRules(lowerings=draw(st.integers(0, 3)), reveal=reveal)),
+        [*purses],
+        Log(),
+        Random(7),
     )
-    for name, purse in purses.items():
-        sale.record(BidderSeated(name, purse, {}, {}, "profit"))
+    for name, initial_budget in purses.items():
+        sale.record(BidderSeated(name, initial_budget, {}, {}, "profit"))
     sale.settle({})
     while asks := sale.asks():
         actions = {}
@@ -106,14 +109,14 @@ def test_a_notebook_is_the_same_wherever_the_reading_of_its_events_is_broken_off
     seen = sale.seen_by("Bidder 1")
     cuts = sorted(data.draw(st.lists(st.integers(0, len(seen)), max_size=4)))
     parts = [seen[start:end] for start, end in zip([0, *cuts], [*cuts, len(seen)], strict=True)]
-    assert reduce(Notebook.after, parts, Notebook()) == Notebook().after(seen)
+    assert reduce(AuctionView.after, parts, AuctionView()) == AuctionView().after(seen)
 
 
 @LAW
 @given(held_sales())
 def test_reading_on_changes_no_earlier_notebook(sale):
     seen = sale.seen_by("Bidder 1")
-    early, copy = Notebook().after(seen[:-1]), Notebook().after(seen[:-1])
+    early, copy = AuctionView().after(seen[:-1]), AuctionView().after(seen[:-1])
     early.after([*seen[-1:], Planned("Bidder 1", "later", {"Item 1": 3})])
     assert early == copy
 
@@ -122,32 +125,32 @@ def test_reading_on_changes_no_earlier_notebook(sale):
 @given(held_sales())
 def test_a_notebook_agrees_with_the_rules_about_its_budget(sale):
     for name in sale.bidders:
-        assert Notebook().after(sale.seen_by(name)).budget == sale.state.budgets[name]
+        assert AuctionView().after(sale.seen_by(name)).budget == sale.state.budgets[name]
 
 
 @LAW
 @given(held_sales())
 def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
-    name, state, notebook, seen = "Bidder 1", sale.rules.start(), Notebook(), 0
+    name, state, view, seen = "Bidder 1", sale.rules.start(), AuctionView(), 0
     for entry in sale.log.entries:
         state = sale.rules.apply(state, entry.event)
         if entry.event.audience in ("everyone", f"bidder:{name}"):
-            notebook, seen = notebook.after([entry.event]), seen + 1
+            view, seen = view.after([entry.event]), seen + 1
         if not state.item:
-            assert notebook.hammer is None
+            assert view.bidding is None
             continue
-        hammer = notebook.hammer
-        assert (hammer.lot.name, hammer.start, hammer.increment) == (state.item, state.start, state.increment)
-        assert (hammer.leader, hammer.price or 0) == (state.leader, state.price)
-        assert sorted(bidder for bidder, _, _ in hammer.withdrawn) == sorted({*sale.bidders} - {*state.active})
-        assert [lot.name for lot in notebook.coming] == [item.lot.name for item in sale.rules.items[state.number :]]
+        bidding = view.bidding
+        assert (bidding.lot.name, bidding.start, bidding.increment) == (state.item, state.start, state.increment)
+        assert (bidding.leader, bidding.price or 0) == (state.leader, state.price)
+        assert sorted(bidder for bidder, _, _ in bidding.withdrawn) == sorted({*sale.bidders} - {*state.active})
+        assert [lot.name for lot in view.coming] == [item.lot.name for item in sale.rules.items[state.number :]]
     assert seen == len(sale.seen_by(name))
 
 
 @LAW
 @given(held_sales())
 def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
-    truths = [Notebook().after(sale.seen_by(name)).truth() for name in sale.bidders]
+    truths = [AuctionView().after(sale.seen_by(name)).truth() for name in sale.bidders]
     assert all((truth.profits, truth.wins) == (truths[0].profits, truths[0].wins) for truth in truths)
 
 
@@ -155,26 +158,26 @@ def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
 
 
 def test_a_bidder_knows_who_it_is_and_what_will_be_sold():
-    notebook = Notebook().after(opening())
-    assert (notebook.name, notebook.purse, notebook.budget, notebook.objective) == ("Ann", 1000, 1000, "items")
-    assert notebook.personas == {"a collector": 1.0}
-    assert notebook.estimates == {"Vase": 220}
-    assert notebook.bidders == ("Ann", "Ben")
-    assert notebook.coming == LOTS
+    view = AuctionView().after(opening())
+    assert (view.name, view.initial_budget, view.budget, view.objective) == ("Ann", 1000, 1000, "items")
+    assert view.personas == {"a collector": 1.0}
+    assert view.estimates == {"Vase": 220}
+    assert view.bidders == ("Ann", "Ben")
+    assert view.coming == LOTS
 
 
 def test_the_truth_after_two_sales_is_worked_out_to_the_cent():
-    notebook = Notebook().after([*opening(), *vase_sold(), *urn_sold()])
-    assert notebook.truth() == Belief(
+    view = AuctionView().after([*opening(), *vase_sold(), *urn_sold()])
+    assert view.truth() == Belief(
         budget=Decimal(880),
         profits={"Ann": Decimal(30), "Ben": Decimal("-30.5")},
         wins={"Ann": (Win("Vase", Decimal(120)),), "Ben": (Win("Urn", Decimal("90.5")),)},
     )
-    assert notebook.coming == LOTS[2:]
+    assert view.coming == LOTS[2:]
 
 
 def test_who_has_won_nothing_has_no_profit_and_no_wins():
-    truth = Notebook().after([*opening(), *vase_sold()]).truth()
+    truth = AuctionView().after([*opening(), *vase_sold()]).truth()
     assert truth.profits["Ben"] == 0
     assert "Ben" not in truth.wins
 
@@ -186,11 +189,11 @@ def test_a_win_of_bidder_10_is_not_a_win_of_bidder_1():
         ItemOpened("Vase", Decimal(100), Decimal(10)),
         ItemSold("Vase", "Bidder 10", Decimal(120)),
     ]
-    assert Notebook().after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
+    assert AuctionView().after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
 
 
 def test_profits_are_unknown_where_true_values_are_not_revealed():
-    truth = Notebook().after([*opening("price"), *vase_sold(revealed=False)]).truth()
+    truth = AuctionView().after([*opening("price"), *vase_sold(revealed=False)]).truth()
     assert truth == Belief(Decimal(880), {}, {"Ann": (Win("Vase", Decimal(120)),)})
 
 
@@ -201,14 +204,14 @@ def test_an_unsold_item_is_a_result_without_a_winner():
         ItemUnsold("Vase"),
         ValueRevealed("Vase", Decimal(9)),
     ]
-    notebook = Notebook().after(seen)
-    assert notebook.results == (Result("Vase", None, None, Decimal(9), Hammer(LOTS[0], Decimal(100), Decimal(10))),)
-    assert notebook.truth() == Belief(Decimal(1000), {"Ann": Decimal(0), "Ben": Decimal(0)}, {})
+    view = AuctionView().after(seen)
+    assert view.results == (Result("Vase", None, None, Decimal(9), LotBidding(LOTS[0], Decimal(100), Decimal(10))),)
+    assert view.truth() == Belief(Decimal(1000), {"Ann": Decimal(0), "Ben": Decimal(0)}, {})
 
 
 def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
-    notebook = Notebook().after([*opening(), *vase_sold()[:7]])
-    assert notebook.hammer == Hammer(
+    view = AuctionView().after([*opening(), *vase_sold()[:7]])
+    assert view.bidding == LotBidding(
         LOTS[0],
         Decimal(100),
         Decimal(10),
@@ -225,20 +228,20 @@ def test_a_lowered_price_starts_the_item_afresh():
         BidderWithdrew("Vase", 1, "Ben", "declined"),
         PriceLowered("Vase", Decimal(50), Decimal(5)),
     ]
-    assert Notebook().after([*opening(), *seen]).hammer == Hammer(LOTS[0], Decimal(50), Decimal(5))
+    assert AuctionView().after([*opening(), *seen]).bidding == LotBidding(LOTS[0], Decimal(50), Decimal(5))
 
 
 def test_the_last_plan_and_the_belief_that_is_held_count():
     said, held = Belief(Decimal(1), {}, {}), Belief(Decimal(880), {"Ann": Decimal(30)}, {})
     notes = [Planned("Ann", "first", {"Vase": 1}), Planned("Ann", "second", {"Urn": 3})]
-    notebook = Notebook().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
-    assert (notebook.plan, notebook.priorities, notebook.belief) == ("second", {"Urn": 3}, held)
+    view = AuctionView().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
+    assert (view.plan, view.priorities, view.belief) == ("second", {"Urn": 3}, held)
 
 
 @pytest.mark.parametrize("gone", [ItemSold("Vase", "Ben", Decimal(110)), ItemUnsold("Vase")], ids=repr)
 def test_what_was_predicted_is_forgotten_at_the_hammer(gone):
     expected = (Prediction("Ben", 0.9, Decimal(150)),)
-    before = Notebook().after([*opening(), Predicted("Ann", "Vase", expected), *vase_sold()[:4]])
+    before = AuctionView().after([*opening(), Predicted("Ann", "Vase", expected), *vase_sold()[:4]])
     assert before.predictions == expected
     assert before.after([gone]).predictions == ()
     assert before.after([gone, ItemOpened("Urn", Decimal(50), Decimal(5))]).predictions == ()

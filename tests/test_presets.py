@@ -16,7 +16,7 @@ from harbor.evaluation._analysis.findings import Analysis, analyse
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.run_trial import hold
+from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._experiments.trials import games, games_in_all
 from harbor.evaluation._metrics.registry import METRICS
@@ -108,7 +108,7 @@ def test_the_question_of_personas_and_behaviour_is_tested_within_each_bidder():
         for metric in ("priority", "engagement")
         for rival in ("Rival 1", "Rival 2")
     ]
-    held = tuple(asyncio.run(hold(one, measured(found))) for one in games(found, 2))
+    held = tuple(asyncio.run(run_trial(one, measured(found))) for one in games(found, 2))
     made = analyse(Results(found, held)).differences
     assert [one.pairs for one in made] == [2, 2, 2, 2]
 

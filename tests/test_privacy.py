@@ -19,7 +19,7 @@ from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
-from harbor import Auction, Bidder, Item, Result, Rules, Simulated, SimulatedChat
+from harbor import Auction, Bidder, EnglishRules, Item, Result, Simulated, SimulatedChat
 from harbor._config.auction import Persona
 from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
 from harbor._core.log import Log, of_type
@@ -109,7 +109,7 @@ def hold(folder: Path, monkeypatch: pytest.MonkeyPatch, reveal: Any) -> Run:
             )
             for name in BUDGETS
         ],
-        rules=Rules(reveal=reveal),
+        rules=EnglishRules(reveal=reveal),
     )
     eve = Eve()
     models = {

@@ -21,7 +21,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
-from harbor._config.auction import Switches
+from harbor._config.auction import MindSettings
 from harbor._core.asks import Pause
 from harbor._core.events import (
     BidderLabelled,
@@ -45,13 +45,13 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
-from harbor._models.client import Mouthpiece
+from harbor._models.client import ModelClient
 from harbor._simulated.chat_model import read_facts
-from harbor._simulated.opponent_model import Conduct, update
+from harbor._simulated.opponent_model import BiddingRecord, update
 from harbor._simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
-from harbor.graphs._context.context import Mind
+from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.replies import Weight
 from harbor.graphs._nodes.profile import mend
 from harbor.graphs._wiring.bidder import GraphBidder
@@ -71,8 +71,10 @@ class Desk:
     def __init__(self, chat: SimulatedChat | None = None, **switches: Any) -> None:
         self.notes: list[Event] = []
         self.prompts: list[dict[str, Any]] = []
-        model = Mouthpiece("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
-        self.mind = Mind(model, Switches(**{"theory_of_mind": "inferred", **switches}), lambda: self.notes.append)
+        model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
+        self.mind = BidderContext(
+            model, MindSettings(**{"theory_of_mind": "inferred", **switches}), lambda: self.notes.append
+        )
 
     def _keep(self, call: Any) -> None:
         self.prompts.append(read_facts("\n".join(call.prompt)))
@@ -222,7 +224,7 @@ def test_a_log_without_profiles_has_no_profiling_errors():
 # A house of $400 that suits one persona entirely, to which it is worth $400, and the other not at all: 0.9 * 0.85 of
 # $400 are $306. Limits lie at that over 1, 1.2, 1.4 or 1.6, with a deviation of 0.12 * $400 = $48.
 TWO = {"urban": "A loft above the tram, with a gym and a bakery.", "rural": "A farm with a barn and an orchard."}
-HARD = Conduct(TWO["urban"], 400, 306, None)
+HARD = BiddingRecord(TWO["urban"], 400, 306, None)
 """It bid $306 and never declined: that is less than the limit in 53.708 % of cases if urban, in 17.167 % if rural.
 
 One in twenty bids is odd, with a limit anywhere up to $600: 294 of 600 of these are above.
@@ -230,7 +232,7 @@ One in twenty bids is odd, with a limit anywhere up to $600: 294 of 600 of these
 URBAN, RURAL = 0.05 * 294 / 600 + 0.95 * 0.53708, 0.05 * 294 / 600 + 0.95 * 0.17167
 
 
-def shares_after(profile: dict[str, float], *seen: Conduct) -> dict[str, float]:
+def shares_after(profile: dict[str, float], *seen: BiddingRecord) -> dict[str, float]:
     for conduct in seen:
         profile = update(profile, TWO, conduct)
     return traits.shares(profile, TWO)
@@ -250,7 +252,7 @@ def test_two_updates_multiply_the_odds(before):
     assert [odds[1] / odds[0], odds[2] / odds[0]] == pytest.approx([URBAN / RURAL, (URBAN / RURAL) ** 2], rel=1e-4)
 
 
-ODD = [Conduct(TWO["urban"], 400, 0, 20), Conduct(TWO["urban"], 400, 10, 60)]
+ODD = [BiddingRecord(TWO["urban"], 400, 0, 20), BiddingRecord(TWO["urban"], 400, 10, 60)]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=repr)
@@ -262,7 +264,7 @@ def test_a_single_odd_bid_never_rules_a_persona_out_entirely(odd):
 
 
 def test_a_bid_above_the_estimate_decides_nothing_for_it_may_be_made_on_another_estimate():
-    after = shares_after({}, Conduct(TWO["urban"], 400, 480, None))
+    after = shares_after({}, BiddingRecord(TWO["urban"], 400, 480, None))
     assert 0.5 < after["urban"] < 0.8
 
 
@@ -270,7 +272,7 @@ def test_one_that_stops_early_may_be_saving_and_not_indifferent():
     """To go out at $280 after $220 is likely only with a dear dollar if one wants the house: 24.1 % against 33.8 %."""
     odd = 0.05 * 60 / 600
     likely = odd + 0.95 * 0.24136, odd + 0.95 * 0.33836
-    after = shares_after({}, Conduct(TWO["urban"], 400, 220, 280))
+    after = shares_after({}, BiddingRecord(TWO["urban"], 400, 220, 280))
     assert after["urban"] / after["rural"] == pytest.approx(likely[0] / likely[1], rel=1e-4)
     assert after["urban"] > 0.4
 
@@ -280,7 +282,7 @@ def test_one_that_stops_early_may_be_saving_and_not_indifferent():
 listings = st.sampled_from([house.listing for house in HOUSES])
 amounts = st.floats(0, 600_000)
 conducts = st.builds(
-    Conduct, st.one_of(listings, st.just("")), st.just(400_000.0), amounts, st.one_of(st.none(), amounts)
+    BiddingRecord, st.one_of(listings, st.just("")), st.just(400_000.0), amounts, st.one_of(st.none(), amounts)
 )
 profiles = st.lists(st.floats(-1, 1), min_size=10, max_size=10).map(lambda found: dict(zip(TEXTS, found, strict=True)))
 
@@ -297,8 +299,8 @@ def test_an_updated_profile_stays_between_minus_one_and_one(profile, seen):
 @LAW
 @given(profiles, listings, amounts)
 def test_where_there_is_no_evidence_a_profile_is_left_alone_exactly(profile, listing, amount):
-    assert update(profile, TEXTS, Conduct(listing, 400_000, 0.0, None)) == profile
-    assert update(profile, TEXTS, Conduct("", 400_000, amount, amount)) == profile
+    assert update(profile, TEXTS, BiddingRecord(listing, 400_000, 0.0, None)) == profile
+    assert update(profile, TEXTS, BiddingRecord("", 400_000, amount, amount)) == profile
 
 
 @LAW
@@ -311,7 +313,8 @@ def test_a_higher_bid_speaks_more_for_the_persona_that_a_listing_was_written_for
     lower, higher = (share * worth(400_000, 0.0) for share in sorted((one, other)))
     assume(lower > 0)
     after = [
-        traits.shares(update({}, TEXTS, Conduct(house.listing, 400_000, bid, None)), TEXTS) for bid in (lower, higher)
+        traits.shares(update({}, TEXTS, BiddingRecord(house.listing, 400_000, bid, None)), TEXTS)
+        for bid in (lower, higher)
     ]
     for persona in less_suited:
         odds = [shares[house.persona] / shares[persona] for shares in after]
@@ -326,7 +329,7 @@ def test_an_early_refusal_speaks_against_the_persona_that_a_listing_was_written_
     worst = min(suits, key=lambda persona: suits[persona])
     assume(suits[worst] < suits[house.persona])
     declined = share * worth(400_000, 0.0)
-    after = update({}, TEXTS, Conduct(house.listing, 400_000, 0.0, declined))
+    after = update({}, TEXTS, BiddingRecord(house.listing, 400_000, 0.0, declined))
     assert after[house.persona] <= after[worst] + 1e-9
 
 

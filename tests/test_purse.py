@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
 from harbor._models.replay import RawCall
-from harbor.evaluation._experiments.trials import Game
-from harbor.evaluation._running.budget import MARGIN, Allowance, Purse, cost_of, paid_for
+from harbor.evaluation._experiments.trials import Trial
+from harbor.evaluation._running.budget import MARGIN, ExperimentBudget, TrialBudget, cost_of, paid_for
 
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
 DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}
@@ -21,7 +21,7 @@ CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, 
 
 
 def game(number):
-    return Game("arm", "all", number, AuctionConfig(bidders=[Bidder("Ann")]))
+    return Trial("arm", "all", number, AuctionConfig(bidders=[Bidder("Ann")]))
 
 
 async def spend(allowance, costs):
@@ -54,7 +54,7 @@ async def spend(allowance, costs):
     dollars=st.floats(0.1, 60.0),
 )
 def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_game_stops(costs, dollars):
-    allowance = Allowance(dollars, DEAR)
+    allowance = TrialBudget(dollars, DEAR)
     done, under_way = asyncio.run(spend(allowance, costs))
     assert allowance.spent < dollars + MARGIN
     assert done or allowance.used_up
@@ -67,7 +67,7 @@ def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_g
     steps=st.lists(st.tuples(st.integers(1, 5), st.floats(0, 1)), max_size=30),
 )
 def test_what_is_promised_and_spent_never_exceeds_the_limit_while_games_keep_to_it(limit, steps):
-    purse, held, paid = Purse(limit, {"before": limit / 10}), dict[int, float](), dict[int, float]()
+    purse, held, paid = ExperimentBudget(limit, {"before": limit / 10}), dict[int, float](), dict[int, float]()
     for number, share in steps:
         if number in held:
             before, until = paid.get(number, 0.0), held.pop(number)
@@ -81,7 +81,7 @@ def test_what_is_promised_and_spent_never_exceeds_the_limit_while_games_keep_to_
 
 
 def test_without_a_limit_nothing_is_promised_and_something_is_always_left():
-    purse = Purse()
+    purse = ExperimentBudget()
     assert purse.promise(game(1)) is None
     purse.settle(game(1), 1e9)
     assert purse.left > 0
@@ -90,7 +90,7 @@ def test_without_a_limit_nothing_is_promised_and_something_is_always_left():
 
 def held_with(limit, places, costs):
     """Hold games side by side that cost so much, each up to its promise; gives who finished, and what was paid."""
-    purse, waiting, running, finished = Purse(limit), list(range(len(costs))), [], []
+    purse, waiting, running, finished = ExperimentBudget(limit), list(range(len(costs))), [], []
     paid = dict.fromkeys(waiting, 0.0)
     while waiting or running:
         while waiting and len(running) < places and purse.may_start(game(waiting[0]), len(running), len(finished)):
@@ -139,7 +139,7 @@ def test_money_for_all_games_finishes_all_whatever_they_cost(costs, places):
 
 
 def test_games_that_cost_nothing_are_held_side_by_side():
-    purse = Purse(1.0, {"before": 0.0})
+    purse = ExperimentBudget(1.0, {"before": 0.0})
     for running in range(5):
         assert purse.may_start(game(running), running, finished=5)
         assert purse.promise(game(running)) > 0

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, Item, SimulatedChat
-from harbor._config.auction import Persona, Rules
+from harbor._config.auction import EnglishRules, Persona
 from harbor._core.errors import RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
@@ -61,7 +61,7 @@ def secrets(tmp_path_factory):
             Bidder("Mia", persona="id-mia", budget=7351.19, objective="objective-of-Mia", model="model-of-Mia"),
             Bidder("Mia 2", persona="id-max", budget=8462.27, objective="wish of the second", model="openai:gpt-4o"),
         ],
-        rules=Rules(reveal="price"),
+        rules=EnglishRules(reveal="price"),
     )
     models = {
         "model-of-Mia": Marked(marker="Mia beats Mia 2 (not Miami); I am openai:gpt-4o or gpt-4o", seed=1),

@@ -22,7 +22,7 @@ from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._running import ray_cluster
 from harbor.evaluation._running.budget import paid_for
 from harbor.evaluation._running.experiment_folder import game_path, make_folder, read_results, write_results
-from harbor.evaluation._running.ray_cluster import Errand
+from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
 
@@ -154,4 +154,4 @@ def test_a_half_game_is_sent_there_and_gone_on_with(whole, elsewhere):
 def test_a_worker_with_another_version_is_refused(elsewhere):
     _, [task, *_] = elsewhere
     with pytest.raises(RunFolderError, match=r"not 0\.0\.1; install the same"):
-        ray_cluster._run(Errand(task, "token", "0.0.1", {}))
+        ray_cluster._run(RayTask(task, "token", "0.0.1", {}))

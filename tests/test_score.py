@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor import Auction, Bidder, hold_series
+from harbor import Auction, Bidder, run_series
 from harbor._config.auction import Houses, Item, Series
 from harbor._games.logs import read_log
 from harbor._runs.folder import EVENTS
@@ -48,7 +48,7 @@ def folders(tmp_path_factory):
     place = tmp_path_factory.mktemp("runs")
     for game, auction in AUCTIONS.items():
         auction.run(out=place / game)
-    hold_series(ROW, out=place / "series")
+    run_series(ROW, out=place / "series")
     return {game: place / game for game in GAMES}
 
 

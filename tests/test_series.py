@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harbor import Auction, Bidder, Item, hold_series, read_log, resume
+from harbor import Auction, Bidder, Item, read_log, resume, run_series
 from harbor._config.auction import Series, read_settings
 from harbor._core.errors import ConfigError, HarborError
 from harbor._core.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
@@ -56,7 +56,7 @@ true_value = 2000
 KILLER = """
 import os, signal, sys
 from pathlib import Path
-from harbor import Auction, hold_series, resume
+from harbor import Auction, run_series, resume
 from harbor._config.auction import read_settings
 from harbor.memory._bidder.bidder_memory import Archive
 
@@ -82,7 +82,7 @@ listen = lambda entry: count(type(entry.event).__name__)
 if folder.exists():
     resume(folder, listen=listen)
 else:
-    hold_series(read_settings(config, Auction), out=folder, listen=listen)
+    run_series(read_settings(config, Auction), out=folder, listen=listen)
 """
 
 
@@ -152,7 +152,7 @@ def test_each_auction_has_a_seed_of_its_own_that_the_seed_of_the_series_gives(wh
     opened = [of_type(read_log(whole / "run" / number / "events.jsonl").entries, LogOpened)[0].seed for number in "123"]
     assert len(set(opened)) == AUCTIONS
     assert opened == [
-        held.seed for held in of_type(hold_series(read_settings(whole / "series.toml", Auction)).log, AuctionHeld)
+        held.seed for held in of_type(run_series(read_settings(whole / "series.toml", Auction)).log, AuctionHeld)
     ]
 
 
@@ -167,19 +167,19 @@ def test_an_auction_recalls_what_the_ones_before_it_left(whole):
 
 def test_without_carry_over_every_auction_begins_anew():
     config = short().model_copy(update={"memory": short().memory.model_copy(update={"carry_over": False})})
-    for held in hold_series(config).auctions:
+    for held in run_series(config).auctions:
         assert [one.memories for one in of_type(held.log, Recalled)] == [()]
 
 
 def test_a_series_in_memory_carries_over_too():
-    first, second = hold_series(short()).auctions
+    first, second = run_series(short()).auctions
     learned = of_type(first.log, Learned)[0].learnings
     assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
 
 
 def test_listed_items_come_in_another_order_each_time_if_asked():
     def orders(**settings):
-        return {tuple(row.name for row in held.metrics().items) for held in hold_series(short(3, **settings)).auctions}
+        return {tuple(row.name for row in held.metrics().items) for held in run_series(short(3, **settings)).auctions}
 
     assert len(orders()) == 1
     assert len(orders(shuffled=True)) == 3
@@ -187,7 +187,7 @@ def test_listed_items_come_in_another_order_each_time_if_asked():
 
 
 def test_means_and_totals_are_over_the_auctions():
-    result = hold_series(short(3))
+    result = run_series(short(3))
     summary = summarise_series(result.log)
     for bidder in ("Ann", "Ben"):
         held = of_type(result.log, AuctionHeld)
@@ -197,7 +197,7 @@ def test_means_and_totals_are_over_the_auctions():
 
 
 def test_a_series_that_has_only_begun_can_be_measured():
-    opened = hold_series(short()).log[:2]
+    opened = run_series(short()).log[:2]
     assert isinstance(opened[1].event, SeriesOpened)
     assert summarise_series(opened).as_json()["mean_ranks"] == {}
 
@@ -209,10 +209,10 @@ def test_a_series_of_no_auctions_is_refused(auctions):
 
 
 def test_run_and_hold_series_each_refuse_what_is_the_others():
-    with pytest.raises(ConfigError, match="hold_series"):
+    with pytest.raises(ConfigError, match="run_series"):
         short().run()
     with pytest.raises(ConfigError, match="has no series"):
-        hold_series(short().model_copy(update={"series": None}))
+        run_series(short().model_copy(update={"series": None}))
 
 
 def test_a_series_of_another_game_is_refused():
@@ -222,7 +222,7 @@ def test_a_series_of_another_game_is_refused():
         series={"auctions": 2},
     )
     with pytest.raises(ConfigError, match="not of the game 'water'"):
-        hold_series(config)
+        run_series(config)
 
 
 def test_the_preset_is_the_published_arena():

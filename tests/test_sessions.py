@@ -19,7 +19,7 @@ from harbor._core.seeding import stream
 from harbor._games.beauty import Beauty, PrizeAwarded, award, best_response, target
 from harbor._games.english_private import EnglishPrivate, PriceRaised
 from harbor._games.first_price import FirstPrice
-from harbor._games.mechanism import refusal
+from harbor._games.mechanism import violation
 from harbor._games.policies import Rational
 from harbor._games.private_values import ItemAllotted, Outcome, ValueDrawn
 from harbor._games.registry import RULES
@@ -158,7 +158,7 @@ def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
     assert ask.maximum == 100
     assert picked(sale, ValueDrawn)[0] == ValueDrawn("Ann", "run 1", dollar(120), dollar(100), True)
     assert "it is worth $120 to you, more than your assets, which cap your bid" in call(ask)
-    assert refusal(ask, Bid(dollar("100.01")))
+    assert violation(ask, Bid(dollar("100.01")))
     assert picked(run(auction(SecondPrice, 120, 10), [100, 10]), RunLabelled)[0].actions == {"Ann": 100, "Ben": 10}
 
 
@@ -246,9 +246,9 @@ def test_the_price_does_not_rise_above_the_assets():
 
 def test_only_the_price_itself_can_be_bid():
     ask = sale_of(auction(EnglishPrivate, 60, 60)).asks()[0]
-    assert refusal(ask, Bid(dollar(5))) == ""
-    assert refusal(ask, Bid(dollar(6))) == "$6 is not $5, the one amount that can be bid"
-    assert refusal(ask, Bid(dollar(4)))
+    assert violation(ask, Bid(dollar(5))) == ""
+    assert violation(ask, Bid(dollar(6))) == "$6 is not $5, the one amount that can be bid"
+    assert violation(ask, Bid(dollar(4)))
     assert "it is worth $60 to you; exactly $5. Say" in call(ask)
 
 
@@ -348,7 +348,7 @@ def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
 
 @pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
 def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
-    assert (refusal(sale_of(beauty()).asks()[0], Bid(Decimal(number))) == "") is bool(legal)
+    assert (violation(sale_of(beauty()).asks()[0], Bid(Decimal(number))) == "") is bool(legal)
 
 
 def test_a_number_is_no_money_in_the_words_of_the_game():

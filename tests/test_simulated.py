@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor import Auction, Bidder, Item, ModelSettings, Rules, Simulated, SimulatedChat
+from harbor import Auction, Bidder, EnglishRules, Item, ModelSettings, Simulated, SimulatedChat
 from harbor._core.events import BidFailed, BidPlaced, ItemSold, ModelCalled
 from harbor._core.log import of_type
 from harbor._core.seeding import stream
-from harbor._models.client import Mouthpiece, Prompt
+from harbor._models.client import ModelClient, Prompt
 from harbor._simulated.chat_model import read_facts, reply_to
 from harbor._simulated.valuation import Option, fit, rank, shadow_price
 from harbor.graphs._context.prompting import fill
@@ -139,7 +139,7 @@ def test_latency_blocks_nobody():
     ticks = itertools.count()
     called: list[ModelCalled] = []
     chat = SimulatedChat(settings=Simulated(latency_seconds=0.2))
-    model = Mouthpiece("Ann", "m", chat, ModelSettings(), called.append, lambda _: None, lambda: float(next(ticks)))
+    model = ModelClient("Ann", "m", chat, ModelSettings(), called.append, lambda _: None, lambda: float(next(ticks)))
 
     async def together() -> None:
         await asyncio.gather(*(model.ask(asked, BidReply) for asked in many()[:5]))
@@ -227,7 +227,7 @@ def test_an_error_on_demand_is_a_failed_bid_in_the_log(rate, reason):
     auction = Auction(
         items=[Item(name="Lot A", start=1_000, true_value=2_000)],
         bidders=[Bidder("Ann", planning="none")],
-        rules=Rules(reasks=1),
+        rules=EnglishRules(reasks=1),
         models={"simulated": erring},
     )
     failed = of_type(auction.run().log, BidFailed)

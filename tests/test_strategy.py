@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses
-from harbor._config.auction import Switches
+from harbor._config.auction import MindSettings
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import (
     BidderSeated,
@@ -31,12 +31,12 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
-from harbor._models.client import Mouthpiece
+from harbor._models.client import ModelClient
 from harbor._simulated.chat_model import read_facts, reply_to
 from harbor._simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.strategy import agreement, strategies
-from harbor.graphs._context.context import Mind
+from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 
 ACTIONS = get_args(StrategicAction)
@@ -74,9 +74,9 @@ class Desk:
     def __init__(self, strategy: str, chat: SimulatedChat | None = None) -> None:
         self.notes: list[Event] = []
         self.prompts: list[dict[str, Any]] = []
-        model = Mouthpiece("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
-        switches = Switches(strategy=strategy, planning="none")  # type: ignore[arg-type]
-        self.mind = Mind(model, switches, lambda: self.notes.append)
+        model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
+        switches = MindSettings(strategy=strategy, planning="none")  # type: ignore[arg-type]
+        self.mind = BidderContext(model, switches, lambda: self.notes.append)
 
     def _keep(self, call: Any) -> None:
         self.prompts.append(read_facts("\n".join(call.prompt)))

@@ -42,7 +42,7 @@ from harbor._simulated.chat_model import read_facts, reply_to
 from harbor._simulated.opponent_model import value
 from harbor.evaluation._metrics.profiling import profiling_errors
 from harbor.evaluation._metrics.strategy import foresights
-from harbor.graphs._context.context import Mind
+from harbor.graphs._context.context import BidderContext
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.catalog import personas
 
@@ -69,7 +69,7 @@ Facts = dict[str, Any]
 
 
 def graph(**switches: Any) -> Any:
-    mind = Mind.of(Bidder("Ann", **switches), SimulatedChat())
+    mind = BidderContext.of(Bidder("Ann", **switches), SimulatedChat())
     return bidder_graph(mind).get_graph()
 
 

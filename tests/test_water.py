@@ -19,7 +19,7 @@ from harbor._core.players import SeatReply
 from harbor._core.seeding import stream
 from harbor._games.registry import RULES
 from harbor._games.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
-from harbor._house.auctioneer import announce, conduct
+from harbor._house.auctioneer import announce, auction_loop
 from harbor._house.sale import Sale
 from harbor.evaluation._metrics import water as metrics
 
@@ -261,7 +261,7 @@ def test_the_last_day_opens_no_other():
 
 def conducted(rules, answer, reasks=1):
     sale = Sale(rules, tuple(rules.residents), Log(), stream(0, "ties"))
-    script, said = conduct(sale, (), reasks), None
+    script, said = auction_loop(sale, (), reasks), None
     while True:
         try:
             turn = script.send(said)

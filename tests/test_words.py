@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._core.asks import Bid, Unreadable, Withdraw
-from harbor._core.parsing import hear, say
+from harbor._core.parsing import format_answer, parse_answer
 
 QUICK = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 amounts = st.decimals(0, 10**12, places=2)
@@ -20,7 +20,7 @@ def bid(amount):
 
 
 def unreadable(said, item=""):
-    return isinstance(hear(said, item), Unreadable)
+    return isinstance(parse_answer(said, item), Unreadable)
 
 
 # ---------------------------------------------------------------- laws
@@ -29,21 +29,21 @@ def unreadable(said, item=""):
 @QUICK
 @given(st.one_of(amounts, st.integers(0, 10**12).map(Decimal)))
 def test_a_bid_that_is_said_is_heard(amount):
-    assert hear(say(Bid(amount))) == Bid(amount)
+    assert parse_answer(format_answer(Bid(amount))) == Bid(amount)
 
 
 def test_a_withdrawal_that_is_said_is_heard():
-    assert hear(say(Withdraw())) == Withdraw()
+    assert parse_answer(format_answer(Withdraw())) == Withdraw()
 
 
 def test_an_unreadable_answer_stays_unreadable_when_it_is_said():
-    assert unreadable(say(Unreadable("nonsense")))
+    assert unreadable(format_answer(Unreadable("nonsense")))
 
 
 @QUICK
 @given(amounts, st.text(max_size=20))
 def test_no_item_name_changes_what_is_heard_of_a_plain_bid(amount, item):
-    assert hear(say(Bid(amount)), item) == Bid(amount)
+    assert parse_answer(format_answer(Bid(amount)), item) == Bid(amount)
 
 
 @QUICK
@@ -51,13 +51,13 @@ def test_no_item_name_changes_what_is_heard_of_a_plain_bid(amount, item):
     st.one_of(st.text(), st.text("0123456789$,.k m-%'I bidouwthra\n"), st.binary().map(lambda b: b.decode("latin-1")))
 )
 def test_hearing_never_raises(said):
-    assert isinstance(hear(said, said[:5]), Bid | Withdraw | Unreadable)
+    assert isinstance(parse_answer(said, said[:5]), Bid | Withdraw | Unreadable)
 
 
 @QUICK
 @given(st.text("0123456789$,.kKmM -+eE_", max_size=40))
 def test_a_heard_amount_is_finite(said):
-    heard = hear(said)
+    heard = parse_answer(said)
     assert not isinstance(heard, Bid) or heard.amount.is_finite()
 
 
@@ -71,7 +71,7 @@ def test_two_amounts_are_not_a_bid(one, other):
 @QUICK
 @given(st.integers(1, 10**9), st.integers(1975, 2005))
 def test_a_long_answer_is_never_cut_inside_its_amount(amount, before):
-    heard = hear(" " * before + f"I bid ${amount}")
+    heard = parse_answer(" " * before + f"I bid ${amount}")
     assert heard == bid(amount) or isinstance(heard, Unreadable)
 
 
@@ -79,14 +79,14 @@ def test_a_long_answer_is_never_cut_inside_its_amount(amount, before):
 @given(amounts, st.integers(1, 9999))
 def test_an_item_whose_name_holds_a_number_can_be_named_in_a_bid(amount, number):
     item = f"{number} Tanner Row"
-    assert hear(f"I bid ${amount} on {item}.", item) == Bid(amount)
-    assert hear(f"For {item.upper()} I bid ${amount}", item) == Bid(amount)
+    assert parse_answer(f"I bid ${amount} on {item}.", item) == Bid(amount)
+    assert parse_answer(f"For {item.upper()} I bid ${amount}", item) == Bid(amount)
 
 
 @QUICK
 @given(st.integers(100, 10**6), st.integers(1, 99))
 def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
-    heard = hear(f"I bid ${amount} on {number}", str(number))
+    heard = parse_answer(f"I bid ${amount} on {number}", str(number))
     assert heard == bid(amount) or isinstance(heard, Unreadable)
 
 
@@ -124,12 +124,12 @@ def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
     ],
 )
 def test_one_plain_amount_is_a_bid(said, amount):
-    assert hear(said) == bid(amount)
+    assert parse_answer(said) == bid(amount)
 
 
 @pytest.mark.parametrize("said", ["-500", "-$500", "$-500", "I bid -$500", "I bid \u2212500"])
 def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
-    assert hear(said) == bid(-500)
+    assert parse_answer(said) == bid(-500)
 
 
 # ---------------------------------------------------------------- withdrawals
@@ -156,11 +156,11 @@ def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
     ],
 )
 def test_a_plain_withdrawal_is_heard(said):
-    assert hear(said) == Withdraw()
+    assert parse_answer(said) == Withdraw()
 
 
 def test_a_withdrawal_may_name_an_item_whose_name_holds_a_number():
-    assert hear("I withdraw from 18 Tanner Row.", "18 Tanner Row") == Withdraw()
+    assert parse_answer("I withdraw from 18 Tanner Row.", "18 Tanner Row") == Withdraw()
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_the_number_in_an_items_name_is_not_a_bid(item):
     "item", ["Out Post", "No Return", "About Turn 7", "House of 1,000 Doors", "50% Share", "I withdraw"]
 )
 def test_an_items_name_neither_hedges_nor_withdraws(item):
-    assert hear(f"I bid $1,250 on {item}", item) == bid(1250)
+    assert parse_answer(f"I bid $1,250 on {item}", item) == bid(1250)
 
 
 def test_an_items_name_alone_does_not_withdraw():
@@ -341,7 +341,7 @@ def test_another_items_number_makes_two_amounts():
 
 
 def test_an_items_name_is_taken_literally_and_not_as_a_pattern():
-    assert hear("I bid $100 on (a+)+.* 7", "(a+)+.* 7") == bid(100)
+    assert parse_answer("I bid $100 on (a+)+.* 7", "(a+)+.* 7") == bid(100)
 
 
 # ---------------------------------------------------------------- talk
@@ -382,7 +382,7 @@ def test_talk_about_leaving_is_not_a_withdrawal(said):
 
 
 def test_the_reason_why_an_answer_is_unreadable_survives_being_said():
-    assert hear(say(Unreadable("a bid needs an amount"))) == Unreadable("a bid needs an amount")
+    assert parse_answer(format_answer(Unreadable("a bid needs an amount"))) == Unreadable("a bid needs an amount")
 
 
 # ---------------------------------------------------------------- numbers that are no money
@@ -393,21 +393,21 @@ numbers = st.decimals(0, 10**6, places=6)
 @QUICK
 @given(st.one_of(numbers, st.integers(0, 10**6).map(Decimal)))
 def test_a_number_that_is_said_is_heard_and_is_no_money(number):
-    words = say(Bid(number), "number")
+    words = format_answer(Bid(number), "number")
     assert "$" not in words
-    assert hear(words, "run 1", "number") == Bid(number)
+    assert parse_answer(words, "run 1", "number") == Bid(number)
 
 
 @pytest.mark.parametrize(
     "said", ["I choose 12.5.", "I pick 12.5", "My number is 12.5", "I'll choose the number 12.5!", "12.5", "I bid 12.5"]
 )
 def test_a_number_may_be_chosen_in_more_words_than_one(said):
-    assert hear(said, "run 1", "number") == bid("12.5")
+    assert parse_answer(said, "run 1", "number") == bid("12.5")
 
 
 @pytest.mark.parametrize("said", ["I choose 12 or 13", "I choose about 12", "I'd never choose 12", "I choose 1e3", "-"])
 def test_a_doubtful_number_is_not_heard(said):
-    assert isinstance(hear(said, "run 1", "number"), Unreadable)
+    assert isinstance(parse_answer(said, "run 1", "number"), Unreadable)
 
 
 def test_to_choose_is_no_bid_where_money_is_bid():
@@ -424,4 +424,4 @@ def test_what_names_no_one_amount_is_unreadable(said):
     ("said", "amount"), [("-5", -5), ("I bid $0", 0), ("$12.345", "12.345"), ("I bid $0.50.", "0.5")]
 )
 def test_an_amount_that_is_plain_is_heard_whether_or_not_it_is_legal(said, amount):
-    assert hear(said, "day 1") == bid(amount)
+    assert parse_answer(said, "day 1") == bid(amount)

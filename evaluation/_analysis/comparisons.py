@@ -101,7 +101,7 @@ def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
 
 def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
     found = paired_differences(values, comparison).to_numpy()
-    test = paired(found, skewed=any(METRICS[metric].spread != "mean" for metric in comparison.metrics))
+    test = paired(found, skewed=any(METRICS[metric].interval != "mean" for metric in comparison.metrics))
     mean = test.difference
     left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
     return Difference(

@@ -173,7 +173,7 @@ def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing
 
 def _mean(question: Question, rows: pd.DataFrame) -> Mean:
     metric, bidder, about, at = question
-    spread, values, repeats = METRICS[metric].spread, rows["value"].to_numpy(), rows["repeat"].to_numpy()
+    spread, values, repeats = METRICS[metric].interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
     if len(set(repeats)) < len(repeats):
         return clustered_mean(values, repeats)
     if spread == "binary" and bidder != EVERYONE:

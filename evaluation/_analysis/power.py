@@ -10,7 +10,7 @@ from harbor.evaluation._analysis.comparisons import expanded, paired_differences
 from harbor.evaluation._analysis.frames import frame, measurements
 from harbor.evaluation._analysis.statistics import Mean, pairs_needed, t_mean
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, measured
-from harbor.evaluation._experiments.run_trial import hold, offline
+from harbor.evaluation._experiments.run_trial import offline, run_trial
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._experiments.trials import games
 
@@ -80,7 +80,7 @@ async def pilot(experiment: Experiment, comparisons: Sequence[Comparison], repea
     cells = {(side.arm, side.condition) for one in comparisons for side in (one.of, one.against)}
     chosen = [game for game in games(experiment, repeats) if (game.arm, game.condition) in cells]
     names = measured(experiment)
-    held = [await hold(replace(game, config=offline(game.config)), names) for game in chosen]
+    held = [await run_trial(replace(game, config=offline(game.config)), names) for game in chosen]
     return Results(experiment, tuple(held))
 
 

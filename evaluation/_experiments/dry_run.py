@@ -12,11 +12,11 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.run_trial import hold, offline
-from harbor.evaluation._experiments.trials import Game, games
+from harbor.evaluation._experiments.run_trial import offline, run_trial
+from harbor.evaluation._experiments.trials import Trial, games
 from harbor.evaluation._metrics.calls import calls
 
-Track = Callable[[Sequence[Game]], Iterable[Game]]
+Track = Callable[[Sequence[Trial]], Iterable[Trial]]
 """Goes through the games that are played, and may show how far it is."""
 
 
@@ -119,7 +119,7 @@ async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) 
     return DryRun(experiment.name, len(planned), whole, arms)
 
 
-def _arm(name: str, planned: Sequence[Game], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
+def _arm(name: str, planned: Sequence[Trial], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
     own = [game for game in planned if game.arm == name]
     cells = {cell: usages for cell, usages in played.items() if cell[0] == name}
     weighted = [
@@ -131,7 +131,7 @@ def _arm(name: str, planned: Sequence[Game], played: dict[tuple[str, str], list[
     return ArmUsage(name, len(own), usage, tuple(usage for usages in cells.values() for usage in usages))
 
 
-def _mean_chain(planned: Sequence[Game], played: dict[tuple[str, str], list[Usage]]) -> float:
+def _mean_chain(planned: Sequence[Trial], played: dict[tuple[str, str], list[Usage]]) -> float:
     """Average the chains of all planned games, each taken to be as long as those played of its kind."""
     chains = {cell: sum(usage.chain for usage in usages) / len(usages) for cell, usages in played.items()}
     return sum(chains[game.arm, game.condition] for game in planned) / len(planned)
@@ -148,10 +148,10 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
     return Usage(tuple(ModelUse(name, *used, *prices) for (name, *prices), used in sums.items()), chain)
 
 
-async def _play(game: Game) -> Usage:
+async def _play(game: Trial) -> Usage:
     """Have the built-in model play a game, and count what it was asked in place of each model."""
     heard: list[Entry] = []
-    await hold(replace(game, config=offline(game.config)), metrics=(), listen=heard.append)
+    await run_trial(replace(game, config=offline(game.config)), metrics=(), listen=heard.append)
     made = of_type(heard, ModelCalled)
     names = dict.fromkeys(call.model for call in made)
     found = [_use(name, game.config.models[name], [call for call in made if call.model == name]) for name in names]

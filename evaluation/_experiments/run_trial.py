@@ -9,12 +9,12 @@ from harbor._core.log_lines import Entry
 from harbor._runs.inputs import models_in_use
 from harbor._runs.result import Listener
 from harbor._runs.run import Auction
-from harbor._runs.series import SeriesResult, ahold_series
+from harbor._runs.series import SeriesResult, arun_series
 from harbor.evaluation._experiments.trial_records import GameRecord, record
-from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._experiments.trials import Trial
 
 
-async def hold(game: Game, metrics: Sequence[str], listen: Listener | None = None) -> GameRecord:
+async def run_trial(game: Trial, metrics: Sequence[str], listen: Listener | None = None) -> GameRecord:
     """Hold a game and measure it."""
     return record(game, metrics, await _logs(game.config, listen))
 
@@ -34,7 +34,7 @@ def offline(config: AuctionConfig) -> AuctionConfig:
 
 async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence[Entry]]:
     if config.series is not None:
-        return logs_of(await ahold_series(config, listen=listen))
+        return logs_of(await arun_series(config, listen=listen))
     return [(await Auction.model_validate(config.model_dump()).arun(listen=listen)).log]
 
 

@@ -10,7 +10,7 @@ from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import measure
@@ -62,7 +62,7 @@ class Results:
         return [game for game in self.games if game.status == status]
 
 
-def record(game: Game, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> GameRecord:
+def record(game: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> GameRecord:
     """Measure a finished game.
 
     A game in which a model gave no usable reply to any call is a failed one: what that bidder did was nobody's play.
@@ -79,7 +79,7 @@ def record(game: Game, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) 
     return replace(broken_off(game, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
 
 
-def broken_off(game: Game, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> GameRecord:
+def broken_off(game: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> GameRecord:
     """Record a game that has nothing to measure: failed where `failure` says why, else unfinished.
 
     `logs` are what there is of those of a finished game: their calls were made, and are counted.

@@ -27,7 +27,7 @@ SEEDS = 2**32
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class Trial:
     """One game of an experiment, its unit of statistics: an auction, a session, a water game or a series."""
 
     arm: str
@@ -41,7 +41,7 @@ class Game:
         return f"{self.arm}/{self.condition}/{self.repeat:04}"
 
 
-def games(experiment: Experiment, repeats: int | None = None) -> list[Game]:
+def games(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     """List the games of an experiment, repeat by repeat, so that what is interrupted is balanced as far as it came.
 
     Args:
@@ -80,7 +80,7 @@ def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str
     return {cell: repeats or min(fewer, default=experiment.repeats) for cell, fewer in own.items()}
 
 
-class Draft(Settings):
+class PartialTrial(Settings):
     """The settings of a game before its slots are filled; what is not named here is as in an auction."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -89,7 +89,7 @@ class Draft(Settings):
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
-def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Game:
+def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Trial:
     """Resolve one game.
 
     Raises:
@@ -98,15 +98,15 @@ def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: i
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
     seed = derive(experiment.seed, "repeat", str(repeat)) % SEEDS
     try:
-        common = check(Draft, experiment.auction, "auction").model_dump()
+        common = check(PartialTrial, experiment.auction, "auction").model_dump()
         settings = _merged(_merged(common, condition.auction), arm.auction)
-        values = _filled(check(Draft, settings, "auction"), experiment, seed, repeat)
+        values = _filled(check(PartialTrial, settings, "auction"), experiment, seed, repeat)
         called = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
         order = arm.order or condition.order or experiment.order
         config = listed(check(AuctionConfig, values | called, "auction"), order)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
-    return Game(arm.name, condition.name, repeat, config)
+    return Trial(arm.name, condition.name, repeat, config)
 
 
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,11 +136,11 @@ def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
     return [{**bidder, **change.get("*", {}), **change.get(bidder.get("name"), {})} for bidder in bidders]
 
 
-def _filled(draft: Draft, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
+def _filled(draft: PartialTrial, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
     """Fill the slots of models and personas, seat the bidders, and draw houses that are matched."""
     pool = experiment.personas or tuple(personas())
     rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
-    bidders = [_cast(bidder, experiment, rotation, repeat) for bidder in draft.bidders]
+    bidders = [_bind_slots(bidder, experiment, rotation, repeat) for bidder in draft.bidders]
     values: dict[str, Any] = dict(draft.model_extra or {})
     items = values.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
@@ -163,7 +163,7 @@ def _seated(bidders: list[dict[str, Any]], seed: int, repeat: int) -> list[dict[
     return order[shift:] + order[:shift]
 
 
-def _cast(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
+def _bind_slots(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
     """Put personas and a model in a bidder's slots."""
     cast = dict(bidder)
     mix = [cast["persona"]] if isinstance(cast.get("persona"), str) else cast.get("persona")

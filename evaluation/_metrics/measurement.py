@@ -22,10 +22,10 @@ BOUNDS: dict[Unit, tuple[float, float]] = {
     "nats": (0, inf),
 }
 """The least and the greatest value of a unit; others have none."""
-Spread = Literal["mean", "skewed", "binary"]
+Interval = Literal["mean", "skewed", "binary"]
 """How values of a metric spread over games, which says how their interval is made: t, bootstrap, or Wilson."""
 
-Game = Literal["ascending auction", "water game", "session", "series", "game"]
+GameKind = Literal["ascending auction", "water game", "session", "series", "game"]
 """What a metric can be measured of; a "game" is any but a series, whose log tells of its games in brief only."""
 
 
@@ -53,12 +53,12 @@ class Metric:
     `game` is what it can be measured of; `nothing` says why there is no value where a game gave it nothing to measure.
     """
 
-    says: str
+    description: str
     unit: Unit
     measure: Callable[[str, Sequence[Entry]], list[Measurement]]
-    spread: Spread = "mean"
-    game: Game = "ascending auction"
-    nothing: str = "the log holds nothing to measure"
+    interval: Interval = "mean"
+    game: GameKind = "ascending auction"
+    no_data: str = "the log holds nothing to measure"
 
 
 def by_bidder(metric: str, values: Mapping[str, float | None], missing: str = "") -> list[Measurement]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from statistics import fmean
 
-from harbor._core.events import BidderLabelled, Closing, ItemOpened, ItemSold, ItemUnsold
+from harbor._core.events import BidderLabelled, ItemOpened, ItemSold, ItemUnsold, LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Planned
@@ -103,7 +103,7 @@ def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     Only items that were closed count, as in `bids` and `won`, which it is correlated with. Source: Chen et al. 2023,
     sec. 4.1, Table 1.
     """
-    before = list(takewhile(lambda entry: not isinstance(entry.event, Closing), entries))
+    before = list(takewhile(lambda entry: not isinstance(entry.event, LotClosed), entries))
     plans = {plan.bidder: plan.priorities for plan in of_type(before, Planned)}
     return [
         Measurement(name, float(plan[item]), bidder, at=place)

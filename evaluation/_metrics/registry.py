@@ -21,9 +21,9 @@ from harbor.evaluation._metrics import (
     strategy,
     water,
 )
-from harbor.evaluation._metrics.measurement import Game, Measurement, Metric
+from harbor.evaluation._metrics.measurement import GameKind, Measurement, Metric
 
-OPENINGS: dict[Game, type[Event]] = {
+OPENINGS: dict[GameKind, type[Event]] = {
     "ascending auction": SaleOpened,
     "water game": WaterOpened,
     "session": SessionOpened,
@@ -48,12 +48,12 @@ METRICS: dict[str, Metric] = {
     "items_won": Metric("items that a bidder won", "count", results.items_won),
     "spent": Metric("what a bidder paid", "dollars", results.spent),
     "rank": Metric("rank by profit", "rank", results.rank),
-    "remaining_budget": Metric("budget left after an item", "dollars", results.remaining_budget, nothing=_NO_ITEM),
-    "winning_bid": Metric("winning bids", "dollars", results.winning_bid, "skewed", nothing="nothing was sold"),
+    "remaining_budget": Metric("budget left after an item", "dollars", results.remaining_budget, no_data=_NO_ITEM),
+    "winning_bid": Metric("winning bids", "dollars", results.winning_bid, "skewed", no_data="nothing was sold"),
     "acquisition_rate": Metric(
         "items won of those that match a bidder's personas", "share", behaviour.acquisition_rate, "skewed"
     ),
-    "engagement": Metric("bids on an item", "count", behaviour.engagement, "skewed", nothing=_NO_ITEM),
+    "engagement": Metric("bids on an item", "count", behaviour.engagement, "skewed", no_data=_NO_ITEM),
     "matched_engagement": Metric(
         "bids on an item that matches a bidder's personas", "count", behaviour.matched_engagement, "skewed"
     ),
@@ -62,68 +62,68 @@ METRICS: dict[str, Metric] = {
     ),
     "failed_bid_rate": Metric("corrected failure rate of bids", "share", bidding.failed_bid_rate, "skewed"),
     "bid_increase": Metric(
-        "increase of a bid over the highest before", "ratio", bidding.bid_increase, "skewed", nothing=_NO_BIDS
+        "increase of a bid over the highest before", "ratio", bidding.bid_increase, "skewed", no_data=_NO_BIDS
     ),
     "bid_increase_share": Metric(
-        "bids whose increase is within a bin", "share", bidding.bid_increase_share, "skewed", nothing=_NO_BIDS
+        "bids whose increase is within a bin", "share", bidding.bid_increase_share, "skewed", no_data=_NO_BIDS
     ),
     "belief_error_rate_self": Metric(
         "corrected failure rate of beliefs about oneself",
         "share",
         beliefs.belief_error_rate_self,
         "skewed",
-        nothing=_NO_BELIEFS,
+        no_data=_NO_BELIEFS,
     ),
     "belief_error_rate_others": Metric(
         "corrected failure rate of beliefs about others",
         "share",
         beliefs.belief_error_rate_others,
         "skewed",
-        nothing=_NO_BELIEFS,
+        no_data=_NO_BELIEFS,
     ),
     "profiling_error": Metric(
-        "divergence of a profile from the truth", "nats", profiling.profiling_error, "skewed", nothing=_NO_PROFILES
+        "divergence of a profile from the truth", "nats", profiling.profiling_error, "skewed", no_data=_NO_PROFILES
     ),
     "final_profiling_error": Metric(
         "divergence of the last profile from the truth",
         "nats",
         profiling.final_profiling_error,
         "skewed",
-        nothing=_NO_PROFILES,
+        no_data=_NO_PROFILES,
     ),
-    "priority": Metric("priority of an item at an item", "priority", plans.priority, nothing=_NO_PLANS),
+    "priority": Metric("priority of an item at an item", "priority", plans.priority, no_data=_NO_PLANS),
     "matched_priority": Metric(
         "priority of items that match a bidder's personas",
         "priority",
         plans.matched_priority,
-        nothing=_NO_PLANS_OF_PERSONAS,
+        no_data=_NO_PLANS_OF_PERSONAS,
     ),
     "unmatched_priority": Metric(
         "priority of items that do not match a bidder's personas",
         "priority",
         plans.unmatched_priority,
-        nothing=_NO_PLANS_OF_PERSONAS,
+        no_data=_NO_PLANS_OF_PERSONAS,
     ),
-    "priority_initial": Metric("priority in the first plan", "priority", plans.priority_initial, nothing=_NO_PLANS),
-    "priority_current": Metric("priority in the plan in force", "priority", plans.priority_current, nothing=_NO_PLANS),
-    "bids": Metric("bids on an item, by its place", "count", plans.bids, "skewed", nothing=_NO_ITEM),
-    "won": Metric("whether an item was won, by its place", "share", plans.won, "binary", nothing=_NO_ITEM),
+    "priority_initial": Metric("priority in the first plan", "priority", plans.priority_initial, no_data=_NO_PLANS),
+    "priority_current": Metric("priority in the plan in force", "priority", plans.priority_current, no_data=_NO_PLANS),
+    "bids": Metric("bids on an item, by its place", "count", plans.bids, "skewed", no_data=_NO_ITEM),
+    "won": Metric("whether an item was won, by its place", "share", plans.won, "binary", no_data=_NO_ITEM),
     "strategy_share": Metric(
-        "strategic actions of a kind", "share", strategy.strategy_share, "skewed", nothing=_NO_STRATEGY
+        "strategic actions of a kind", "share", strategy.strategy_share, "skewed", no_data=_NO_STRATEGY
     ),
     "strategy_agreement": Metric(
         "decisions that follow from the strategic action chosen",
         "share",
         strategy.strategy_agreement,
         "skewed",
-        nothing=_NO_STRATEGY,
+        no_data=_NO_STRATEGY,
     ),
     "prediction_error": Metric(
         "error of the predicted limits of rivals",
         "ratio",
         strategy.prediction_error,
         "skewed",
-        nothing="nobody has predicted the limit of a rival that bid and lost",
+        no_data="nobody has predicted the limit of a rival that bid and lost",
     ),
     # the Water Allocation Challenge
     "survived": Metric("whether a resident survived", "share", water.survived, "binary", "water game", _NO_DAY),
@@ -193,7 +193,7 @@ def fitting(entries: Sequence[Entry]) -> list[str]:
 def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measurement]:
     if not _fits(metric, entries):
         return [Measurement(name, None, missing=f"the log opens no {metric.game}")]
-    return metric.measure(name, entries) or [Measurement(name, None, missing=metric.nothing)]
+    return metric.measure(name, entries) or [Measurement(name, None, missing=metric.no_data)]
 
 
 def _fits(metric: Metric, entries: Sequence[Entry]) -> bool:

@@ -13,10 +13,10 @@ from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
-    Closing,
     ItemLabelled,
     ItemSold,
     ItemUnsold,
+    LotClosed,
     SaleOpened,
 )
 from harbor._core.log import of_type
@@ -96,7 +96,7 @@ def positions(entries: Sequence[Entry]) -> dict[str, int]:
 
 def closed(entries: Sequence[Entry]) -> dict[str, int]:
     """Give the items that were sold or given up, with their places: those that everyone could bid on to the end."""
-    over = {end.item for end in of_type(entries, Closing)}
+    over = {end.item for end in of_type(entries, LotClosed)}
     return {item: place for item, place in positions(entries).items() if item in over}
 
 

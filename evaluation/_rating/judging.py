@@ -17,9 +17,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ModelError, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
-from harbor._models.client import Mouthpiece, Prompt, open_chat, settings_of
+from harbor._models.client import ModelClient, Prompt, open_chat, settings_of
 from harbor._models.prices import with_price
-from harbor._models.replay import RawCall, Recording
+from harbor._models.replay import RawCall, ReplayCache
 from harbor._runs.folder import CALLS
 from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
@@ -105,7 +105,7 @@ async def judge(
     if (own / SHEET).exists():
         raise RatingError(f"{rater} has filled {str(own / SHEET)!r} already; remove it, or ask for another opinion")
     with _written(own):
-        return await _judge(key, folder, own, rater, Mouthpiece(rater, model, talker, given))
+        return await _judge(key, folder, own, rater, ModelClient(rater, model, talker, given))
 
 
 @contextmanager
@@ -117,9 +117,9 @@ def _written(own: Path) -> Iterator[None]:
         raise RunFolderError(f"{str(own)!r} can't be written ({error.strerror}); make room, and judge again") from error
 
 
-async def _judge(key: Key, folder: Path, own: Path, rater: str, model: Mouthpiece) -> Judged:
+async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClient) -> Judged:
     made: list[Event] = []
-    model.note, model.recording = made.append, Recording(calls=_recorded(own / CALLS))
+    model.sink, model.replay = made.append, ReplayCache(calls=_recorded(own / CALLS))
     at_once = asyncio.Semaphore(AT_ONCE)
     (own / CALLS).touch(0o600)
     with (own / CALLS).open("ab", buffering=0) as calls:
@@ -148,7 +148,7 @@ def _recorded(path: Path) -> list[RawCall]:
     return [RawCall(**json.loads(line)) for line in whole]
 
 
-async def _rate(key: Key, id_: str, path: Path, model: Mouthpiece, at_once: asyncio.Semaphore) -> Verdict | str:
+async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asyncio.Semaphore) -> Verdict | str:
     """Ask for the verdict on a record; if the model fails, give its complaint."""
     persona = key.records[id_].persona
     try:

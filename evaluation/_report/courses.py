@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation._analysis.statistics import t_mean
-from harbor.evaluation._metrics.measurement import Game
+from harbor.evaluation._metrics.measurement import GameKind
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report.canvas import Drawing, Panel, colour, legend, marker, paint, show_unit
 from harbor.evaluation._report.formatting import unit_of, write
@@ -19,7 +19,7 @@ from harbor.evaluation._report.panels import Part, drawing, names_in, parts, ser
 
 MOST_PATHS = 40
 """Paths of single games in a panel: more of them make one grey."""
-PLACE: dict[Game, str] = {"ascending auction": "item", "water game": "day", "session": "run", "series": "auction"}
+PLACE: dict[GameKind, str] = {"ascending auction": "item", "water game": "day", "session": "run", "series": "auction"}
 """What a place (`at`) is in what a metric is measured of."""
 GAME = ["arm", "condition", "repeat"]
 

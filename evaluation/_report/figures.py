@@ -149,7 +149,7 @@ def means(loaded: Loaded, metric: str) -> Drawing | None:
     """Draw the means of a metric by arm."""
     if metric not in METRICS:
         return None
-    says = METRICS[metric].says
+    says = METRICS[metric].description
     return _drawn(f"means of {metric}", says, partial(intervals.dots, loaded, metric, says))
 
 

@@ -50,7 +50,7 @@ def _section(loaded: Loaded, name: str) -> Section:
     metric = METRICS.get(name)
     return Section(
         name,
-        metric.says if metric else "",
+        metric.description if metric else "",
         metric.unit if metric else "",
         means(loaded, name),
         beside_published(name, whole, printed, loaded.results),

@@ -14,7 +14,7 @@ from harbor._models.client import settings_of
 from harbor._models.replay import RawCall
 from harbor._runs.folder import CALLS
 from harbor._runs.inputs import models_in_use
-from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._experiments.trials import Trial
 
 CHARACTERS_PER_TOKEN = 3
 """Of a call whose tokens nobody tells: fewer than most models take, so that it is rather charged too much."""
@@ -28,7 +28,7 @@ NOTHING = 1e-6
 """Dollars that no game is begun for: sums of what calls cost are less off than that."""
 
 
-def check_prices(held: Iterable[Game]) -> None:
+def check_prices(held: Iterable[Trial]) -> None:
     """Refuse a limit in dollars where nobody knows what a call costs.
 
     Raises:
@@ -43,7 +43,7 @@ def check_prices(held: Iterable[Game]) -> None:
             )
 
 
-def _settings(game: Game) -> dict[str, ModelSettings]:
+def _settings(game: Trial) -> dict[str, ModelSettings]:
     return {name: settings_of(name, game.config.models) for name in models_in_use(game.config)}
 
 
@@ -67,7 +67,7 @@ def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
     return sum(cost_of(RawCall(**json.loads(line)), models) for line in whole)
 
 
-class Purse:
+class ExperimentBudget:
     """The money of an experiment: a limit, what each game has cost, and up to where those that are held may go.
 
     What a game costs is learned from the dearest so far. The first is held alone, and beside others no more than one
@@ -91,14 +91,14 @@ class Purse:
         bound = {game: max(dollars, self._promised.get(game, 0.0)) for game, dollars in self._paid.items()}
         return self._limit - sum(bound.values())
 
-    def may_start(self, game: Game, running: int, finished: int) -> bool:
+    def may_start(self, game: Trial, running: int, finished: int) -> bool:
         """Say whether a game may be held beside so many others: what is left must cover what it may still need."""
         if self._limit is None:
             return True
         needed = self._dearest - self._paid.get(game.path, 0.0)
         return running <= finished and self.left >= max(needed, NOTHING)
 
-    def promise(self, game: Game) -> float | None:
+    def promise(self, game: Trial) -> float | None:
         """Promise a game more than the dearest so far has cost; returns what it may have cost in all by then."""
         if self._limit is None:
             return None
@@ -112,13 +112,13 @@ class Purse:
     def _dearest(self) -> float:
         return max(self._paid.values(), default=0.0)
 
-    def settle(self, game: Game, paid: float) -> None:
+    def settle(self, game: Trial, paid: float) -> None:
         """Hear what a game has cost in all that is not held any more; what it did not need is free again."""
         self._promised.pop(game.path, None)
         self._paid[game.path] = paid
 
 
-class Allowance:
+class TrialBudget:
     """What one game may spend: it pays for its calls, and stops it when there is nothing left and no call under way.
 
     It is overdrawn by one call at most, unless one costs more than `MARGIN` times the dearest before (for the first:

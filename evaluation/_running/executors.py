@@ -20,7 +20,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from harbor.evaluation._running.ray_cluster import on_ray
-from harbor.evaluation._running.work import LIVES, Executor, Outcome, Task, died, do
+from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
 AT_ONCE = 10
 """Games that one process holds side by side by default: most of the time they wait for models."""
@@ -30,7 +30,7 @@ Opening = Callable[[int | None, str | None], AbstractAsyncContextManager[Executo
 @asynccontextmanager
 async def in_this_process(places: int | None, address: str | None) -> AsyncIterator[Executor]:  # noqa: ARG001 - all are opened alike
     """Hold games side by side in the event loop that runs."""
-    yield Executor(places or AT_ONCE, do)
+    yield Executor(places or AT_ONCE, run_task)
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ async def in_processes(places: int | None, address: str | None) -> AsyncIterator
     for worker in workers:
         free.put_nowait(worker)
 
-    async def hold(task: Task) -> Outcome:
+    async def hold(task: Task) -> TaskOutcome:
         worker = await free.get()
         try:
             return await worker.hold(task)
@@ -71,16 +71,16 @@ class _Worker:
     def _open(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(1, get_context("spawn"), _settle_in, (self._lifeline,))
 
-    async def hold(self, task: Task) -> Outcome:
-        for _ in range(LIVES):
+    async def hold(self, task: Task) -> TaskOutcome:
+        for _ in range(MAX_ATTEMPTS):
             try:
                 return await asyncio.wrap_future(self._submit(task))
             except BrokenProcessPool:
                 self.close()
                 self._pool = self._open()
-        return died(task)
+        return worker_lost(task)
 
-    def _submit(self, task: Task) -> Future[Outcome]:
+    def _submit(self, task: Task) -> Future[TaskOutcome]:
         with _deaf_to_ctrl_c():  # a process that is started here stays so: it is this one that is interrupted
             return self._pool.submit(_do, task)
 
@@ -111,8 +111,8 @@ def _end_with(lifeline: Connection) -> None:
         os._exit(1)
 
 
-def _do(task: Task) -> Outcome:
-    return asyncio.run(do(task))
+def _do(task: Task) -> TaskOutcome:
+    return asyncio.run(run_task(task))
 
 
 EXECUTORS: dict[str, Opening] = {"asyncio": in_this_process, "processes": in_processes, "ray": on_ray}

@@ -24,7 +24,7 @@ from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import Game, games
+from harbor.evaluation._experiments.trials import Trial, games
 from harbor.evaluation._running.differences import differences
 from harbor.evaluation._running.trial_folder import read_game, write_whole
 
@@ -130,7 +130,7 @@ def held(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def game_path(path: Path, game: Game) -> Path:
+def game_path(path: Path, game: Trial) -> Path:
     """Give the folder of a game."""
     return path / GAMES / game.path
 

@@ -27,14 +27,14 @@ from harbor._core.version import __version__
 from harbor._runs.folder import CALLS, EVENTS
 from harbor.evaluation._running.experiment_folder import game_path, read_manifest
 from harbor.evaluation._running.trial_folder import write_whole
-from harbor.evaluation._running.work import LIVES, Executor, Outcome, Task, died, do
+from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
 CONNECT_SECONDS = 5.0
 Files = dict[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class RayTask:
     """A task as it is sent out, with what tells the experiment, the version of Harbor, and what the game has left."""
 
     task: Task
@@ -57,10 +57,10 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
     try:
         processors = ray.cluster_resources().get("CPU", 1.0)
         places = places or max(1, int(processors))
-        remote = ray.remote(num_cpus=min(1.0, processors / places), max_retries=LIVES - 1)(_run)
+        remote = ray.remote(num_cpus=min(1.0, processors / places), max_retries=MAX_ATTEMPTS - 1)(_run)
 
-        async def hold(task: Task) -> Outcome:
-            sent = remote.remote(_errand(task))
+        async def hold(task: Task) -> TaskOutcome:
+            sent = remote.remote(_ray_task(task))
             try:
                 outcome, files = await sent
             except asyncio.CancelledError:
@@ -69,7 +69,7 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from error
             except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.OutOfMemoryError):
-                return died(task)
+                return worker_lost(task)
             except ray.exceptions.RayError as error:
                 complaint = (str(error).splitlines() or [type(error).__name__])[0]
                 raise HarborError(f"the Ray cluster failed ({complaint}); mend it, then resume") from error
@@ -93,7 +93,7 @@ def _imported() -> Any:
 
 def _connect(ray: Any, places: int | None, address: str | None) -> None:
     if address is not None:
-        _knock(address)
+        _probe(address)
     wanted = {"address": address} if address else {"num_cpus": places, "include_dashboard": False}
     ends = signal.getsignal(signal.SIGTERM)
     try:
@@ -107,7 +107,7 @@ def _connect(ray: Any, places: int | None, address: str | None) -> None:
         signal.signal(signal.SIGTERM, ends)  # Ray's own handler would leave without a word
 
 
-def _knock(address: str) -> None:
+def _probe(address: str) -> None:
     """Refuse an address at which nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
@@ -117,23 +117,23 @@ def _knock(address: str) -> None:
             raise ConfigError(f"no Ray cluster at {address!r} ({error}); start one, or mend --address") from error
 
 
-def _errand(task: Task) -> Errand:
+def _ray_task(task: Task) -> RayTask:
     path = game_path(task.folder, task.game)
-    return Errand(task, read_manifest(task.folder)["token"], __version__, _pack(path) if path.exists() else {})
+    return RayTask(task, read_manifest(task.folder)["token"], __version__, _pack(path) if path.exists() else {})
 
 
-def _run(errand: Errand) -> tuple[Outcome, Files]:
+def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
     """Do what is asked, on a worker; the files of the game come back where the folder of the experiment is not seen."""
     _settle_in()
-    if errand.harbor != __version__:
-        raise RunFolderError(f"a worker has harbor {__version__}, not {errand.harbor}; install the same everywhere")
-    if _seen(errand):
-        return asyncio.run(do(errand.task)), {}
+    if ray_task.harbor != __version__:
+        raise RunFolderError(f"a worker has harbor {__version__}, not {ray_task.harbor}; install the same everywhere")
+    if _seen(ray_task):
+        return asyncio.run(run_task(ray_task.task)), {}
     with TemporaryDirectory(prefix="harbor-") as folder:
-        elsewhere = replace(errand.task, folder=Path(folder))
+        elsewhere = replace(ray_task.task, folder=Path(folder))
         path = game_path(elsewhere.folder, elsewhere.game)
-        _unpack(errand.files, path)
-        return asyncio.run(do(elsewhere)), _pack(path)
+        _unpack(ray_task.files, path)
+        return asyncio.run(run_task(elsewhere)), _pack(path)
 
 
 @cache
@@ -142,10 +142,10 @@ def _settle_in() -> None:
     gc.freeze()
 
 
-def _seen(errand: Errand) -> bool:
+def _seen(ray_task: RayTask) -> bool:
     """Say whether this machine has the very folder, and not one of the same name."""
     try:
-        return bool(read_manifest(errand.task.folder)["token"] == errand.token)
+        return bool(read_manifest(ray_task.task.folder)["token"] == ray_task.token)
     except RunFolderError:
         return False
 

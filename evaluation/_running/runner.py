@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._runs.inputs import Given
+from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run
-from harbor._runs.series import HeldSeries
+from harbor._runs.series import SeriesRun
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import Game, games
-from harbor.evaluation._running.budget import Purse, check_prices, paid_for
+from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._running.budget import ExperimentBudget, check_prices, paid_for
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
     check_versions,
@@ -31,7 +31,7 @@ from harbor.evaluation._running.experiment_folder import (
 )
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import set_aside
-from harbor.evaluation._running.work import Executor, Outcome, Task
+from harbor.evaluation._running.work import Executor, Task, TaskOutcome
 
 Hear = Callable[[Tally, GameRecord | None], None]
 """Hears how far the experiment has come: first where it stands, then each game that ends."""
@@ -91,12 +91,12 @@ async def run_experiment(
         return await _go_on(out, experiment, running, hear, executor=executor)
 
 
-def _check_playable(game: Game) -> None:
+def _check_playable(game: Trial) -> None:
     """Make what a game needs and let it go: what is wrong with the first of its kind is wrong with all."""
     if game.config.series is not None:
-        HeldSeries(game.config, Given())
+        SeriesRun(game.config, RunInputs())
     else:
-        Run(game.config, Given())
+        Run(game.config, RunInputs())
 
 
 async def resume_experiment(
@@ -133,19 +133,19 @@ async def _go_on(
     """Hold what is not held yet, on an executor that is open or is opened when there is something to hold."""
     with held(path):
         todo, done = _sorted(path, experiment, retry_failed)
-        purse = _purse(path, games(experiment), running.max_cost)
+        budget = _budget(path, games(experiment), running.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
         hear(so_far, None)
         if todo:
             tasks = [Task(path.absolute(), game, measured(experiment)) for game in todo]
             async with nullcontext(executor) if executor else _opened(running) as places:
-                await _hold_all(tasks, places, purse, so_far, hear)
+                await _hold_all(tasks, places, budget, so_far, hear)
         results = read_results(path)
         write_results(path, results)
         return results
 
 
-def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Game], list[GameRecord]]:
+def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[GameRecord]]:
     """Give the games that are still to be held, and the records of the others."""
     todo, done = [], []
     for game, record in zip(games(experiment), read_results(path).games, strict=True):
@@ -159,42 +159,44 @@ def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[lis
     return todo, done
 
 
-def _purse(path: Path, held_games: list[Game], limit: float | None) -> Purse:
+def _budget(path: Path, held_games: list[Trial], limit: float | None) -> ExperimentBudget:
     """Open the purse; what was paid in earlier sessions counts, for games that were set aside too."""
     if limit is None:
-        return Purse()
+        return ExperimentBudget()
     check_prices(held_games)
     folders = ((game, folder) for game in held_games for folder in _folders(game_path(path, game)))
-    return Purse(limit, {_key(game, folder): paid_for(folder, game.config.models) for game, folder in folders})
+    return ExperimentBudget(
+        limit, {_key(game, folder): paid_for(folder, game.config.models) for game, folder in folders}
+    )
 
 
 def _folders(path: Path) -> list[Path]:
     return [path, *path.parent.glob(f"{path.name}-*")]
 
 
-def _key(game: Game, folder: Path) -> str:
+def _key(game: Trial, folder: Path) -> str:
     return str(Path(game.path).with_name(folder.name))
 
 
-async def _hold_all(tasks: list[Task], executor: Executor, purse: Purse, so_far: Tally, hear: Hear) -> None:
+async def _hold_all(tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, hear: Hear) -> None:
     """Keep all places busy as long as there are games and money; whatever breaks that off stops the games."""
-    waiting, running = deque(tasks), dict[asyncio.Task[Outcome], Task]()
+    waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
     try:
         while waiting or running:
             while (
                 waiting
                 and len(running) < executor.places
-                and purse.may_start(waiting[0].game, len(running), so_far.finished)
+                and budget.may_start(waiting[0].game, len(running), so_far.finished)
             ):
                 task = waiting.popleft()
-                promised = replace(task, dollars=purse.promise(task.game))
+                promised = replace(task, dollars=budget.promise(task.game))
                 running[asyncio.ensure_future(executor.hold(promised))] = promised
             if not running:
                 return
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for one in ended:
                 task, outcome = running.pop(one), one.result()
-                purse.settle(task.game, outcome.paid)
+                budget.settle(task.game, outcome.paid)
                 if outcome.record is None:
                     waiting.appendleft(task)
                 else:

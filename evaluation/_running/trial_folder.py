@@ -24,7 +24,7 @@ from harbor._games.logs import read_whole_lines
 from harbor._runs.folder import CONFIG, EVENTS, complete
 from harbor._runs.items import resolved
 from harbor.evaluation._experiments.trial_records import GameRecord, broken_off, record
-from harbor.evaluation._experiments.trials import Game
+from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
 
 RECORD, FAILURE = "record.json", "failure.json"
@@ -54,7 +54,7 @@ def clear(path: Path) -> None:
         shutil.rmtree(path)
 
 
-def read_game(path: Path, game: Game, metrics: Sequence[str]) -> GameRecord:
+def read_game(path: Path, game: Trial, metrics: Sequence[str]) -> GameRecord:
     """Read the record of a game, or measure it anew if there is none that counts.
 
     Raises:
@@ -108,7 +108,7 @@ def set_aside(path: Path) -> None:
     path.rename(path.with_name(f"{path.name}-failed-{tries + 1}"))
 
 
-def check_config(path: Path, game: Game) -> None:
+def check_config(path: Path, game: Trial) -> None:
     """Refuse a game that was held with other settings than the design gives it.
 
     Raises:

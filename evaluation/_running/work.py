@@ -14,18 +14,18 @@ from harbor._core.errors import HarborError, RunFolderError
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
 from harbor._runs.folder import RunFolder, complete
-from harbor._runs.inputs import Given
+from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run
-from harbor._runs.series import HeldSeries
+from harbor._runs.series import SeriesRun
 from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import GameRecord, record
-from harbor.evaluation._experiments.trials import Game
-from harbor.evaluation._running.budget import Allowance, paid_for
+from harbor.evaluation._experiments.trials import Trial
+from harbor.evaluation._running.budget import TrialBudget, paid_for
 from harbor.evaluation._running.experiment_folder import game_path
 from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_game
 
 LONGEST_REASON = 500
-LIVES = 3
+MAX_ATTEMPTS = 3
 """Workers that a game may cost before it counts as failed."""
 Logs = Sequence[Sequence[Entry]]
 
@@ -35,13 +35,13 @@ class Task:
     """A game to hold in the folder of an experiment; it may have cost `dollars` in all when it is stopped."""
 
     folder: Path
-    game: Game
+    game: Trial
     metrics: tuple[str, ...]
     dollars: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """What came of it: a record (None: it was stopped for want of money), and what it has cost in all, in dollars."""
 
     record: GameRecord | None
@@ -53,10 +53,10 @@ class Executor:
     """Somewhere to hold games: how many side by side, and a function that holds one."""
 
     places: int
-    hold: Callable[[Task], Awaitable[Outcome]]
+    hold: Callable[[Task], Awaitable[TaskOutcome]]
 
 
-async def do(task: Task) -> Outcome:
+async def run_task(task: Task) -> TaskOutcome:
     """Hold a game, or go on with it; a failure of its own becomes a failed record.
 
     Raises:
@@ -65,9 +65,9 @@ async def do(task: Task) -> Outcome:
     """
     path, config = game_path(task.folder, task.game), task.game.config
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
-    allowance = Allowance(task.dollars - paid, config.models) if task.dollars is not None else None
+    budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
     try:
-        logs = await _within(allowance, _hold(path, config, Given(purse=allowance)))
+        logs = await _within(budget, _hold(path, config, RunInputs(budget=budget)))
         found = record(task.game, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)
@@ -77,14 +77,16 @@ async def do(task: Task) -> Outcome:
         if isinstance(error, OSError) and not isinstance(error, ConnectionError | TimeoutError):
             raise
         found = failed(task, str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}")
-    return Outcome(found, paid + (allowance.spent if allowance else 0.0))
+    return TaskOutcome(found, paid + (budget.spent if budget else 0.0))
 
 
-def died(task: Task) -> Outcome:
+def worker_lost(task: Task) -> TaskOutcome:
     """Record that a game has cost too many workers."""
-    reason = f"its worker died {LIVES} times: killed from outside, or out of memory; try fewer jobs"
+    reason = f"its worker died {MAX_ATTEMPTS} times: killed from outside, or out of memory; try fewer jobs"
     path = game_path(task.folder, task.game)
-    return Outcome(failed(task, reason), paid_for(path, task.game.config.models) if task.dollars is not None else 0.0)
+    return TaskOutcome(
+        failed(task, reason), paid_for(path, task.game.config.models) if task.dollars is not None else 0.0
+    )
 
 
 def failed(task: Task, reason: str) -> GameRecord:
@@ -94,24 +96,24 @@ def failed(task: Task, reason: str) -> GameRecord:
     return read_game(path, task.game, task.metrics)
 
 
-async def _within(allowance: Allowance | None, work: Coroutine[Any, Any, Logs]) -> Logs | None:
+async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -> Logs | None:
     """Wait for the logs; None: the allowance was used up, and the game has stopped."""
     held = asyncio.ensure_future(work)
-    if allowance is not None:
-        allowance.stop = held.cancel
+    if budget is not None:
+        budget.stop = held.cancel
     try:
         return await held
     except asyncio.CancelledError:
         waiting = asyncio.current_task()
-        if waiting is None or waiting.cancelling() or allowance is None or not allowance.used_up:
+        if waiting is None or waiting.cancelling() or budget is None or not budget.used_up:
             raise
         return None
 
 
-async def _hold(path: Path, config: AuctionConfig, given: Given) -> Logs:
+async def _hold(path: Path, config: AuctionConfig, given: RunInputs) -> Logs:
     clear(path)
     if config.series is not None:
-        series = HeldSeries(config, given)
+        series = SeriesRun(config, given)
         with closing(_folder(path, config)) as folder:
             return logs_of(await series.hold(folder, None))
     if (done := complete(path)) is not None:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from harbor._core.asks import Ask
 from harbor._core.errors import MemoryStoreError, ModelError
 from harbor._core.events import ThoughtFailed
-from harbor.graphs._context.context import Mind, Thought, Update
+from harbor.graphs._context.context import BidderContext, NodeContext, Update
 
-Node = Callable[[Any, Thought], Awaitable[Update]]
-"""A node: takes the state of its graph (`Thinking` or `Playing`) and a thought; gives what it changes."""
+Node = Callable[[Any, NodeContext], Awaitable[Update]]
+"""A node: takes the state of its graph (`BidderState` or `SessionState`) and a thought; gives what it changes."""
 
 
 class Step(Protocol):
@@ -22,24 +22,24 @@ class Step(Protocol):
         ...
 
 
-def running(name: str, node: Node, mind: Mind) -> Step:
+def running(name: str, node: Node, bidder: BidderContext) -> Step:
     """Give a node as its graph runs it: each run of it is a thought of its own."""
 
     async def run(state: Any) -> Update:
-        thought = mind.thought()
-        if (past := mind.model.recording.memory(mind.model.bidder, name)) is not None:
-            return thought.conclude(past)
+        context = bidder.context()
+        if (past := bidder.model.replay.memory(bidder.model.bidder, name)) is not None:
+            return context.emit(past)
         try:
-            return await node(state, thought)
+            return await node(state, context)
         except (ModelError, MemoryStoreError) as error:
-            if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(mind)):
+            if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(bidder)):
                 raise
             # At a pause a thought that fails must not take those beside it along.
-            thought.note(ThoughtFailed(state["notebook"].name, name, str(error)))
+            context.emit(ThoughtFailed(state["view"].name, name, str(error)))
             return {}
 
     return run
 
 
-def _may_forget(mind: Mind) -> bool:
-    return mind.archive is not None and mind.archive.settings.on_error == "continue"
+def _may_forget(bidder: BidderContext) -> bool:
+    return bidder.memory is not None and bidder.memory.settings.on_error == "continue"

@@ -10,35 +10,35 @@ from decimal import Decimal
 
 from harbor._core.thoughts import Belief, Believed, Win
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.graphs._context.replies import BeliefReply
-from harbor.memory._bidder.auction_view import Notebook
+from harbor.memory._bidder.auction_view import AuctionView
 
 
-async def believe(state: Thinking, thought: Thought) -> Update:
+async def believe(state: BidderState, context: NodeContext) -> Update:
     """Ask for the new belief, count its errors, and hold the truth (or, without correction, what was said)."""
-    notebook = state["notebook"]
-    news = notebook.results[notebook.believed :]  # more than one where an earlier update failed
+    view = state["view"]
+    news = view.results[view.believed :]  # more than one where an earlier update failed
     known = {
-        "held": facts.belief(notebook.belief or _at_the_opening(notebook)),
+        "held": facts.belief(view.belief or _at_the_opening(view)),
         "closed": [
             {"item": result.item, "winner": result.winner, "price": result.price, "true_value": result.true_value}
             for result in news
         ],
     }
-    said = _as_belief(await thought.ask(thought.prompt("believe", notebook, known), BeliefReply))
-    truth = notebook.truth()
-    wrong, fields = compare(said, truth, notebook.name)
-    return thought.conclude(
+    said = _as_belief(await context.ask(context.prompt("believe", view, known), BeliefReply))
+    truth = view.truth()
+    wrong, fields = compare(said, truth, view.name)
+    return context.emit(
         Believed(
-            bidder=notebook.name,
+            bidder=view.name,
             closed=tuple(result.item for result in news),
             said=said,
             errors_self=wrong[True],
             errors_others=wrong[False],
             fields_self=fields[True],
             fields_others=fields[False],
-            held=truth if thought.switches.correct_beliefs else said,
+            held=truth if context.switches.correct_beliefs else said,
         )
     )
 
@@ -69,9 +69,9 @@ def compare(said: Belief, truth: Belief, me: str) -> tuple[dict[bool, int], dict
     return wrong, fields
 
 
-def _at_the_opening(notebook: Notebook) -> Belief:
-    profits = {bidder: Decimal(0) for bidder in notebook.bidders} if notebook.values_revealed else {}
-    return Belief(budget=notebook.purse, profits=profits, wins={})
+def _at_the_opening(view: AuctionView) -> Belief:
+    profits = {bidder: Decimal(0) for bidder in view.bidders} if view.values_revealed else {}
+    return Belief(budget=view.initial_budget, profits=profits, wins={})
 
 
 def _as_belief(reply: BeliefReply) -> Belief:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from harbor._core.thoughts import Learned
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.graphs._context.replies import LearnReply
 
 
-async def learn(state: Thinking, thought: Thought) -> Update:
+async def learn(state: BidderState, context: NodeContext) -> Update:
     """Ask what this auction taught, given the learnings so far."""
-    notebook = state["notebook"]
+    view = state["view"]
     known = {
-        "results": facts.results(notebook),
-        "profits": notebook.truth().profits,
-        "learned": await thought.archive.learnings(),
+        "results": facts.results(view),
+        "profits": view.truth().profits,
+        "learned": await context.memory.learnings(),
     }
-    reply = await thought.ask(thought.prompt("learn", notebook, known), LearnReply)
-    return thought.conclude(Learned(notebook.name, tuple(reply.learnings)))
+    reply = await context.ask(context.prompt("learn", view, known), LearnReply)
+    return context.emit(Learned(view.name, tuple(reply.learnings)))

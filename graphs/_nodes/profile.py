@@ -10,33 +10,33 @@ from collections.abc import Iterable, Mapping
 
 from harbor._core.thoughts import Profiled
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.graphs._context.replies import ProfileReply, Weight
-from harbor.memory._bidder.auction_view import Notebook
+from harbor.memory._bidder.auction_view import AuctionView
 
 
-async def profile(state: Thinking, thought: Thought) -> Update:
+async def profile(state: BidderState, context: NodeContext) -> Update:
     """Ask about all rivals at once, one call a rival and item; what failed at an earlier pause is made up for."""
-    notebook = state["notebook"]
+    view = state["view"]
     profiled: list[Profiled] = []
-    calls = [_profile(notebook, thought.aside(), rival, profiled) for rival in notebook.rivals]
+    calls = [_profile(view, context.fork(), rival, profiled) for rival in view.rivals]
     failures = [failure for failure in await asyncio.gather(*calls, return_exceptions=True) if failure]
     if failures:  # what was concluded about the other rivals is noted, and stands
         raise failures[0]
-    return {"notebook": profiled}
+    return {"view": profiled}
 
 
-async def _profile(notebook: Notebook, thought: Thought, rival: str, profiled: list[Profiled]) -> None:
+async def _profile(view: AuctionView, context: NodeContext, rival: str, profiled: list[Profiled]) -> None:
     """Update the profile of one rival by the items that it does not take in yet, in their order."""
-    for result in notebook.results[notebook.profiled.get(rival, 0) :]:
-        old = notebook.profiles.get(rival, {})
-        known = {**facts.conduct(notebook, result.item, rival), "profile": weights_over(notebook.catalog, old)}
-        reply = await thought.ask(thought.prompt("profile", notebook, known), ProfileReply)
-        weights, repaired = mend(reply.weights, notebook.catalog, old)
-        news = Profiled(notebook.name, rival, result.item, weights, repaired)
-        thought.conclude(news)
+    for result in view.results[view.profiled.get(rival, 0) :]:
+        old = view.profiles.get(rival, {})
+        known = {**facts.bidding_record(view, result.item, rival), "profile": weights_over(view.catalog, old)}
+        reply = await context.ask(context.prompt("profile", view, known), ProfileReply)
+        weights, repaired = mend(reply.weights, view.catalog, old)
+        news = Profiled(view.name, rival, result.item, weights, repaired)
+        context.emit(news)
         profiled.append(news)
-        notebook = notebook.after([news])
+        view = view.after([news])
 
 
 def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, float]:

@@ -8,36 +8,36 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from harbor._core.thoughts import Memory, Recalled
-from harbor.graphs._context.context import Thinking, Thought, Update
-from harbor.memory._bidder.auction_view import Notebook
-from harbor.memory._bidder.bidder_memory import Archive
+from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
-async def recall(state: Thinking, thought: Thought) -> Update:
+async def recall(state: BidderState, context: NodeContext) -> Update:
     """Look into the bidder's own archive, in the way that its memory works."""
-    notebook = state["notebook"]
-    coming = notebook.coming[0].name if notebook.coming else ""
-    memories = await RECALLS[thought.switches.memory](thought.archive, notebook)
-    return thought.conclude(Recalled(notebook.name, coming, tuple(memories)))
+    view = state["view"]
+    coming = view.coming[0].name if view.coming else ""
+    memories = await RECALLS[context.switches.memory](context.memory, view)
+    return context.emit(Recalled(view.name, coming, tuple(memories)))
 
 
-async def _list(archive: Archive, notebook: Notebook) -> list[Memory]:  # noqa: ARG001
-    return [Memory("learning", text) for text in await archive.learnings()]
+async def _list(memory: BidderMemory, view: AuctionView) -> list[Memory]:  # noqa: ARG001
+    return [Memory("learning", text) for text in await memory.learnings()]
 
 
-async def _retrieved(archive: Archive, notebook: Notebook) -> list[Memory]:
-    return [Memory("learning", text) for text in await archive.nearest_learnings(_about(notebook))]
+async def _retrieved(memory: BidderMemory, view: AuctionView) -> list[Memory]:
+    return [Memory("learning", text) for text in await memory.nearest_learnings(_about(view))]
 
 
-async def _episodes(archive: Archive, notebook: Notebook) -> list[Memory]:
-    return [Memory("episode", text) for text in await archive.nearest_episodes(_about(notebook))]
+async def _episodes(memory: BidderMemory, view: AuctionView) -> list[Memory]:
+    return [Memory("episode", text) for text in await memory.nearest_episodes(_about(view))]
 
 
-async def _full(archive: Archive, notebook: Notebook) -> list[Memory]:
-    return await archive.everything(notebook.rivals)
+async def _full(memory: BidderMemory, view: AuctionView) -> list[Memory]:
+    return await memory.everything(view.rivals)
 
 
-RECALLS: dict[str, Callable[[Archive, Notebook], Awaitable[list[Memory]]]] = {
+RECALLS: dict[str, Callable[[BidderMemory, AuctionView], Awaitable[list[Memory]]]] = {
     "list": _list,
     "retrieved": _retrieved,
     "episodes": _episodes,
@@ -45,7 +45,7 @@ RECALLS: dict[str, Callable[[Archive, Notebook], Awaitable[list[Memory]]]] = {
 }
 
 
-def _about(notebook: Notebook) -> str:
+def _about(view: AuctionView) -> str:
     """Say in words what is coming: the next item, as it is listed, and who bids."""
-    lot, *_ = notebook.coming
-    return f"{lot.name}, from ${lot.start}. {lot.listing} Bidders: {', '.join(notebook.rivals)}."
+    lot, *_ = view.coming
+    return f"{lot.name}, from ${lot.start}. {lot.listing} Bidders: {', '.join(view.rivals)}."

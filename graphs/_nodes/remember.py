@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from harbor._core.thoughts import MemoryKind, Remembered
-from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.memory._bidder.episodes import dossier, episode
 
 
-async def remember(state: Thinking, thought: Thought) -> Update:
+async def remember(state: BidderState, context: NodeContext) -> Update:
     """Put everything down; done twice, as after a crash, it is done once."""
-    notebook, archive = state["notebook"], thought.archive
-    episodes = [episode(notebook, result) for result in notebook.results]
-    before = await archive.dossiers(notebook.rivals)
-    dossiers = {rival: dossier(notebook, rival, before.get(rival)) for rival in notebook.rivals}
-    await archive.keep_episodes(episodes)
-    await archive.keep_dossiers(dossiers, before)
-    if notebook.learnings:
-        await archive.keep_learnings(notebook.learnings)
+    view, memory = state["view"], context.memory
+    episodes = [episode(view, result) for result in view.results]
+    before = await memory.dossiers(view.rivals)
+    dossiers = {rival: dossier(view, rival, before.get(rival)) for rival in view.rivals}
+    await memory.keep_episodes(episodes)
+    await memory.keep_dossiers(dossiers, before)
+    if view.learnings:
+        await memory.keep_learnings(view.learnings)
     kept: dict[MemoryKind, int] = {
-        "learning": len(notebook.learnings),
+        "learning": len(view.learnings),
         "episode": len(episodes),
         "dossier": len(dossiers),
     }
-    return thought.conclude(Remembered(notebook.name, kept))
+    return context.emit(Remembered(view.name, kept))

@@ -6,19 +6,19 @@ Source: Chen et al. 2023, sec. 3.2.
 from __future__ import annotations
 
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.graphs._nodes.plan import make_plan
 
 
-async def replan(state: Thinking, thought: Thought) -> Update:
+async def replan(state: BidderState, context: NodeContext) -> Update:
     """Ask for a new plan over the remaining items, from the belief now held."""
-    notebook = state["notebook"]
-    held = facts.held(notebook, thought.switches)
+    view = state["view"]
+    held = facts.held(view, context.switches)
     known = {
         "budget": held.budget,
-        "mean_estimate": facts.mean_estimate(notebook),
+        "mean_estimate": facts.mean_estimate(view),
         "belief": facts.belief(held),
-        "plan": notebook.plan,
-        "items": facts.items(notebook, notebook.coming, listings=True),
+        "plan": view.plan,
+        "items": facts.items(view, view.coming, listings=True),
     }
-    return await make_plan("replan", state, thought, known)
+    return await make_plan("replan", state, context, known)

@@ -10,12 +10,12 @@ from typing import cast
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Strategized
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import Thinking, Thought, Update
+from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.graphs._context.replies import StrategyReply
 
 
-async def strategize(state: Thinking, thought: Thought) -> Update:
+async def strategize(state: BidderState, context: NodeContext) -> Update:
     """Ask for an action and its reason."""
-    ask, notebook = cast(Ask, state["ask"]), state["notebook"]
-    reply = await thought.ask(thought.prompt("strategize", notebook, facts.call(ask, notebook)), StrategyReply)
-    return thought.conclude(Strategized(notebook.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))
+    ask, view = cast(Ask, state["ask"]), state["view"]
+    reply = await context.ask(context.prompt("strategize", view, facts.call(ask, view)), StrategyReply)
+    return context.emit(Strategized(view.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))

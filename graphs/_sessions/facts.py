@@ -14,9 +14,9 @@ from harbor._games.second_price import SecondPriceOpened
 from harbor._games.session import RunClosed, RunSettled, SessionOpened
 from harbor._games.water import HEALTH_AT_FIRST, DayClosed, Status, WaterOpened
 from harbor._models.client import Prompt
-from harbor.graphs._context.context import Thought, taking_in
+from harbor.graphs._context.context import NodeContext, fold_reducer
 from harbor.graphs._context.prompting import Facts, fill
-from harbor.memory._bidder.session_view import Journal
+from harbor.memory._bidder.session_view import SessionView
 
 Row = dict[str, Any]
 E = TypeVar("E")
@@ -34,44 +34,44 @@ GAMES: dict[type[Event], str] = {
 """The games by the event that opens them; the prompt for a bid is called after the game."""
 
 
-class Playing(TypedDict, total=False):
+class SessionState(TypedDict, total=False):
     """The state of a player's graph.
 
     `ask` is what the auctioneer wants; `notebook` takes a journal or the events seen so far; `answer` comes out.
     """
 
     ask: Ask | Pause
-    notebook: Annotated[Journal, taking_in(Journal)]
+    view: Annotated[SessionView, fold_reducer(SessionView)]
     answer: Answer | None
 
 
-def prompt(thought: Thought, name: str, journal: Journal, facts: Facts) -> Prompt:
+def prompt(context: NodeContext, name: str, view: SessionView, facts: Facts) -> Prompt:
     """Fill a prompt with who this player is, the rules as they were announced, and the facts of the call."""
-    personas = [{"share": share, "text": text} for text, share in journal.personas.items()]
-    opened = journal.opened
-    who: Row = {"you": journal.name, "personas": personas, "rules": opened.words if opened else ""}
-    if not thought.switches.chain_of_thought:
+    personas = [{"share": share, "text": text} for text, share in view.personas.items()]
+    opened = view.opened
+    who: Row = {"you": view.name, "personas": personas, "rules": opened.words if opened else ""}
+    if not context.switches.chain_of_thought:
         who["reasons"] = "none"
-    return fill(name, who, {"game": game_of(journal), **standing(journal), **facts}, system="contest_system")
+    return fill(name, who, {"game": game_of(view), **standing(view), **facts}, system="contest_system")
 
 
-def game_of(journal: Journal) -> str:
+def game_of(view: SessionView) -> str:
     """Name the game that was opened."""
-    return next(name for kind, name in GAMES.items() if isinstance(journal.opened, kind))
+    return next(name for kind, name in GAMES.items() if isinstance(view.opened, kind))
 
 
-def standing(journal: Journal) -> Row:
+def standing(view: SessionView) -> Row:
     """Tell how the game stands, as far as this player may know, and what came of the last days or runs."""
-    if isinstance(journal.opened, WaterOpened):
-        return _water(journal, journal.opened)
-    if isinstance(journal.opened, SessionOpened):
-        return _session(journal, journal.opened)
+    if isinstance(view.opened, WaterOpened):
+        return _water(view, view.opened)
+    if isinstance(view.opened, SessionOpened):
+        return _session(view, view.opened)
     return {}
 
 
-def _water(journal: Journal, opened: WaterOpened) -> Row:
-    last = next((event for event in reversed(journal.closed) if isinstance(event, DayClosed)), None)
-    fresh = Status(HEALTH_AT_FIRST, opened.salaries[journal.name] * 0, 1)
+def _water(view: SessionView, opened: WaterOpened) -> Row:
+    last = next((event for event in reversed(view.closed) if isinstance(event, DayClosed)), None)
+    fresh = Status(HEALTH_AT_FIRST, opened.salaries[view.name] * 0, 1)
     statuses = last.statuses if last else dict.fromkeys(opened.needs, fresh)
     people = [
         {
@@ -93,32 +93,37 @@ def _water(journal: Journal, opened: WaterOpened) -> Row:
             "above_balance": list(event.over_balance),
             "served": list(event.served),
         }
-        for event, supply in zip(journal.closed, journal.supplies, strict=True)
+        for event, supply in zip(view.closed, view.supplies, strict=True)
         if isinstance(event, DayClosed)
     ]
     return {
         "days": opened.days,
-        "gone": len(journal.closed),
-        "supply": journal.supply,
+        "gone": len(view.closed),
+        "supply": view.supply,
         "residents": people,
         "past": days[-DAYS_SHOWN:],
     }
 
 
-def _session(journal: Journal, opened: SessionOpened) -> Row:
+def _session(view: SessionView, opened: SessionOpened) -> Row:
     known: Row = {
         "runs": opened.runs,
-        "gone": len(journal.closed),
+        "gone": len(view.closed),
         "players": list(opened.bidders),
         "rivals_are_rational": opened.rational_rivals,
-        "past": [_run(event) for event in last(journal.closed, opened.history)],
-        "mine": [_mine(journal, settled) for settled in last(journal.settled, opened.history)],
+        "past": [_run(event) for event in last(view.closed, opened.history)],
+        "mine": [_mine(view, settled) for settled in last(view.settled, opened.history)],
     }
     if isinstance(opened, BeautyOpened):
         known |= {"bound": opened.bound, "fraction": float(opened.fraction)}
-    if journal.values:
-        now = journal.values[-1]
-        known |= {"value": now.value, "of": now.item, "assets": now.assets, "value_is_above_assets": now.capped}
+    if view.values:
+        unblocked = view.values[-1]
+        known |= {
+            "value": unblocked.value,
+            "of": unblocked.item,
+            "assets": unblocked.assets,
+            "value_is_above_assets": unblocked.capped,
+        }
     return known
 
 
@@ -127,10 +132,10 @@ def last(events: tuple[E, ...], count: int) -> tuple[E, ...]:
     return events[-count:] if count else ()
 
 
-def _mine(journal: Journal, settled: RunSettled) -> Row:
+def _mine(view: SessionView, settled: RunSettled) -> Row:
     """Tell what a run brought this player."""
     told: Row = {"run": settled.item, "action": settled.action, "won": settled.won, "assets_after": settled.assets}
-    if value := next((drawn.value for drawn in journal.values if drawn.item == settled.item), None):
+    if value := next((drawn.value for drawn in view.values if drawn.item == settled.item), None):
         told |= {"value": value, "paid": settled.paid, "fee": settled.fee}
     return told
 

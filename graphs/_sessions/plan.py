@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from harbor._core.thoughts import Planned
-from harbor.graphs._context.context import Thought, Update
+from harbor.graphs._context.context import NodeContext, Update
 from harbor.graphs._context.replies import ContestPlan
-from harbor.graphs._sessions.facts import Playing, prompt
+from harbor.graphs._sessions.facts import SessionState, prompt
 
 
-async def plan(state: Playing, thought: Thought) -> Update:
+async def plan(state: SessionState, context: NodeContext) -> Update:
     """Ask for a plan before the game begins."""
-    return await _make(state, thought, "contest_plan")
+    return await _make(state, context, "contest_plan")
 
 
-async def replan(state: Playing, thought: Thought) -> Update:
+async def replan(state: SessionState, context: NodeContext) -> Update:
     """Ask for a new plan after a day or run."""
-    return await _make(state, thought, "contest_replan")
+    return await _make(state, context, "contest_replan")
 
 
-async def _make(state: Playing, thought: Thought, name: str) -> Update:
-    journal = state["notebook"]
-    known = {"plan": journal.plan, "expected": journal.expected}
-    reply = await thought.ask(prompt(thought, name, journal, known), ContestPlan)
-    return thought.conclude(Planned(journal.name, reply.plan, {}))
+async def _make(state: SessionState, context: NodeContext, name: str) -> Update:
+    view = state["view"]
+    known = {"plan": view.plan, "expected": view.expected}
+    reply = await context.ask(prompt(context, name, view, known), ContestPlan)
+    return context.emit(Planned(view.name, reply.plan, {}))

@@ -11,7 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor.graphs._context.context import Mind, Thinking
+from harbor.graphs._context.context import BidderContext, BidderState
 from harbor.graphs._context.steps import Node, running
 from harbor.graphs._nodes.believe import believe
 from harbor.graphs._nodes.bid import bid, fused
@@ -26,41 +26,41 @@ from harbor.graphs._nodes.replan import replan
 from harbor.graphs._nodes.strategize import strategize
 from harbor.graphs._wiring.routes import Routes
 from harbor.graphs._wiring.session_player import player_graph
-from harbor.memory._bidder.auction_view import Notebook
-from harbor.memory._bidder.session_view import Journal
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.session_view import SessionView
 
-Graph = CompiledStateGraph[Thinking, None, Thinking, Thinking]
+Graph = CompiledStateGraph[BidderState, None, BidderState, BidderState]
 MOST_STEPS = 25
 
 
-def bidder_graph(mind: Mind) -> Graph:
+def bidder_graph(bidder: BidderContext) -> Graph:
     """Compile the graph of one bidder; it can be a node of a graph of yours.
 
     Give it `{"ask": ask, "notebook": events the bidder has seen}`; it gives back the notebook with its conclusions and,
     to an `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
     """
-    nodes = _nodes(mind)
-    routes = Routes(mind.switches, tuple(nodes))
-    graph = StateGraph(Thinking)
+    nodes = _nodes(bidder)
+    routes = Routes(bidder.switches, tuple(nodes))
+    graph = StateGraph(BidderState)
     for name, node in nodes.items():
-        graph.add_node(name, running(name, node, mind))
-    graph.add_conditional_edges(START, routes.occasion, routes.doors)
+        graph.add_node(name, running(name, node, bidder))
+    graph.add_conditional_edges(START, routes.route_entry, routes.entry_points)
     for chain in ([*routes.bidding, END], [*routes.closing, END]):
         for one, following in pairwise(chain):
             graph.add_edge(one, following)
     if "recall" in nodes:
         graph.add_conditional_edges("recall", routes.thoughts, routes.pausing)
-    graph.add_conditional_edges("believe", routes.onward, [*routes.then, END])
+    graph.add_conditional_edges("believe", routes.route_after_belief, [*routes.blocked, END])
     for name in routes.present("plan", "replan", "predict", "profile", "mirror"):
         graph.add_edge(name, END)
     return graph.compile()
 
 
-def _nodes(mind: Mind) -> dict[str, Node]:
+def _nodes(bidder: BidderContext) -> dict[str, Node]:
     """Give the nodes that are switched on; a frozen memory is read and never written, so nothing is learned either."""
-    switches = mind.switches
+    switches = bidder.switches
     planning, knows = switches.planning, switches.theory_of_mind
-    frozen = mind.archive is not None and mind.archive.settings.frozen
+    frozen = bidder.memory is not None and bidder.memory.settings.frozen
     return {
         name: node
         for name, node, on in (
@@ -83,17 +83,19 @@ def _nodes(mind: Mind) -> dict[str, Node]:
 class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
-    def __init__(self, mind: Mind) -> None:
-        english = mind.game == "english"
-        self.graph: Any = bidder_graph(mind) if english else player_graph(mind)  # either has the channels used below
-        self._notebook: Notebook | Journal = Notebook() if english else Journal()
+    def __init__(self, bidder: BidderContext) -> None:
+        english = bidder.game == "english"
+        self.graph: Any = (
+            bidder_graph(bidder) if english else player_graph(bidder)
+        )  # either has the channels used below
+        self._notebook: AuctionView | SessionView = AuctionView() if english else SessionView()
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
         """Answer the auctioneer."""
         self._notebook = self._notebook.after(seen[self._read :])
         self._read = len(seen)
-        thinking: Any = {"ask": ask, "notebook": self._notebook}
+        thinking: Any = {"ask": ask, "view": self._notebook}
         done = await self.graph.ainvoke(thinking, {"recursion_limit": MOST_STEPS})
         answer: Answer | None = done.get("answer")
         return answer

@@ -8,10 +8,10 @@ from typing import cast
 
 from langgraph.graph import END
 
-from harbor._config.auction import Switches
+from harbor._config.auction import MindSettings
 from harbor._core.asks import Ask, Pause
-from harbor.graphs._context.context import Thinking
-from harbor.memory._bidder.auction_view import Notebook
+from harbor.graphs._context.context import BidderState
+from harbor.memory._bidder.auction_view import AuctionView
 
 ABOUT_RIVALS = ("profile", "mirror", "predict")
 
@@ -24,7 +24,7 @@ class Routes:
     choices are asynchronous, as a synchronous one would cost a thread hop.
     """
 
-    switches: Switches
+    switches: MindSettings
     nodes: Sequence[str]
 
     def present(self, *names: str) -> list[str]:
@@ -47,51 +47,51 @@ class Routes:
         return self.present("plan", "predict")
 
     @property
-    def beside(self) -> list[str]:
+    def updates(self) -> list[str]:
         """What takes an item in that has closed."""
         return self.present("believe", "profile", "mirror")
 
     @property
-    def now(self) -> list[str]:
+    def unblocked(self) -> list[str]:
         """What looks ahead beside that."""
-        return [name for name in self.present("replan", "predict") if name not in self._waiting]
+        return [name for name in self.present("replan", "predict") if name not in self._blocked]
 
     @property
-    def then(self) -> list[str]:
+    def blocked(self) -> list[str]:
         """What looks ahead once that is done."""
-        return [name for name in self.present("replan", "predict") if name in self._waiting]
+        return [name for name in self.present("replan", "predict") if name in self._blocked]
 
     @property
     def pausing(self) -> list[str]:
         """Where a pause may lead."""
-        return list(dict.fromkeys([*self.opening, *self.beside, *self.now, END]))
+        return list(dict.fromkeys([*self.opening, *self.updates, *self.unblocked, END]))
 
     @property
-    def doors(self) -> list[str]:
+    def entry_points(self) -> list[str]:
         """Where the graph may be entered."""
         return [self.bidding[0], *self.present("recall"), *self.closing[:1], *self.pausing]
 
-    async def occasion(self, state: Thinking) -> list[str]:
+    async def route_entry(self, state: BidderState) -> list[str]:
         """Choose where to enter: a bid is wanted, all is over, an item has closed, or the sale is about to begin."""
         ask = state["ask"]
         if isinstance(ask, Ask):
             return self.bidding[:1]
         if ask.over:
             return self.closing[:1] or [END]
-        return ["recall"] if self._recalls(ask, state["notebook"]) else await self.thoughts(state)
+        return ["recall"] if self._recalls(ask, state["view"]) else await self.thoughts(state)
 
-    async def thoughts(self, state: Thinking) -> list[str]:
+    async def thoughts(self, state: BidderState) -> list[str]:
         """Choose what to think about at a pause: the item that has closed, or the sale that is about to begin."""
-        notebook = state["notebook"]
+        view = state["view"]
         closed = cast(Pause, state["ask"]).closed
-        return _social(notebook, [*self.beside, *_if_worthwhile(notebook, self.now)] if closed else self.opening)
+        return _social(view, [*self.updates, *_if_worthwhile(view, self.unblocked)] if closed else self.opening)
 
-    async def onward(self, state: Thinking) -> list[str]:
+    async def route_after_belief(self, state: BidderState) -> list[str]:
         """Go on from what was concluded about the item that has closed."""
-        return _social(state["notebook"], _if_worthwhile(state["notebook"], self.then))
+        return _social(state["view"], _if_worthwhile(state["view"], self.blocked))
 
     @property
-    def _waiting(self) -> set[str]:
+    def _blocked(self) -> set[str]:
         """Name the thoughts after an item that wait for others.
 
         Replanning and predicting wait for the profiles they are made from. Replanning waits for the belief only where
@@ -100,18 +100,18 @@ class Routes:
         waiting = {"replan", "predict"} if self.switches.profiles else set()
         return waiting if self.switches.correct_beliefs else {*waiting, "replan"}
 
-    def _recalls(self, pause: Pause, notebook: Notebook) -> bool:
+    def _recalls(self, pause: Pause, view: AuctionView) -> bool:
         """Say whether to recall at a pause: before each item, or once where what is recalled is always the same."""
-        if "recall" not in self.nodes or not notebook.coming:
+        if "recall" not in self.nodes or not view.coming:
             return False
         return not pause.closed or self.switches.memory in ("retrieved", "episodes")
 
 
-def _social(notebook: Notebook, nodes: list[str]) -> list[str]:
+def _social(view: AuctionView, nodes: list[str]) -> list[str]:
     """Leave out what is about rivals where there are none; with nothing left, the pause is over."""
-    return [name for name in nodes if notebook.rivals or name not in ABOUT_RIVALS] or [END]
+    return [name for name in nodes if view.rivals or name not in ABOUT_RIVALS] or [END]
 
 
-def _if_worthwhile(notebook: Notebook, nodes: list[str]) -> list[str]:
+def _if_worthwhile(view: AuctionView, nodes: list[str]) -> list[str]:
     """Go to these nodes if anything is left that this bidder could buy; a plan for nothing is not worth a call."""
-    return nodes if any(lot.start <= notebook.budget for lot in notebook.coming) else []
+    return nodes if any(lot.start <= view.budget for lot in view.coming) else []

@@ -10,7 +10,7 @@ import typer
 
 from harbor._cli.configs import chosen_config, override, seat_person
 from harbor._cli.output import Json, Quiet, say, show
-from harbor._cli.running import conduct
+from harbor._cli.running import run_and_show
 from harbor._core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def auction(
 ) -> None:
     """Hold an auction, or a series of them; print the standings and where the log is."""
     from harbor._runs.folder import run_name
-    from harbor._runs.series import ahold_series
+    from harbor._runs.series import arun_series
 
     chosen = override(chosen_config(config, preset), seed, model, items)
     folder = out or Path("runs") / run_name(chosen.name)
     if chosen.series is not None:
-        conduct(lambda listen, _: ahold_series(chosen, folder, listen=listen), folder, as_json, quiet)
+        run_and_show(lambda listen, _: arun_series(chosen, folder, listen=listen), folder, as_json, quiet)
     else:
-        conduct(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
+        run_and_show(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
 
 
 def play(
@@ -67,7 +67,7 @@ def play(
     folder = out or Path("runs") / run_name(chosen.name)
     if chosen.series is not None:
         raise ConfigError("a person plays one auction at a time; drop [series]")
-    conduct(lambda listen, people: chosen.arun(out=folder, listen=listen, people=people), folder, player=player)
+    run_and_show(lambda listen, people: chosen.arun(out=folder, listen=listen, people=people), folder, player=player)
 
 
 def resume(
@@ -84,7 +84,7 @@ def resume(
         show(_summary(done.entries), as_json, with_items=not quiet)
         return
     player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
-    conduct(lambda listen, people: aresume(run, listen=listen, people=people), run, as_json, quiet, player)
+    run_and_show(lambda listen, people: aresume(run, listen=listen, people=people), run, as_json, quiet, player)
 
 
 def replay(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harbor.evaluation._experiments.dry_run import ArmUsage, DryRun, ModelUse, Usage
-    from harbor.evaluation._experiments.trials import Game
+    from harbor.evaluation._experiments.trials import Trial
 
 
 def estimate(
@@ -48,7 +48,7 @@ def estimate(
         _print(Screen(highlight=False), found)
 
 
-def _shown_at_work(games: Sequence[Game]) -> Iterable[Game]:
+def _shown_at_work(games: Sequence[Trial]) -> Iterable[Trial]:
     from rich.console import Console
     from rich.progress import track
 

@@ -20,20 +20,20 @@ def graph(
     from langgraph.store.memory import InMemoryStore
 
     from harbor._simulated.chat_model import SimulatedChat
-    from harbor.graphs._context.context import Mind
+    from harbor.graphs._context.context import BidderContext
     from harbor.graphs._wiring.bidder import GraphBidder
-    from harbor.memory._bidder.bidder_memory import Archive
+    from harbor.memory._bidder.bidder_memory import BidderMemory
 
     chosen = load(config)
-    thinkers = {one.name: one for one in chosen.bidders if one.mind}
+    thinkers = {one.name: one for one in chosen.bidders if one.uses_model}
     if not thinkers:
         raise ConfigError(f"config {config!r} has no bidder with a graph; give one a model instead of a rule")
     name = bidder if bidder is not None else next(iter(thinkers))
     if name not in thinkers:
         raise ConfigError(unknown("bidder with a graph", name, thinkers))
-    archive = Archive(InMemoryStore(), name, chosen.name, chosen.memory)
-    mind = Mind.of(thinkers[name], SimulatedChat(), archive=archive, game=chosen.rules.game)
-    typer.echo(GraphBidder(mind).graph.get_graph().draw_mermaid())
+    archive = BidderMemory(InMemoryStore(), name, chosen.name, chosen.memory)
+    uses_model = BidderContext.of(thinkers[name], SimulatedChat(), memory=archive, game=chosen.rules.game)
+    typer.echo(GraphBidder(uses_model).graph.get_graph().draw_mermaid())
 
 
 def personas(as_json: Json = False) -> None:

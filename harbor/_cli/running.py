@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     Hold = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result | SeriesResult]]
 
 
-def conduct(hold: Hold, folder: Path, as_json: bool = False, quiet: bool = False, player: Bidder | None = None) -> None:
+def run_and_show(
+    hold: Hold, folder: Path, as_json: bool = False, quiet: bool = False, player: Bidder | None = None
+) -> None:
     """Hold an auction; print its results, and where its log is."""
     from harbor._runs.folder import EVENTS
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from harbor._config.rules import AnyRules
-from harbor._config.rules import Rules as Rules
+from harbor._config.rules import EnglishRules as EnglishRules
 from harbor._core.settings import Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
@@ -104,7 +104,7 @@ class ModelSettings(Settings):
     simulated: Simulated = Simulated()
 
 
-class Switches(Settings):
+class MindSettings(Settings):
     """What a bidder's mind has: a node that is switched off is not in its graph.
 
     `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: a belief
@@ -136,7 +136,7 @@ class Switches(Settings):
         return self.theory_of_mind in ("inferred", "second")
 
 
-class Bidder(Switches):
+class Bidder(MindSettings):
     """A bidder: a mind with a model, a script (`rule`), an AutoGen agent given to `run` (`agent`), or a `person`.
 
     A person has ten minutes for an answer, others two. `persona` is an id, two ids, or two ids with weights.
@@ -159,7 +159,7 @@ class Bidder(Switches):
         super().__init__(**settings if name is None else {"name": name, **settings})
 
     @property
-    def mind(self) -> bool:
+    def uses_model(self) -> bool:
         """Whether a model plays it."""
         return not (self.rule or self.agent or self.person)
 
@@ -181,7 +181,7 @@ class Bidder(Switches):
         return self
 
 
-class Remembering(Settings):
+class MemorySettings(Settings):
     """Where memories are kept, and how many come back.
 
     `store` is a folder, or the address of a Chroma server; without one, memories go in the folder of the run (or
@@ -229,8 +229,8 @@ class AuctionConfig(Settings):
     bidders: tuple[Bidder, ...] = Field(min_length=1)
     personas: tuple[Persona, ...] = ()
     catalog: tuple[str, ...] | None = None
-    rules: AnyRules = Rules()
-    memory: Remembering = Remembering()
+    rules: AnyRules = EnglishRules()
+    memory: MemorySettings = MemorySettings()
     series: Series | None = None
     models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})
 

@@ -42,13 +42,13 @@ Ratio = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, whe
 Units = Annotated[int, Field(ge=0, le=10**6)]
 
 
-class Game(Settings):
+class RuleSettings(Settings):
     """What every game has: `reasks` is how often, after the first time, a failed bid is asked again."""
 
     reasks: int = Field(3, ge=0, le=20)
 
 
-class Rules(Game):
+class EnglishRules(RuleSettings):
     """The rules of an ascending auction.
 
     `increment_share` is the least raise as a share of the starting price; `lowerings` says how often an item without a
@@ -80,7 +80,7 @@ RESIDENTS = {
 SUPPLIES = {"low": (10, 20), "medium": (15, 25), "high": (20, 30)}
 
 
-class WaterRules(Game):
+class WaterRules(RuleSettings):
     """The Water Allocation Challenge.
 
     `supply`, drawn anew each day, is "low", "medium", "high" or two bounds, both included; `supplies`, units day by
@@ -111,7 +111,7 @@ class WaterRules(Game):
         return self
 
 
-class SessionRules(Game):
+class SessionRules(RuleSettings):
     """A session of `runs` one-shot games.
 
     `show` says what becomes public after a run, and `history` how many past runs a bidder is to be shown (0: none).
@@ -196,7 +196,7 @@ def _game_of(rules: Any) -> Any:
 
 
 AnyRules = Annotated[
-    Annotated[Rules, Tag(f"{TAG}english")]
+    Annotated[EnglishRules, Tag(f"{TAG}english")]
     | Annotated[WaterRules, Tag(f"{TAG}water")]
     | Annotated[SecondPriceRules, Tag(f"{TAG}second-price")]
     | Annotated[FirstPriceRules, Tag(f"{TAG}first-price")]

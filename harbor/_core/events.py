@@ -71,7 +71,7 @@ class AnalystEvent:
 
 
 Event = PublicEvent | PrivateEvent | AnalystEvent
-Note = Callable[[Event], None]
+EventSink = Callable[[Event], None]
 """How a bidder hands over what it concluded; the auctioneer writes it to the log."""
 
 # ---------------------------------------------------------------- public: the sale
@@ -155,14 +155,14 @@ class RoundClosed(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class Closing(PublicEvent):
+class LotClosed(PublicEvent):
     """The bidding for something is over, by whichever rules; the auctioneer pauses, so that bidders may think."""
 
     item: str
 
 
 @dataclass(frozen=True, slots=True)
-class ItemSold(Closing):
+class ItemSold(LotClosed):
     """The hammer falls: the winner pays its bid."""
 
     winner: str
@@ -170,7 +170,7 @@ class ItemSold(Closing):
 
 
 @dataclass(frozen=True, slots=True)
-class ItemUnsold(Closing):
+class ItemUnsold(LotClosed):
     """Nobody wanted the item."""
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harbor._core.events import Event, Note
+from harbor._core.events import Event, EventSink
 
 
-class Notes:
+class EventBuffer:
     """The notes of one turn, in the order in which the thoughts behind them began.
 
     Thoughts run side by side and end in any order; their beginnings do not depend on how fast a model is, so equal
@@ -15,7 +15,7 @@ class Notes:
     def __init__(self) -> None:
         self._thoughts: list[list[Event]] = []
 
-    def begin(self) -> Note:
+    def begin(self) -> EventSink:
         """Open a place for the notes of a thought that begins now."""
         thought: list[Event] = []
         self._thoughts.append(thought)

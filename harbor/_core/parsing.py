@@ -80,7 +80,7 @@ def printable(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
 
 
-def say(answer: Answer, unit: Unit = "dollars") -> str:
+def format_answer(answer: Answer, unit: Unit = "dollars") -> str:
     """Speak an answer so that `hear` gives it back."""
     match answer:
         case Bid(amount=amount) if unit == "number":
@@ -93,7 +93,7 @@ def say(answer: Answer, unit: Unit = "dollars") -> str:
             return f"{_UNREADABLE}{reason}"
 
 
-def hear(said: str, item: str = "", unit: Unit = "dollars") -> Answer:
+def parse_answer(said: str, item: str = "", unit: Unit = "dollars") -> Answer:
     """Read one bid or one withdrawal from what a bidder said.
 
     Args:
@@ -109,10 +109,10 @@ def hear(said: str, item: str = "", unit: Unit = "dollars") -> Answer:
     if item and not _SPOKEN.fullmatch(text):
         # A whole name only: the item "1" is not the first digit of $1250.
         text = re.sub(rf"(?<![\w$.,]){re.escape(item)}(?!\w|[.,]\d)", " it ", text, flags=re.IGNORECASE)
-    return _hear(text, unit)
+    return _parse(text, unit)
 
 
-def _hear(text: str, unit: Unit) -> Answer:
+def _parse(text: str, unit: Unit) -> Answer:
     amounts = list(_AMOUNT.finditer(text))
     out = _OUT.search(text) or _OUT_ALONE.fullmatch(text)
     if not amounts:

@@ -142,7 +142,7 @@ def _flat(changes: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 def _metrics(experiment: Experiment) -> Iterator[dict[str, str]]:
     for name in experiment.metrics:
-        yield {"name": name, "says": METRICS[name].says, "unit": METRICS[name].unit}
+        yield {"name": name, "says": METRICS[name].description, "unit": METRICS[name].unit}
 
 
 def _place(side: Side) -> str:

@@ -42,7 +42,7 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.
         printed = tables.printed_numbers(name, found, experiment)
         whole, _ = tables.parted(found, printed)
         if whole and (name in published or not published):
-            says = f"{name}: {METRICS[name].says}, {METRICS[name].unit}" if name in METRICS else name
+            says = f"{name}: {METRICS[name].description}, {METRICS[name].unit}" if name in METRICS else name
             yield says, tables.beside_published(name, whole, printed, results)
     if analysis.differences:
         yield "Planned comparisons", listings.comparisons(analysis.differences, experiment)

@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, Decimal
 from random import Random
 from typing import NamedTuple
 
-from harbor._config.auction import Rules
+from harbor._config.auction import EnglishRules
 from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import (
     BidderWithdrew,
@@ -72,7 +72,7 @@ class English:
 
     items: tuple[Item, ...]
     budgets: Mapping[str, Decimal]
-    options: Rules = Rules()
+    options: EnglishRules = EnglishRules()
 
     def start(self) -> State:
         """Give the state before the doors open."""

@@ -46,7 +46,7 @@ NUMBER_STEP = Decimal("0.000001")
 """The finest difference between two numbers that are no money."""
 
 
-def refusal(ask: Ask, bid: Bid) -> str:
+def violation(ask: Ask, bid: Bid) -> str:
     """Say why a bid is not legal, in words for its bidder; empty if it is."""
     return _no_number(ask, bid.amount) if ask.unit == "number" else _no_dollars(ask, bid.amount)
 

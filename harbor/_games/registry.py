@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._config.auction import AuctionConfig, Bidder, Houses
-from harbor._config.rules import BeautyRules, Rules, ValueRules, WaterRules
+from harbor._config.rules import BeautyRules, EnglishRules, ValueRules, WaterRules
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.events import Lot
 from harbor._core.seeding import stream
@@ -25,7 +25,7 @@ Builder = Callable[[Any, AuctionConfig], Mechanism[Any]]
 """Takes the settings of the rules and of the auction around them."""
 
 
-def _english(rules: Rules, config: AuctionConfig) -> English:
+def _english(rules: EnglishRules, config: AuctionConfig) -> English:
     listed = config.items if isinstance(config.items, tuple) else ()
     items = tuple(Item(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
     return English(items, {bidder.name: bidder.budget for bidder in config.bidders}, rules)

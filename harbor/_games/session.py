@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from harbor._config.rules import SessionRules
 from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import AnalystEvent, Closing, Event, PrivateEvent, PublicEvent
+from harbor._core.events import AnalystEvent, Event, LotClosed, PrivateEvent, PublicEvent
 from harbor._core.money import Claim, Money, dollars
 
 # ---------------------------------------------------------------- events
@@ -102,7 +102,7 @@ class RunSettled(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class RunClosed(Closing):
+class RunClosed(LotClosed):
     """A run is over; of actions and winners it tells what the session shows."""
 
     actions: dict[str, Claim | None]

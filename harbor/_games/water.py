@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from harbor._config.rules import Resident
 from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import Closing, Event, PublicEvent
+from harbor._core.events import Event, LotClosed, PublicEvent
 from harbor._core.money import CENT, Money, dollars
 
 HEALTH_AT_FIRST, MOST_HEALTH, HEALTH_OF_WATER = 8, 10, 2
@@ -82,7 +82,7 @@ class DayOpened(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class DayClosed(Closing):
+class DayClosed(LotClosed):
     """The water is allocated, and everything is made known: bids in dollars (None: no bid), who is served, statuses.
 
     `over_balance` names those whose bid was above their balance, and so could not win. `statuses` holds who was alive.

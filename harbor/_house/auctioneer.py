@@ -15,11 +15,11 @@ from harbor._core.events import (
     BidderWithdrew,
     BidFailed,
     BidPlaced,
-    Closing,
     Event,
     ItemOpened,
     ItemSold,
     ItemUnsold,
+    LotClosed,
     Paused,
     PriceLowered,
     PublicEvent,
@@ -29,18 +29,18 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import dollars
-from harbor._core.parsing import hear
+from harbor._core.parsing import parse_answer
 from harbor._core.players import SeatReply
-from harbor._games.mechanism import refusal
+from harbor._games.mechanism import violation
 from harbor._house.sale import Sale
 
 Turn = Sequence[Ask | Pause]
 """Bidders to be asked at the same moment, in seat order."""
 
-Script = Generator[Turn, Mapping[str, SeatReply], None]
+AuctionLoop = Generator[Turn, Mapping[str, SeatReply], None]
 
 
-def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Sequence[str] = ()) -> Script:
+def auction_loop(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Sequence[str] = ()) -> AuctionLoop:
     """Run a sale from opening to close.
 
     Args:
@@ -65,10 +65,10 @@ def conduct(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners: Seq
 
 
 def _closed(events: Sequence[Event]) -> tuple[str, ...]:
-    return tuple(event.item for event in events if isinstance(event, Closing))
+    return tuple(event.item for event in events if isinstance(event, LotClosed))
 
 
-def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> Script:
+def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> AuctionLoop:
     if not thinkers:
         return
     sale.record(Paused(closed, over))
@@ -117,7 +117,7 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
-            return refusal(ask, bid) or bid
+            return violation(ask, bid) or bid
         case withdrawal:
             return withdrawal
 
@@ -130,7 +130,7 @@ def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
 
 def understood(ask: Ask, words: str) -> Answer:
     """Read what a bidder said to an ask."""
-    return hear(words, ask.item, ask.unit)
+    return parse_answer(words, ask.item, ask.unit)
 
 
 # ---------------------------------------------------------------- what is said aloud

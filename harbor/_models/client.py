@@ -22,11 +22,11 @@ from pydantic import BaseModel
 
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError, ModelError, UnreadableReply, unknown
-from harbor._core.events import Note
+from harbor._core.events import EventSink
 from harbor._core.redaction import redact
 from harbor._core.seeding import derive
 from harbor._models.reading import read, written
-from harbor._models.replay import Outcome, Purse, RawCall, Recording
+from harbor._models.replay import CallBudget, CallOutcome, RawCall, ReplayCache
 from harbor._simulated.chat_model import SimulatedChat
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -53,7 +53,7 @@ class Prompt:
 
 
 @dataclass
-class Mouthpiece:
+class ModelClient:
     """A model as one bidder uses it; `ask` is the doorway.
 
     `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened). A call
@@ -64,11 +64,11 @@ class Mouthpiece:
     name: str
     chat: BaseChatModel
     settings: ModelSettings
-    note: Note = lambda _: None
+    sink: EventSink = lambda _: None
     keep: Callable[[RawCall], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
-    recording: Recording = field(default_factory=Recording, repr=False)
-    purse: Purse | None = None
+    replay: ReplayCache = field(default_factory=ReplayCache, repr=False)
+    budget: CallBudget | None = None
     _bound: dict[type[BaseModel], tuple[Runnable[Any, AIMessage], str]] = field(default_factory=dict, repr=False)
 
     async def ask(
@@ -125,7 +125,7 @@ _REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape aske
 class _Call:
     """One attempt, from its start to its line in the ledger; one that is recorded is not made again."""
 
-    model: Mouthpiece
+    model: ModelClient
     prompt: Prompt
     messages: list[BaseMessage]
     attempt: int
@@ -137,13 +137,13 @@ class _Call:
 
     @cached_property
     def recorded(self) -> RawCall | None:
-        return self.model.recording.call(self.model.bidder, self.prompt.name, self.attempt, self.words)
+        return self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, self.words)
 
     async def run(self, runnable: Runnable[Any, AIMessage]) -> AIMessage:
         if self.recorded is not None:
             return self._again(self.recorded)
-        if self.model.purse is not None:
-            await self.model.purse.admit()
+        if self.model.budget is not None:
+            await self.model.budget.admit()
         try:
             return await runnable.ainvoke(self.messages)
         except BaseException as error:  # a cancelled call is paid for too, so it is logged
@@ -155,19 +155,19 @@ class _Call:
 
     def _again(self, recorded: RawCall) -> AIMessage:
         if recorded.outcome == "failed":
-            self.model.note(recorded.event)
+            self.model.sink(recorded.event)
             raise ModelError(f"{self.model.name} failed: {recorded.error}")
         return AIMessage(recorded.reply)
 
-    def log(self, outcome: Outcome, message: AIMessage, complaint: str) -> None:
+    def log(self, outcome: CallOutcome, message: AIMessage, complaint: str) -> None:
         call = self.recorded or self._made(outcome, message, complaint)
-        self.model.note(call.event)
+        self.model.sink(call.event)
         if self.recorded is None:
             self.model.keep(call)
-            if self.model.purse is not None:
-                self.model.purse.charge(call)
+            if self.model.budget is not None:
+                self.model.budget.charge(call)
 
-    def _made(self, outcome: Outcome, message: AIMessage, complaint: str) -> RawCall:
+    def _made(self, outcome: CallOutcome, message: AIMessage, complaint: str) -> RawCall:
         model, usage = self.model, message.usage_metadata
         cached = usage is not None and usage.get("total_cost") == 0  # LangChain's mark of a cache hit
         return RawCall(

@@ -22,7 +22,7 @@ from harbor._core.log_lines import Entry
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Recalled
 
-Outcome = Literal["ok", "unreadable", "failed"]
+CallOutcome = Literal["ok", "unreadable", "failed"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RawCall:
     model: str
     version: str
     attempt: int
-    outcome: Outcome
+    outcome: CallOutcome
     input_tokens: int
     output_tokens: int
     cost_dollars: float | None
@@ -64,7 +64,7 @@ class RawCall:
         )
 
 
-class Purse(Protocol):
+class CallBudget(Protocol):
     """Pays for the calls of a run; one that is replayed is paid for already."""
 
     async def admit(self) -> None:
@@ -74,28 +74,30 @@ class Purse(Protocol):
         """Hear how a call ended that was admitted."""
 
 
-class Recording:
+class ReplayCache:
     """The entries of a log and the raw calls beside it; empty for a run that begins.
 
     A call that failed is replayed only if the log has it: else it was cut by the interruption, and is asked anew.
     """
 
     def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = ()) -> None:
-        self._said = _said(entries)
+        self._turns = _turns(entries)
         self._memories = _memories(entries)
-        self._logged = {_mark(entry.event) for entry in entries if isinstance(entry.event, ModelCalled)}
-        spent = {_mark(note) for said in self._said.values() for note in said.notes if isinstance(note, ModelCalled)}
+        self._logged = {_call_key(entry.event) for entry in entries if isinstance(entry.event, ModelCalled)}
+        spent = {
+            _call_key(note) for turn in self._turns.values() for note in turn.notes if isinstance(note, ModelCalled)
+        }
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
         for call in calls:
-            if _mark(call) not in spent and (call.outcome != "failed" or _mark(call) in self._logged):
+            if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in self._logged):
                 self._calls[call.bidder].append(call)
 
-    def said(self, opening: int, bidder: str) -> SeatReply | None:
+    def turn(self, opening: int, bidder: str) -> SeatReply | None:
         """Give what a seat said in the turn that the event of this number opened, if it can't be asked again.
 
         That is what an agent or a person said, and any seat's failure with what was noted before it.
         """
-        return self._said.get((opening, bidder))
+        return self._turns.get((opening, bidder))
 
     def memory(self, bidder: str, node: str) -> Recalled | ThoughtFailed | None:
         """Hand out what the log says came of a look into the store, once; None: look now.
@@ -116,12 +118,12 @@ class Recording:
             if (call.purpose, call.attempt, call.prompt) == (purpose, attempt, prompt):
                 calls.remove(call)
                 return call
-        if any(_mark(call) in self._logged for call in calls):
+        if any(_call_key(call) in self._logged for call in calls):
             raise LogError(f"what {bidder!r} asks its model as {purpose!r} is not what is recorded in calls.jsonl")
         return None
 
 
-def _mark(call: RawCall | ModelCalled) -> tuple[str, str, int, float]:
+def _call_key(call: RawCall | ModelCalled) -> tuple[str, str, int, float]:
     """Tell a call from others, in the log and in calls.jsonl alike."""
     return call.bidder, call.purpose, call.attempt, call.began
 
@@ -140,16 +142,16 @@ def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled |
     return found
 
 
-def _said(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
-    said: dict[tuple[int, str], SeatReply] = {}
+def _turns(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
+    turn: dict[tuple[int, str], SeatReply] = {}
     opening, notes = 0, dict[str, list[Event]]()
     for seq, _, event in entries:
         if isinstance(event, BiddersAsked | Paused):
             opening, notes = seq, defaultdict(list)
         elif isinstance(event, Answered):
-            said[opening, event.bidder] = SeatReply(event.words)
+            turn[opening, event.bidder] = SeatReply(event.words)
         elif isinstance(event, SeatFailed):
-            said[opening, event.bidder] = SeatReply("", tuple(notes.get(event.bidder, ())), event)
+            turn[opening, event.bidder] = SeatReply("", tuple(notes.get(event.bidder, ())), event)
         elif not isinstance(event, PublicEvent) and hasattr(event, "bidder"):
             notes.setdefault(event.bidder, []).append(event)
-    return said
+    return turn

@@ -21,7 +21,7 @@ from autogen_core import CancellationToken
 
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import EVERYONE
-from harbor._house.auctioneer import Script, announce, conduct
+from harbor._house.auctioneer import AuctionLoop, announce, auction_loop
 from harbor._house.sale import Sale
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 
@@ -31,7 +31,7 @@ logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole 
 class Auctioneer(BaseGroupChatManager):
     """The manager of the chat: carries the script's asks to the seats, and their answers to the script."""
 
-    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], script: Script, **named: Any) -> None:
+    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], script: AuctionLoop, **named: Any) -> None:
         super().__init__(*chat, **named)
         self._sale = sale
         self._seats = {seat.bidder: seat for seat in seats}
@@ -141,7 +141,7 @@ class AuctionRoom(BaseGroupChat):
             group_chat_manager_class=Auctioneer,
             termination_condition=termination_condition,
         )
-        script = conduct(sale, tuple(thinkers), reasks, tuple(learners))
+        script = auction_loop(sale, tuple(thinkers), reasks, tuple(learners))
         self._manager = partial(Auctioneer, sale=sale, seats=seats, script=script)
         self._auctioneer: Auctioneer | None = None
 

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import Answered, Event, SeatFailed
-from harbor._core.notes import Notes
-from harbor._core.parsing import LONGEST, say, scrub
+from harbor._core.notes import EventBuffer
+from harbor._core.parsing import LONGEST, format_answer, scrub
 from harbor._core.players import Player, SeatReply
 from harbor._core.redaction import redact
 from harbor._house.auctioneer import call
@@ -69,7 +69,7 @@ class BidderAgent(BaseChatAgent):
             return READY
         if isinstance(answer, str):
             return answer
-        return say(answer, ask.unit if isinstance(ask, Ask) else "dollars")
+        return format_answer(answer, ask.unit if isinstance(ask, Ask) else "dollars")
 
 
 class Seat(BaseChatAgent):
@@ -92,7 +92,7 @@ class Seat(BaseChatAgent):
         bidder: str,
         agent: ChatAgent,
         timeout_seconds: float,
-        notes: Notes,
+        notes: EventBuffer,
         quoted: bool = False,
         recorded: Callable[[], SeatReply | None] = lambda: None,
     ) -> None:

@@ -22,7 +22,7 @@ from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import LogError, RunFolderError
 from harbor._core.log import Log, Reading
 from harbor._games.logs import read_whole_lines
-from harbor._models.replay import RawCall, Recording
+from harbor._models.replay import RawCall, ReplayCache
 
 CONFIG, MANIFEST, EVENTS, CALLS = "config.json", "manifest.json", "events.jsonl", "calls.jsonl"
 MEMORY = "memory"
@@ -56,7 +56,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.recording = Recording()
+        self.replay = ReplayCache()
         self._past: Reading | None = None
         self._lock = FileLock(path / _LOCK, timeout=0)
         try:
@@ -139,7 +139,7 @@ class RunFolder:
         if lines and not lines[-1].endswith(b"\n"):
             self._calls.truncate(sum(map(len, lines[:-1])))
             lines.pop()
-        self.recording = Recording(self._past.entries, map(self._call, range(1, 1 + len(lines)), lines))
+        self.replay = ReplayCache(self._past.entries, map(self._call, range(1, 1 + len(lines)), lines))
 
     def _call(self, number: int, line: bytes) -> RawCall:
         try:

@@ -13,17 +13,17 @@ from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._core.errors import ConfigError
 from harbor._house.people import Person
 from harbor._models.client import open_chat, settings_of
-from harbor._models.replay import Purse
+from harbor._models.replay import CallBudget
 
 
 @dataclass(frozen=True)
-class Given:
+class RunInputs:
     """Chat models by the name that bidders use; AutoGen agents and people by bidder; who pays for the calls."""
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     agents: Mapping[str, ChatAgent] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
-    purse: Purse | None = None
+    budget: CallBudget | None = None
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and miss what a bidder needs.
@@ -62,7 +62,7 @@ class Given:
 
 def models_in_use(config: AuctionConfig) -> list[str]:
     """Name the models of all bidders that have a mind."""
-    return list(dict.fromkeys(bidder.model for bidder in config.bidders if bidder.mind))
+    return list(dict.fromkeys(bidder.model for bidder in config.bidders if bidder.uses_model))
 
 
 def _check(what: str, given: Mapping[str, Any], kind: type, wanted: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from langgraph.store.base import Result as OpResult
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import MemoryStoreError
 from harbor._runs.folder import MEMORY, RunFolder
-from harbor.memory._bidder.bidder_memory import Archive, open_store
+from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
 
 
 def anybody_remembers(config: AuctionConfig) -> bool:
@@ -59,12 +59,12 @@ class Unavailable(BaseStore):
         return self.batch(ops)
 
 
-def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, Archive]:
+def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, BidderMemory]:
     """Give each bidder that remembers its part of the store; `auction` is the one that is held."""
     if store is None:
         return {}
     return {
-        bidder.name: Archive(store, bidder.name, auction, config.memory)
+        bidder.name: BidderMemory(store, bidder.name, auction, config.memory)
         for bidder in config.bidders
         if bidder.remembers
     }

@@ -11,7 +11,7 @@ from harbor._core.money import to_cents
 from harbor.personas._catalog import traits
 
 
-def introductions(
+def opening_events(
     config: AuctionConfig, personas: Mapping[str, Persona], catalog: Mapping[str, Persona], players: Mapping[str, str]
 ) -> list[Event]:
     """Write them down; `catalog` holds the personas that rivals are profiled over, `players` what plays each bidder."""

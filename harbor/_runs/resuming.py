@@ -11,10 +11,10 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._house.people import Person
 from harbor._runs.folder import RunFolder, complete, read_config
-from harbor._runs.inputs import Given
+from harbor._runs.inputs import RunInputs
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.run import Run
-from harbor._runs.series import HeldSeries, SeriesResult
+from harbor._runs.series import SeriesResult, SeriesRun
 
 
 def resume(
@@ -46,9 +46,9 @@ async def aresume(
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
-    config, given = read_config(path), Given(models or {}, agents or {}, people or {})
+    config, given = read_config(path), RunInputs(models or {}, agents or {}, people or {})
     if config.series is not None:
-        series = HeldSeries(config, given)
+        series = SeriesRun(config, given)
         with closing(RunFolder.reopen(path)) as reopened:
             return await series.hold(reopened, listen)
     if (done := complete(path)) is not None:

@@ -24,10 +24,10 @@ from harbor._games.registry import build
 from harbor._house.people import Person
 from harbor._house.sale import Sale
 from harbor._runs.folder import RunFolder, run_name
-from harbor._runs.inputs import Given
+from harbor._runs.inputs import RunInputs
 from harbor._runs.items import resolve_items, resolved
 from harbor._runs.memories import anybody_remembers, archives_of, memories, named_memories
-from harbor._runs.opening import introductions
+from harbor._runs.opening import opening_events
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.seating import Seating
 from harbor._simulated.chat_model import SimulatedChat
@@ -68,7 +68,7 @@ class Auction(AuctionConfig):
         people: Mapping[str, Person] | None = None,
     ) -> Result:
         """Hold the auction inside a running event loop."""
-        run = Run(self, Given(models or {}, agents or {}, people or {}))
+        run = Run(self, RunInputs(models or {}, agents or {}, people or {}))
         async with named_memories(self) as store:
             if out is None:
                 return await run.hold(None, listen, store)
@@ -98,9 +98,9 @@ class Auction(AuctionConfig):
 class Run:
     """Everything one run is made of; nothing is written until all of it is known to be good."""
 
-    def __init__(self, config: AuctionConfig, given: Given) -> None:
+    def __init__(self, config: AuctionConfig, given: RunInputs) -> None:
         if config.series is not None:
-            raise ConfigError("the config is of a series of auctions; hold it with: harbor.hold_series(config)")
+            raise ConfigError("the config is of a series of auctions; hold it with: harbor.run_series(config)")
         self.config = resolved(config)
         self.items = resolve_items(self.config)
         self.rules = build(self.config)
@@ -132,7 +132,7 @@ class Run:
             opened = of_type(log.entries, LogOpened)[0]  # of a run that is resumed, as it was
             names = [bidder.name for bidder in self.config.bidders]
             sale = Sale(self.rules, names, log, stream(self.config.seed, "ties"))
-            for event in introductions(self.config, self.personas, self.catalog, self.players()):
+            for event in opening_events(self.config, self.personas, self.catalog, self.players()):
                 sale.record(event)
             async with memories(self.config, folder, store) as held:
                 archives = archives_of(self.config, held, f"{opened.run}-{opened.token}")
@@ -144,7 +144,7 @@ class Run:
         return {bidder.name: self._player_name(bidder) for bidder in self.config.bidders}
 
     def _player_name(self, bidder: Bidder) -> str:
-        if not bidder.mind:
+        if not bidder.uses_model:
             return bidder.rule or ("agent" if bidder.agent else "person")
         chat, settings = self.models[bidder.model]
         use = "simulated" if isinstance(chat, SimulatedChat) else settings.use

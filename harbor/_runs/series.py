@@ -26,7 +26,7 @@ from harbor._core.thoughts import Learned
 from harbor._core.version import __version__
 from harbor._house.people import Person
 from harbor._runs.folder import MANIFEST, RunFolder, complete, run_name
-from harbor._runs.inputs import Given
+from harbor._runs.inputs import RunInputs
 from harbor._runs.memories import memories, named_memories
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.run import Run
@@ -49,7 +49,7 @@ class SeriesResult:
         return summarise_series(self.log)
 
 
-def hold_series(
+def run_series(
     config: AuctionConfig,
     out: Path | str | None = None,
     models: Mapping[str, BaseChatModel] | None = None,
@@ -64,11 +64,11 @@ def hold_series(
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
     """
-    held = ahold_series(config, out, models, agents, listen, people)
-    return finish(held, "hold_series() can't be used", "await ahold_series()")
+    held = arun_series(config, out, models, agents, listen, people)
+    return finish(held, "run_series() can't be used", "await arun_series()")
 
 
-async def ahold_series(
+async def arun_series(
     config: AuctionConfig,
     out: Path | str | None = None,
     models: Mapping[str, BaseChatModel] | None = None,
@@ -77,7 +77,7 @@ async def ahold_series(
     people: Mapping[str, Person] | None = None,
 ) -> SeriesResult:
     """Hold a series inside a running event loop."""
-    series = HeldSeries(config, Given(models or {}, agents or {}, people or {}))
+    series = SeriesRun(config, RunInputs(models or {}, agents or {}, people or {}))
     async with named_memories(config) as store:
         if out is None:
             return await series.hold(None, listen, store)
@@ -85,10 +85,10 @@ async def ahold_series(
             return await series.hold(folder, listen, store)
 
 
-class HeldSeries:
+class SeriesRun:
     """A series that is held, from its beginning or from where it was interrupted."""
 
-    def __init__(self, config: AuctionConfig, given: Given) -> None:
+    def __init__(self, config: AuctionConfig, given: RunInputs) -> None:
         if config.series is None:
             raise ConfigError("the config has no series; give it [series] with a number of auctions")
         if config.rules.game != "english":

@@ -7,11 +7,11 @@ from random import Random
 
 from harbor._config.auction import Simulated
 from harbor._core.thoughts import RAISING, StrategicAction
-from harbor._simulated import opponent_model as insight
-from harbor._simulated import valuation as judgement
+from harbor._simulated import opponent_model as opponent_model
+from harbor._simulated import valuation as valuation
 from harbor._simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
 from harbor._simulated.learning import Experience
-from harbor._simulated.opponent_model import Conduct
+from harbor._simulated.opponent_model import BiddingRecord
 from harbor._simulated.rating_answers import rate
 from harbor._simulated.session_games import CONTESTS
 from harbor.personas._catalog.traits import foremost
@@ -22,10 +22,10 @@ from harbor.personas._catalog.traits import foremost
 def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     options = contested(facts)
     budget = float(facts["budget"])
-    priorities = judgement.rank(options, budget)
+    priorities = valuation.rank(options, budget)
     if target := wanted(facts):
         priorities |= {name: 3 if name == target else min(priority, 2) for name, priority in priorities.items()}
-    shadow = judgement.shadow_price(options, budget)
+    shadow = valuation.shadow_price(options, budget)
     tops = [name for name, priority in priorities.items() if priority == 3]
     cost = sum(option.cost for option in options)
     return {
@@ -79,7 +79,9 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     if least <= most:
         return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}; ${least:,.0f} is within that"
     step = least - max((float(bid[2]) for bid in facts["bids"]), default=least)
-    leading = [rival for rival in rivals if rival["leads"] and insight.cautious(float(rival["limit"])) >= least + step]
+    leading = [
+        rival for rival in rivals if rival["leads"] and opponent_model.cautious(float(rival["limit"])) >= least + step
+    ]
     more_to_come = len(facts["items"]) > 1
     if leading and more_to_come and least <= min(budget, worth(facts, item)):
         return (
@@ -97,15 +99,15 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
 
 
 def _profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    weights = insight.update(facts["profile"], facts["catalog"], Conduct.of(facts))
+    weights = opponent_model.update(facts["profile"], facts["catalog"], BiddingRecord.of(facts))
     return {"reasons": _impression(weights), "weights": _listed(weights)}
 
 
 def _mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     pictures = []
     for rival, weights in facts["pictures"].items():
-        for conduct in facts["items"]:
-            weights = insight.update(weights, facts["catalog"], Conduct.of(conduct))
+        for record in facts["items"]:
+            weights = opponent_model.update(weights, facts["catalog"], BiddingRecord.of(record))
         pictures.append({"rival": rival, "weights": _listed(weights)})
     return {"reasons": "They saw what I bid on, as I saw what they did.", "pictures": pictures}
 
@@ -119,10 +121,10 @@ def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # no
 
 def _expect(facts: Facts, rival: Values) -> Values:
     first, catalog = facts["items"][0], facts["catalog"]
-    interest = insight.interest(rival["profile"], catalog, first)
+    interest = opponent_model.interest(rival["profile"], catalog, first)
     expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(reach(facts, rival)[0], 2)}
     if "sees_me_as" in rival:
-        expected["expects_me"] = round(insight.interest(rival["sees_me_as"], catalog, first), 3)
+        expected["expects_me"] = round(opponent_model.interest(rival["sees_me_as"], catalog, first), 3)
     return expected
 
 

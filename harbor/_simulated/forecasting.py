@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from harbor._config.auction import Simulated
-from harbor._simulated import opponent_model as insight
-from harbor._simulated import valuation as judgement
+from harbor._simulated import opponent_model as opponent_model
+from harbor._simulated import valuation as valuation
 from harbor._simulated.learning import Experience, expected_cost
 from harbor._simulated.valuation import Option
 
@@ -23,7 +23,7 @@ def weighed(facts: Facts) -> list[Option]:
 
 
 def _weigh(facts: Facts, item: Values, experience: Experience, place: float) -> Option:
-    option = judgement.weigh(item["item"], float(item["start"]), worth(facts, item))
+    option = valuation.weigh(item["item"], float(item["start"]), worth(facts, item))
     return Option(option.name, option.worth, expected_cost(experience, item, place, option.cost))
 
 
@@ -44,7 +44,7 @@ def worth(facts: Facts, item: Values) -> float:
     estimate = float(item["estimate"])
     if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
         return min(estimate, float(facts.get("mean_estimate", estimate)))
-    return judgement.worth(estimate, judgement.fit(_tastes(facts), item.get("listing", "")))
+    return valuation.worth(estimate, valuation.fit(_tastes(facts), item.get("listing", "")))
 
 
 def _tastes(facts: Facts) -> dict[str, float]:
@@ -74,9 +74,9 @@ def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
         return budget, "this is the item I want"
     if target:
         budget -= next(float(other["estimate"]) for other in facts["items"] if other["item"] == target)
-    shadow = judgement.shadow_price(weighed(facts), budget)
+    shadow = valuation.shadow_price(weighed(facts), budget)
     value = worth(facts, item)
-    most = judgement.limit(value, item.get("priority", 2), shadow, budget)
+    most = valuation.limit(value, item.get("priority", 2), shadow, budget)
     return most, f"It is worth ${value:,.0f} to me and a dollar kept is worth ${shadow:.2f}: up to ${most:,.0f}"
 
 
@@ -93,13 +93,13 @@ def reach(facts: Facts, rival: Values) -> list[float]:
         limit if habit is None else min(left, (limit + habit) / 2)
         for limit, habit in (
             (limit, experience.habit(rival["rival"], item))
-            for limit, item in zip(insight.limits(profile, catalog, items, left), items, strict=True)
+            for limit, item in zip(opponent_model.limits(profile, catalog, items, left), items, strict=True)
         )
     ]
     if "sees_me_as" not in rival:
         return limits
-    mine = insight.limits(rival["sees_me_as"], catalog, items, float(facts["purse"]) - float(facts["spent"]))
+    mine = opponent_model.limits(rival["sees_me_as"], catalog, items, float(facts["purse"]) - float(facts["spent"]))
     return [
-        max(limit, min(left, insight.value(profile, catalog, item), insight.cautious(seen)))
+        max(limit, min(left, opponent_model.value(profile, catalog, item), opponent_model.cautious(seen)))
         for limit, item, seen in zip(limits, items, mine, strict=True)
     ]

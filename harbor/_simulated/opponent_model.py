@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from harbor._simulated import valuation as judgement
+from harbor._simulated import valuation as valuation
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.traits import Profile
 
@@ -27,7 +27,7 @@ ODD_REACH = 1.5
 
 
 @dataclass(frozen=True)
-class Conduct:
+class BiddingRecord:
     """How a bidder bid on an item: its highest bid, and the least bid it declined (None: it did not), in dollars."""
 
     listing: str
@@ -36,7 +36,7 @@ class Conduct:
     declined: float | None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Conduct:
+    def of(cls, facts: Mapping[str, Any]) -> BiddingRecord:
         """Read it from the facts of a prompt."""
         item, bids = facts["item"], facts["bids"]
         highest = max((float(amount) for _, amount in bids), default=0.0)
@@ -50,29 +50,29 @@ class Conduct:
         return heard and bool(self.listing) and self.estimate > 0
 
 
-def update(profile: Profile, catalog: Mapping[str, str], conduct: Conduct) -> dict[str, float]:
+def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) -> dict[str, float]:
     """Update a profile by Bayes' rule: whose limit would lie between the highest bid and the one declined?"""
-    if not conduct.says_something:
+    if not record.says_something:
         return dict(profile)
     prior = traits.shares(profile, catalog)
     posterior = {
-        persona: prior[persona] * _likelihood(judgement.fit({text: 1.0}, conduct.listing), conduct)
+        persona: prior[persona] * _likelihood(valuation.fit({text: 1.0}, record.listing), record)
         for persona, text in catalog.items()
     }
     total = sum(posterior.values())
     return traits.profile({persona: share / total for persona, share in posterior.items()}) if total else dict(profile)
 
 
-def _likelihood(fit: float, conduct: Conduct) -> float:
-    value, spread = judgement.worth(conduct.estimate, fit), SPREAD * conduct.estimate
+def _likelihood(fit: float, record: BiddingRecord) -> float:
+    value, spread = valuation.worth(record.estimate, fit), SPREAD * record.estimate
     chances = []
     for shadow in SHADOWS:
         limit = NormalDist(value / shadow, spread)
-        above = 1.0 if conduct.declined is None else limit.cdf(conduct.declined)
-        chances.append(max(0.0, above - limit.cdf(conduct.highest)))
-    reach = ODD_REACH * conduct.estimate
-    top = reach if conduct.declined is None else min(reach, conduct.declined)
-    odd = max(0.0, top - conduct.highest) / reach
+        above = 1.0 if record.declined is None else limit.cdf(record.declined)
+        chances.append(max(0.0, above - limit.cdf(record.highest)))
+    reach = ODD_REACH * record.estimate
+    top = reach if record.declined is None else min(reach, record.declined)
+    odd = max(0.0, top - record.highest) / reach
     return SURPRISE * odd + (1 - SURPRISE) * sum(chances) / len(chances)
 
 
@@ -82,21 +82,21 @@ def interest(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, An
         return 0.5
     listing = str(item.get("listing", ""))
     shares = traits.shares(profile, catalog)
-    return sum(share * judgement.fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())
+    return sum(share * valuation.fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())
 
 
 def limits(
     profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
 ) -> list[float]:
     """Say up to how many dollars a rival would go for each item, by judging in its place."""
-    options = [judgement.weigh(item["item"], float(item["start"]), value(profile, catalog, item)) for item in items]
-    shadow = judgement.shadow_price(options, budget)
+    options = [valuation.weigh(item["item"], float(item["start"]), value(profile, catalog, item)) for item in items]
+    shadow = valuation.shadow_price(options, budget)
     return [min(budget, option.worth / shadow) for option in options]
 
 
 def value(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any]) -> float:
     """Say how many dollars an item is worth to a rival."""
-    return judgement.worth(float(item["estimate"]), interest(profile, catalog, item))
+    return valuation.worth(float(item["estimate"]), interest(profile, catalog, item))
 
 
 def cautious(limit: float) -> float:

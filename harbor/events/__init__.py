@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from harbor._core.events import BidFailed as BidFailed
     from harbor._core.events import BidPlaced as BidPlaced
     from harbor._core.events import CatalogShown as CatalogShown
-    from harbor._core.events import Closing as Closing
     from harbor._core.events import ItemLabelled as ItemLabelled
     from harbor._core.events import ItemOpened as ItemOpened
     from harbor._core.events import ItemSold as ItemSold
     from harbor._core.events import ItemUnsold as ItemUnsold
     from harbor._core.events import LogOpened as LogOpened
     from harbor._core.events import Lot as Lot
+    from harbor._core.events import LotClosed as LotClosed
     from harbor._core.events import ModelCalled as ModelCalled
     from harbor._core.events import Paused as Paused
     from harbor._core.events import PriceLowered as PriceLowered

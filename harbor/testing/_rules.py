@@ -11,7 +11,7 @@ from typing import Any
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode
-from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, refusal
+from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, violation
 from harbor._house.auctioneer import announce, call
 
 Secrets = Mapping[str, Collection[object]]
@@ -102,7 +102,7 @@ def _check_asks(asks: Sequence[Ask], secrets: Secrets) -> None:
     for ask in asks:
         _require((ask.attempt, ask.refusal) == (1, ""), "the rules ask again, which the auctioneer does", ask)
         for bound in (ask.minimum, ask.maximum):
-            _require(not refusal(ask, Bid(bound)), f"the bound {bound} of an ask is not legal", ask)
+            _require(not violation(ask, Bid(bound)), f"the bound {bound} of an ask is not legal", ask)
         for other, values in secrets.items():
             if other != ask.bidder:
                 _require_hidden(values, [*ask], call(ask), ask)

@@ -46,11 +46,11 @@ class Result:
     winner: str | None
     price: Decimal | None
     true_value: Decimal | None = None
-    hammer: Hammer | None = None
+    bidding: LotBidding | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Hammer:
+class LotBidding:
     """The item under the hammer: bids as (round, bidder, dollars); who is out, since which least bid, and why.
 
     `reasons` are one's own for the last decision on it.
@@ -72,7 +72,7 @@ class Hammer:
 
 
 @dataclass(frozen=True, slots=True)
-class Notebook:
+class AuctionView:
     """What a bidder knows: who it is, what was and will be sold, its plan and its belief.
 
     `purse` is the budget in dollars it came with. `believed`, `profiled` (by rival) and `mirrored` count the results
@@ -82,12 +82,12 @@ class Notebook:
     name: str = ""
     personas: Mapping[str, float] = field(default_factory=dict)
     objective: str = "profit"
-    purse: Decimal = Decimal(0)
+    initial_budget: Decimal = Decimal(0)
     estimates: Mapping[str, Decimal] = field(default_factory=dict)
     bidders: tuple[str, ...] = ()
     lots: tuple[Lot, ...] = ()
     values_revealed: bool = True
-    hammer: Hammer | None = None
+    bidding: LotBidding | None = None
     results: tuple[Result, ...] = ()
     plan: str = ""
     priorities: Mapping[str, int] = field(default_factory=dict)
@@ -103,17 +103,17 @@ class Notebook:
     memories: tuple[Memory, ...] = ()
     learnings: tuple[str, ...] = ()
 
-    def after(self, events: Iterable[Event]) -> Notebook:
+    def after(self, events: Iterable[Event]) -> AuctionView:
         """Give the notebook after these events."""
-        notebook = self
+        view = self
         for event in events:
-            notebook = notebook._note(event)
-        return notebook
+            view = view._note(event)
+        return view
 
     @property
     def budget(self) -> Decimal:
         """Dollars left."""
-        return self.purse - self.spent(self.name)
+        return self.initial_budget - self.spent(self.name)
 
     @property
     def coming(self) -> tuple[Lot, ...]:
@@ -168,24 +168,24 @@ class Notebook:
             wins={name: wins for name in self.bidders if (wins := self.wins(name))},
         )
 
-    def _note(self, event: Event) -> Notebook:
+    def _note(self, event: Event) -> AuctionView:
         match event:
-            case BidPlaced(round=round, bidder=bidder, amount=amount) if self.hammer:
-                bids = (*self.hammer.bids, (round, bidder, amount))
-                return replace(self, hammer=replace(self.hammer, bids=bids))
-            case RoundClosed(leader=leader, price=price) if self.hammer:
-                return replace(self, hammer=replace(self.hammer, leader=leader, price=price))
-            case BidderWithdrew(bidder=bidder, reason=reason) if self.hammer:
-                withdrawn = (*self.hammer.withdrawn, (bidder, self.hammer.least, reason))
-                return replace(self, hammer=replace(self.hammer, withdrawn=withdrawn))
+            case BidPlaced(round=round, bidder=bidder, amount=amount) if self.bidding:
+                bids = (*self.bidding.bids, (round, bidder, amount))
+                return replace(self, bidding=replace(self.bidding, bids=bids))
+            case RoundClosed(leader=leader, price=price) if self.bidding:
+                return replace(self, bidding=replace(self.bidding, leader=leader, price=price))
+            case BidderWithdrew(bidder=bidder, reason=reason) if self.bidding:
+                withdrawn = (*self.bidding.withdrawn, (bidder, self.bidding.least, reason))
+                return replace(self, bidding=replace(self.bidding, withdrawn=withdrawn))
             case ItemOpened(start=start, increment=increment) | PriceLowered(start=start, increment=increment):
-                return replace(self, hammer=Hammer(self.lots[len(self.results)], start, increment))
+                return replace(self, bidding=LotBidding(self.lots[len(self.results)], start, increment))
             case ItemSold(item=item, winner=winner, price=price):
-                gone = Result(item, winner, price, hammer=self.hammer)
-                return replace(self, hammer=None, predictions=(), results=(*self.results, gone))
+                gone = Result(item, winner, price, bidding=self.bidding)
+                return replace(self, bidding=None, predictions=(), results=(*self.results, gone))
             case ItemUnsold(item=item):
-                gone = Result(item, None, None, hammer=self.hammer)
-                return replace(self, hammer=None, predictions=(), results=(*self.results, gone))
+                gone = Result(item, None, None, bidding=self.bidding)
+                return replace(self, bidding=None, predictions=(), results=(*self.results, gone))
             case ValueRevealed(true_value=true_value):
                 *before, last = self.results
                 return replace(self, results=(*before, replace(last, true_value=true_value)))
@@ -200,8 +200,8 @@ class Notebook:
                 return replace(self, mirrors={**self.mirrors, rival: weights}, mirrored=self._number(item))
             case Predicted(predictions=predictions):
                 return replace(self, predictions=predictions)
-            case Decided(reasons=reasons) if self.hammer:
-                return replace(self, hammer=replace(self.hammer, reasons=reasons))
+            case Decided(reasons=reasons) if self.bidding:
+                return replace(self, bidding=replace(self.bidding, reasons=reasons))
             case Recalled(memories=memories):
                 return replace(self, memories=memories)
             case Learned(learnings=learnings):
@@ -216,7 +216,7 @@ class Notebook:
                 return replace(
                     self,
                     name=event.bidder,
-                    purse=event.budget,
+                    initial_budget=event.budget,
                     estimates=event.estimates,
                     personas=event.personas,
                     objective=event.objective,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem
 
-from harbor._config.auction import Remembering
+from harbor._config.auction import MemorySettings
 from harbor._core.thoughts import Memory, MemoryKind
 from harbor.memory._bidder.episodes import Value
 
@@ -36,7 +36,7 @@ def label(name: str) -> str:
     return f"{plain}-{sha256(name.encode(errors='replace')).hexdigest()[:8]}".lstrip("-")
 
 
-def open_store(settings: Remembering, folder: Path | None) -> ChromaStore:
+def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
     """Open the store that the settings name; without one, that in the folder of the run, or one in memory.
 
     Raises:
@@ -48,7 +48,7 @@ def open_store(settings: Remembering, folder: Path | None) -> ChromaStore:
 
 
 @dataclass(frozen=True)
-class Archive:
+class BidderMemory:
     """The memories of one bidder; `auction` is the one that is being held, whose own memories are not recalled.
 
     So an auction that broke off while it was put down remembers, when it is resumed, what it remembered before.
@@ -57,7 +57,7 @@ class Archive:
     store: BaseStore
     bidder: str
     auction: str
-    settings: Remembering = Remembering()
+    settings: MemorySettings = MemorySettings()
 
     def namespace(self, kind: MemoryKind) -> tuple[str, str, str]:
         """Name the place of one kind of memories: scope, bidder, kind."""

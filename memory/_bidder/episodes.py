@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._core.money import as_number, dollars
-from harbor.memory._bidder.auction_view import Notebook, Result
+from harbor.memory._bidder.auction_view import AuctionView, Result
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]
@@ -18,7 +18,7 @@ Value = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class RivalStats:
     """How a rival bid, added up over sales: counts, and sums of ratios to the starting price and to the true value."""
 
     auctions: int = 0
@@ -30,14 +30,14 @@ class Habits:
     valued: int = 0
 
     @classmethod
-    def of(cls, notebook: Notebook, rival: str, before: Habits) -> Habits:
+    def of(cls, view: AuctionView, rival: str, before: RivalStats) -> RivalStats:
         """Add what a rival did in this auction to what it did before."""
         engaged, won, valued, reached, paid = 0, 0, 0, 0.0, 0.0
-        for result in notebook.results:
+        for result in view.results:
             highest = _highest(result, rival)
-            if highest is not None and result.hammer is not None:
+            if highest is not None and result.bidding is not None:
                 engaged += 1
-                reached += float(highest / result.hammer.lot.start)
+                reached += float(highest / result.bidding.lot.start)
             if result.winner == rival:
                 won += 1
                 if result.price is not None and result.true_value:
@@ -45,7 +45,7 @@ class Habits:
                     paid += float(result.price / result.true_value)
         return cls(
             before.auctions + 1,
-            before.offered + len(notebook.results),
+            before.offered + len(view.results),
             before.engaged + engaged,
             before.won + won,
             round(before.reached + reached, 6),
@@ -64,13 +64,13 @@ class Habits:
         return f"{said}."
 
 
-def episode(notebook: Notebook, result: Result) -> Value:
+def episode(view: AuctionView, result: Result) -> Value:
     """Put down how one item went."""
-    me, start = notebook.name, notebook.lot(result.item).start
-    rivals = [rival for rival in notebook.rivals if _highest(result, rival) is not None]
+    me, start = view.name, view.lot(result.item).start
+    rivals = [rival for rival in view.rivals if _highest(result, rival) is not None]
     mine = _highest(result, me)
     outcome = "unsold" if result.winner is None else "won" if result.winner == me else "lost"
-    reasons = result.hammer.reasons if result.hammer else ""
+    reasons = result.bidding.reasons if result.bidding else ""
     return {
         "item": result.item,
         "start": as_number(start),
@@ -94,10 +94,10 @@ def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: lis
     return [*told, f"My reasons: {reasons}"] if reasons else told
 
 
-def dossier(notebook: Notebook, rival: str, before: Value | None) -> Value:
+def dossier(view: AuctionView, rival: str, before: Value | None) -> Value:
     """Put down how a rival bids and whom it seems to be, going on from the dossier before."""
-    habits = Habits.of(notebook, rival, Habits(**before["habits"]) if before else Habits())
-    profile = dict(notebook.profiles.get(rival, {})) or (before or {}).get("profile", {})
+    habits = RivalStats.of(view, rival, RivalStats(**before["habits"]) if before else RivalStats())
+    profile = dict(view.profiles.get(rival, {})) or (before or {}).get("profile", {})
     seems = foremost(profile)
     text = habits.text(rival)
     return {
@@ -109,5 +109,5 @@ def dossier(notebook: Notebook, rival: str, before: Value | None) -> Value:
 
 
 def _highest(result: Result, bidder: str) -> Decimal | None:
-    bids = [amount for _, name, amount in result.hammer.bids if name == bidder] if result.hammer else []
+    bids = [amount for _, name, amount in result.bidding.bids if name == bidder] if result.bidding else []
     return max(bids, default=None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from harbor._core.events import BidderSeated, BidderWithdrew, Closing, Event, PublicEvent
+from harbor._core.events import BidderSeated, BidderWithdrew, Event, LotClosed, PublicEvent
 from harbor._core.thoughts import Expected, Planned
 from harbor._games.private_values import ValueDrawn
 from harbor._games.session import RunClosed, RunOpened, RunSettled, SessionOpened
@@ -14,7 +14,7 @@ from harbor._games.water import DayClosed, DayOpened, WaterOpened
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class SessionView:
     """What a player knows: who it is, which game was opened, what came of each day or run, and what is open now.
 
     `values` are what the items of the runs are worth to it; `out` holds who has dropped out of this run; `expected`
@@ -27,18 +27,18 @@ class Journal:
     supply: int = 0
     values: tuple[ValueDrawn, ...] = ()
     out: tuple[str, ...] = ()
-    closed: tuple[Closing, ...] = ()
+    closed: tuple[LotClosed, ...] = ()
     supplies: tuple[int, ...] = ()
     settled: tuple[RunSettled, ...] = ()
     plan: str = ""
     expected: Mapping[str, Decimal] = field(default_factory=dict)
 
-    def after(self, events: Iterable[Event]) -> Journal:
+    def after(self, events: Iterable[Event]) -> SessionView:
         """Give the journal after these events."""
-        journal = self
+        view = self
         for event in events:
-            journal = journal._note(event)
-        return journal
+            view = view._note(event)
+        return view
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -80,9 +80,9 @@ class Journal:
         last = self.closed[-1] if self.closed else None
         return not isinstance(last, DayClosed) or (name in last.statuses and last.statuses[name].health > 0)
 
-    def _note(self, event: Event) -> Journal:
+    def _note(self, event: Event) -> SessionView:
         match event:
-            case Closing():
+            case LotClosed():
                 return replace(self, closed=(*self.closed, event), supplies=(*self.supplies, self.supply))
             case DayOpened(supply=supply):
                 return replace(self, supply=supply)

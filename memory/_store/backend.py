@@ -21,7 +21,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from filelock import FileLock, Timeout
 
 from harbor._core.errors import HarborError, MemoryStoreError
-from harbor.memory._store.collection import Shelf
+from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.metadata import NoMemoryError, check_mark, embedding_of, mark_of
@@ -50,23 +50,23 @@ REMEDIES = {
 
 
 @dataclass
-class Shelves:
+class Collections:
     """A store's shelves by namespace. `shared` means that others may add some meanwhile: on a server."""
 
     client: ClientAPI
     prefix: str
     shared: bool
     closing: ExitStack
-    known: dict[Namespace, Shelf] = field(default_factory=dict)
+    known: dict[Namespace, CollectionStore] = field(default_factory=dict)
     doubted: dict[str, Path] = field(default_factory=dict)  # each collection's index, if the folder was not closed
 
-    def at(self, namespace: Namespace) -> Shelf | None:
+    def at(self, namespace: Namespace) -> CollectionStore | None:
         """Return the shelf of a namespace, if it has one."""
         if namespace not in self.known and self.shared:
             self._look_again()
         return self.known.get(namespace)
 
-    def made(self, namespace: Namespace) -> Shelf:
+    def made(self, namespace: Namespace) -> CollectionStore:
         """Return the shelf of a namespace, made now if need be."""
         if namespace not in self.known:
             labels = json.dumps(namespace)
@@ -76,10 +76,10 @@ class Shelves:
                 metadata={"namespace": labels},
                 configuration={"hnsw": {"space": "cosine", "max_neighbors": NEIGHBOURS}},
             )
-            self.known[namespace] = Shelf(namespace, rows)
+            self.known[namespace] = CollectionStore(namespace, rows)
         return self.known[namespace]
 
-    def under(self, prefix: Namespace = ()) -> list[Shelf]:
+    def under(self, prefix: Namespace = ()) -> list[CollectionStore]:
         """Return the shelves of all namespaces that begin so."""
         if self.shared:
             self._look_again()
@@ -105,7 +105,7 @@ class Shelves:
         self._look_again()
         return embedding
 
-    def torn(self, dimension: int) -> Iterator[Shelf]:
+    def torn(self, dimension: int) -> Iterator[CollectionStore]:
         """Yield the shelves whose index a killed process left torn, each with the index taken away, to be made anew.
 
         What was remembered is in SQLite, whole; the index beside it is in files that Chroma saves one after another.
@@ -127,7 +127,7 @@ class Shelves:
             labels = (collection.metadata or {}).get("namespace")
             if labels and collection.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
-                self.known.setdefault(namespace, Shelf(namespace, collection))
+                self.known.setdefault(namespace, CollectionStore(namespace, collection))
 
 
 def _indexes(folder: Path) -> dict[str, Path]:
@@ -165,7 +165,7 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
 
 
-def open_shelves(where: str | Path | None, wanted: Embedding | None) -> tuple[Shelves, Embedding]:
+def open_shelves(where: str | Path | None, wanted: Embedding | None) -> tuple[Collections, Embedding]:
     """Open the memory in this process (None), on a server (`http://host:port`) or in a folder.
 
     It is made where there is none, unless no embedding is wanted.
@@ -191,7 +191,7 @@ def is_url(where: str | Path) -> bool:
     return str(where).startswith(("http://", "https://"))
 
 
-def _opener(where: str | Path | None) -> Callable[[ExitStack], Shelves]:
+def _opener(where: str | Path | None) -> Callable[[ExitStack], Collections]:
     if where is None:
         return _ephemeral
     if is_url(where):
@@ -199,15 +199,15 @@ def _opener(where: str | Path | None) -> Callable[[ExitStack], Shelves]:
     return lambda stack: _folder(Path(where).absolute(), stack)
 
 
-def _ephemeral(stack: ExitStack) -> Shelves:
+def _ephemeral(stack: ExitStack) -> Collections:
     """Chroma shares one memory among all ephemeral clients of a process: a prefix of its own keeps a store apart."""
     client = _closed_at_the_end(chromadb.EphemeralClient(), stack)
-    shelves = Shelves(client, f"harbor-{uuid4().hex}", shared=True, closing=stack)
+    shelves = Collections(client, f"harbor-{uuid4().hex}", shared=True, closing=stack)
     stack.callback(shelves.forget_all)
     return shelves
 
 
-def _server(address: str, stack: ExitStack) -> Shelves:
+def _server(address: str, stack: ExitStack) -> Collections:
     parts = urlsplit(address)
     client: Any = chromadb.HttpClient(parts.hostname or "localhost", parts.port or 8000, ssl=parts.scheme == "https")
     _closed_at_the_end(client, stack)
@@ -215,10 +215,10 @@ def _server(address: str, stack: ExitStack) -> Shelves:
         session: httpx.Client = connected._server._session
         session.timeout = httpx.Timeout(PATIENCE_SECONDS)
         stack.callback(session.close)
-    return Shelves(client, "harbor", shared=True, closing=stack)
+    return Collections(client, "harbor", shared=True, closing=stack)
 
 
-def _folder(folder: Path, stack: ExitStack) -> Shelves:
+def _folder(folder: Path, stack: ExitStack) -> Collections:
     database = folder / DATABASE
     if not database.exists():
         _begin(folder)
@@ -241,7 +241,7 @@ def _folder(folder: Path, stack: ExitStack) -> Shelves:
     stack.push(lambda error, *_: None if error else mark.unlink(missing_ok=True))  # what failed to open stays in doubt
     settings = Settings(anonymized_telemetry=False)
     client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
-    return Shelves(client, "harbor", shared=False, closing=stack, doubted=doubted)
+    return Collections(client, "harbor", shared=False, closing=stack, doubted=doubted)
 
 
 def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:

@@ -30,7 +30,7 @@ from langgraph.store.base import (
 
 from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.backend import open_shelves, place_of, plain_errors
-from harbor.memory._store.collection import Scored, Shelf
+from harbor.memory._store.collection import CollectionStore, Scored
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding
 from harbor.memory._store.index import Index
 from harbor.memory._store.matching import Namespace, has, named_by
@@ -179,7 +179,7 @@ class ChromaStore(BaseStore):
         for shelf in self._shelves.under(op.namespace_prefix):
             yield from self._live(shelf, op)
 
-    def _live(self, shelf: Shelf, op: SearchOp) -> Iterator[Record]:
+    def _live(self, shelf: CollectionStore, op: SearchOp) -> Iterator[Record]:
         now, wanted = self._clock(), op.filter or {}
         for record in shelf.all():
             if record.alive(now) and (not wanted or has(record.content(), wanted)):
@@ -207,7 +207,7 @@ class ChromaStore(BaseStore):
             for start in range(0, len(kept), at_once):
                 self._put(self._shelves.made(namespace), kept[start : start + at_once])
 
-    def _put(self, shelf: Shelf, puts: Sequence[Put]) -> None:
+    def _put(self, shelf: CollectionStore, puts: Sequence[Put]) -> None:
         before, now = shelf.get([op.key for op, _ in puts]), self._clock()
         vectors = self._index.vectors([op for op, _ in puts])
         records = [
@@ -239,7 +239,7 @@ class ChromaStore(BaseStore):
         for shelf in self._shelves.torn(self.embedding.dimension):
             self._index_anew(shelf, list(shelf.all()))
 
-    def _index_anew(self, shelf: Shelf, records: Sequence[Record]) -> None:
+    def _index_anew(self, shelf: CollectionStore, records: Sequence[Record]) -> None:
         for start in range(0, len(records), PUTS_AT_ONCE):
             some = records[start : start + PUTS_AT_ONCE]
             vectors = self._index.vectors([one.put() for one in some])

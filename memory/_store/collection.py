@@ -23,7 +23,7 @@ Scored = tuple[float, Record]
 
 
 @dataclass(slots=True)
-class Shelf:
+class CollectionStore:
     """The memories of one namespace.
 
     A memory is one row a vector, named `<number>:<key>`. Row 0 holds the record and says how many rows belong to it;
