@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,8 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from typer.testing import CliRunner
 
+from harbor import Auction, Bidder, Item, resume, run_series
+from harbor._cli.app import app
 from harbor._core.errors import MemoryStoreError
+from harbor._core.events import ItemSold
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import Embedding, as_embedding
 
@@ -125,3 +134,75 @@ def test_model_that_is_not_on_disk_is_refused_with_the_way_to_get_it(tmp_path):
 def test_wrong_vectors_are_refused(made):
     with pytest.raises(MemoryStoreError, match=r"'odd' made an array of shape .* 2 finite numbers"):
         Embedding("odd", 2, lambda _: made).vectors(["one text"])
+
+
+# ---------------------------------------------------------------- a model that only a file names
+
+
+REFUSED = "a model that only a file names.*--embedding sentence-transformers:"
+MINDFUL = Auction(
+    items=[Item(name="Lot A", start=1000, true_value=2000)],
+    bidders=[Bidder("Ann", memory="list", learning=True), Bidder("Ben", rule="minimum-raise")],
+)
+
+
+@pytest.fixture(scope="module")
+def sent(mini_lm, tmp_path_factory):
+    """A memory whose embedding is a model, as a file in it says."""
+    folder = tmp_path_factory.mktemp("sent") / "memory"
+    with ChromaStore(folder, embedding=mini_lm, fields=["text"]) as store:
+        store.put(HERE, "a", {"text": "a garden"})
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words", [["show"], ["search", "a garden"], ["export"], ["forget", "--kind", "learning", "--yes"], ["import", "-"]]
+)
+def test_a_model_that_only_a_memory_names_is_loaded_by_no_command(words, sent, mini_lm):
+    command = ["memory", words[0], str(sent), *words[1:]]
+    refused = CliRunner().invoke(app, command)
+    assert isinstance(refused.exception, MemoryStoreError)
+    assert re.search(REFUSED, str(refused.exception))
+    assert "\n" not in str(refused.exception)
+    assert CliRunner().invoke(app, [*command, "--embedding", mini_lm]).exit_code == 0
+    other = CliRunner().invoke(app, [*command, "--embedding", "hashing"])
+    assert "not 'hashing'; drop --embedding" in str(other.exception)
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.mark.parametrize("series", [None, {"auctions": 1}], ids=["a run", "a series"])
+def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(series, mini_lm, tmp_path):
+    def crash(entry):
+        if isinstance(entry.event, ItemSold):
+            raise Broken
+
+    own = Auction.model_validate({**MINDFUL.model_dump(), "memory": {"embedding": mini_lm}, "series": series})
+    with pytest.raises(Broken):
+        run_series(own, tmp_path / "run", listen=crash) if series else own.run(tmp_path / "run", listen=crash)
+    with pytest.raises(MemoryStoreError, match=REFUSED):
+        resume(tmp_path / "run")
+    said = CliRunner().invoke(app, ["resume", str(tmp_path / "run"), "--embedding", "hashing"])
+    assert "not 'hashing'; drop --embedding" in str(said.exception)
+    assert CliRunner().invoke(app, ["resume", str(tmp_path / "run"), "--embedding", mini_lm]).exit_code == 0
+
+
+def test_models_that_only_the_folder_of_an_experiment_names_are_not_loaded_to_resume_it(mini_lm, tmp_path):
+    design = Experiment(
+        name="remembering",
+        title="MemorySettings",
+        question="Does meaning pay?",
+        source="nobody",
+        repeats=1,
+        metrics=["profit"],
+        auction=MINDFUL.model_dump(mode="json", include={"items", "bidders"}, exclude_defaults=True),
+        arms=[{"name": "words"}, {"name": "meaning", "auction": {"memory": {"embedding": mini_lm}}}],
+    )
+    folder = tmp_path / "run"
+    asyncio.run(run_experiment(design, folder))
+    shutil.rmtree(folder / "games" / "meaning")
+    with pytest.raises(MemoryStoreError, match=REFUSED):
+        asyncio.run(resume_experiment(folder))
+    assert len(asyncio.run(resume_experiment(folder, embeddings=[mini_lm])).of("finished")) == 2

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
+from harbor._core.errors import LogError
 from harbor._models.replay import RawCall
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.budget import MARGIN, ExperimentBudget, TrialBudget, cost_of, paid_for
@@ -155,3 +156,12 @@ def test_a_line_that_is_cut_short_is_not_paid_for(tmp_path):
     line = json.dumps(asdict(CALL))
     (tmp_path / "calls.jsonl").write_text(f"{line}\n" * 3 + line[:40])
     assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
+
+
+@pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9], ids=str)
+def test_a_line_that_is_no_call_is_named_with_its_file_and_the_remedy(line, tmp_path):
+    call = json.dumps(asdict(CALL)).encode()
+    (tmp_path / "0001").mkdir()
+    (tmp_path / "0001" / "calls.jsonl").write_bytes(call + b"\n" + line + b"\n" + call + b"\n")
+    with pytest.raises(LogError, match=r"0001/calls.jsonl' line 2 is not a model call; restore the file$"):
+        paid_for(tmp_path, PRICED)

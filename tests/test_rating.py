@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, Item, SimulatedChat
 from harbor._config.auction import EnglishRules, Persona
-from harbor._core.errors import RatingError
+from harbor._core.errors import LogError, RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._models.reading import read
@@ -193,6 +193,15 @@ async def test_a_judge_that_was_interrupted_pays_no_call_twice(folder):
     assert again.sheet.read_text() == sheet
     assert len(calls.read_bytes().splitlines()) == 2
     assert calls.read_bytes().startswith(first)
+
+
+async def test_a_judge_whose_calls_hold_a_line_that_is_none_says_which(folder):
+    judged = await judge(folder, "simulated")
+    judged.sheet.unlink()
+    calls = judged.sheet.parent / "calls.jsonl"
+    calls.write_bytes(b"\xff\n" + calls.read_bytes())
+    with pytest.raises(LogError, match=r"calls.jsonl' line 1 is not a model call; restore the file"):
+        await judge(folder, "simulated")
 
 
 async def test_a_judge_that_has_filled_its_sheet_is_not_asked_again_but_for_a_second_opinion(folder):

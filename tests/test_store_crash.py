@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from random import Random
 
 import pytest
@@ -16,6 +18,7 @@ from harbor.memory._store.chroma import ChromaStore
 FIELDS = ["text", "more[*]"]
 WRITER = """
 import sys
+from contextlib import closing
 from langgraph.store.base import PutOp
 from harbor.memory._store.chroma import ChromaStore
 store, number = ChromaStore(sys.argv[1], fields=["text", "more[*]"]), int(sys.argv[2])
@@ -117,3 +120,26 @@ def test_index_that_a_killed_process_left_torn_is_made_anew(torn, tmp_path):
             assert (found.key, round(found.score, 3)) == (str(number), 1)
         assert all(not item.key.startswith("hidden") for item in store.search(("ann",), query="text 1", limit=50))
     ChromaStore(copy, fields=["text"]).close()
+
+
+@pytest.mark.parametrize("named", ["../victim", "{victim}", "a link", "a link inside"])
+def test_a_memory_that_somebody_sent_removes_and_writes_nothing_outside_its_folder(named, tmp_path):
+    victim, sent = tmp_path / "victim", tmp_path / "sent"
+    victim.mkdir()
+    (victim / "thesis.txt").write_text("ten years of work")
+    with ChromaStore(sent, fields=["text"]) as store:
+        store.batch([PutOp(("ann",), str(n), {"text": f"text {n}"}) for n in range(1100)])
+    (sent / "harbor.open").touch()
+    index = next(path for path in sent.iterdir() if path.is_dir())
+    if named.startswith("a link"):
+        link, target = (index, victim) if named == "a link" else (index / "header.bin", victim / "thesis.txt")
+        index.rename(tmp_path / "away") if link == index else link.unlink()
+        link.symlink_to(target)
+    else:
+        with closing(sqlite3.connect(sent / "chroma.sqlite3")) as connection, connection:
+            names = [named.format(victim=victim), index.name]
+            assert connection.execute("update segments set id = ? where id = ?", names).rowcount == 1
+    said = "it holds a link" if named.startswith("a link") else "Failed to get segments"
+    with pytest.raises(MemoryStoreError, match=said), ChromaStore(sent, fields=["text"]) as store:
+        store.batch([PutOp(("ann",), str(n), {"text": f"other {n}"}) for n in range(1100)])
+    assert {path.name: path.read_text() for path in victim.iterdir()} == {"thesis.txt": "ten years of work"}

@@ -20,7 +20,7 @@ from harbor._core.events import Event, ModelCalled
 from harbor._models.client import ModelClient, Prompt, open_chat, settings_of
 from harbor._models.prices import with_price
 from harbor._models.replay import RawCall, ReplayCache
-from harbor._runs.folder import CALLS
+from harbor._runs.folder import CALLS, drop_cut_line, read_calls
 from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill
@@ -96,6 +96,7 @@ async def judge(
         RatingError: the folder holds no key, or that judge has filled its sheet already.
         ConfigError: the model is unknown or can't be made.
         RunFolderError: the folder can't be written.
+        LogError: a line of its calls.jsonl is not a model call.
     """
     key = read_key(folder)
     given = settings or with_price(ModelSettings(use=model) if chat else settings_of(model, {}))
@@ -119,9 +120,10 @@ def _written(own: Path) -> Iterator[None]:
 
 async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClient) -> Judged:
     made: list[Event] = []
-    model.sink, model.replay = made.append, ReplayCache(calls=_recorded(own / CALLS))
     at_once = asyncio.Semaphore(AT_ONCE)
     (own / CALLS).touch(0o600)
+    model.sink, model.replay = made.append, ReplayCache(calls=read_calls(own / CALLS))
+    drop_cut_line(own / CALLS)
     with (own / CALLS).open("ab", buffering=0) as calls:
 
         def keep(call: RawCall) -> None:
@@ -137,15 +139,6 @@ async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClie
     write_sheet(own / SHEET, rows)
     called = tuple(event for event in made if isinstance(event, ModelCalled))
     return Judged(rater, own / SHEET, len(rows), called, failed)
-
-
-def _recorded(path: Path) -> list[RawCall]:
-    """Read the calls of an interrupted judge; a last line that is cut short is dropped."""
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    whole = [line for line in lines if line.endswith(b"\n")]
-    if len(whole) < len(lines):
-        path.write_bytes(b"".join(whole))
-    return [RawCall(**json.loads(line)) for line in whole]
 
 
 async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asyncio.Semaphore) -> Verdict | str:

@@ -12,7 +12,7 @@ from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError
 from harbor._models.client import settings_of
 from harbor._models.replay import RawCall
-from harbor._runs.folder import CALLS
+from harbor._runs.folder import CALLS, read_calls
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.trials import Trial
 
@@ -61,10 +61,12 @@ def _price(settings: ModelSettings, read: float, written: float) -> float:
 
 
 def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
-    """Add up what the calls that a folder of games holds have cost, in dollars."""
-    lines = (line for calls in path.rglob(CALLS) for line in calls.read_bytes().splitlines(keepends=True))
-    whole = (line for line in lines if line.endswith(b"\n"))
-    return sum(cost_of(RawCall(**json.loads(line)), models) for line in whole)
+    """Add up what the calls that a folder of games holds have cost, in dollars.
+
+    Raises:
+        LogError: a line is not a model call; it says which.
+    """
+    return sum(cost_of(call, models) for calls in path.rglob(CALLS) for call in read_calls(calls))
 
 
 class ExperimentBudget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +32,7 @@ from harbor.evaluation._running.experiment_folder import (
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
+from harbor.memory._store.embedding import check_trusted
 
 Hear = Callable[[Tally, GameRecord | None], None]
 """Hears how far the experiment has come: first where it stands, then each game that ends."""
@@ -100,13 +101,19 @@ def _check_playable(game: Trial) -> None:
 
 
 async def resume_experiment(
-    path: Path, running: Running = Running(), hear: Hear = lambda *_: None, retry_failed: bool = False
+    path: Path,
+    running: Running = Running(),
+    hear: Hear = lambda *_: None,
+    retry_failed: bool = False,
+    embeddings: Collection[str] = (),
 ) -> Results:
     """Go on with an experiment: a finished game is left as it is, a half one is replayed as far as it came.
 
-    A failed game stays failed, unless it is to be tried again.
+    A failed game stays failed, unless it is to be tried again. `embeddings` name those of the memories, needed if they
+    are models: ones that you trust.
 
     Raises:
+        MemoryStoreError: an embedding is a model that only the folder names.
         RunFolderError: no folder of an experiment, one with another design or version, or another process runs it.
         LogError: the log of a game was edited.
         ConfigError: a price is unknown.
@@ -115,6 +122,8 @@ async def resume_experiment(
     running.check()
     experiment = read_design(path)
     check_versions(path)
+    for name in {game.config.memory.embedding for game in games(experiment)}:
+        check_trusted(name, name if name in embeddings else None)
     return await _go_on(path, experiment, running, hear, retry_failed)
 
 

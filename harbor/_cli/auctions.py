@@ -24,6 +24,9 @@ Seed = Annotated[int | None, typer.Option(help="Replace the seed.")]
 Model = Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")]
 Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
 Out = Annotated[Path | None, typer.Option(help="A new folder for the run; default: runs/<utc>-<name>-<id>.")]
+Embedding = Annotated[
+    str | None, typer.Option(help="The embedding of its memories, if that is a model: one that you trust.")
+]
 
 
 def auction(
@@ -72,6 +75,7 @@ def play(
 
 def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
+    embedding: Embedding = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -84,7 +88,13 @@ def resume(
         show(_summary(done.entries), as_json, with_items=not quiet)
         return
     player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
-    run_and_show(lambda listen, people: aresume(run, listen=listen, people=people), run, as_json, quiet, player)
+    run_and_show(
+        lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding),
+        run,
+        as_json,
+        quiet,
+        player,
+    )
 
 
 def replay(

@@ -39,6 +39,9 @@ MaxCost = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
+Embeddings = Annotated[
+    list[str] | None, typer.Option(help="An embedding of its memories that is a model: one that you trust; repeatable.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Hold games that failed again.")]
 
@@ -80,6 +83,7 @@ def resume(
     address: Address = None,
     max_cost: MaxCost = None,
     retry_failed: Retry = False,
+    embedding: Embeddings = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -87,7 +91,13 @@ def resume(
     from harbor.evaluation._running.runner import Running, resume_experiment
 
     running = Running(executor, jobs, address, max_cost)
-    _conduct(lambda hear: resume_experiment(folder, running, hear, retry_failed), folder, running, as_json, quiet)
+    _conduct(
+        lambda hear: resume_experiment(folder, running, hear, retry_failed, embedding or ()),
+        folder,
+        running,
+        as_json,
+        quiet,
+    )
 
 
 def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: bool) -> None:

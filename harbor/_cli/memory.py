@@ -31,6 +31,9 @@ Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http:
 Owner = Annotated[str | None, typer.Option("--bidder", help="Only what this bidder remembers.")]
 Kind = Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")]
 Scope = Annotated[str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")]
+Trusted = Annotated[
+    str | None, typer.Option("--embedding", help="The memory's embedding, if it is a model: one that you trust.")
+]
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,17 @@ def _memory(context: typer.Context) -> None:
 
 
 @memory.command()
-def show(store: Store, bidder: Owner = None, kind: Kind = None, scope: Scope = None, as_json: Json = False) -> None:
+def show(
+    store: Store,
+    bidder: Owner = None,
+    kind: Kind = None,
+    scope: Scope = None,
+    embedding: Trusted = None,
+    as_json: Json = False,
+) -> None:
     """Show memories, those of one bidder and kind together, in the order in which they were written."""
     wanted = Wanted(bidder, kind, scope)
-    with _opened(store) as opened:
+    with _opened(store, embedding) as opened:
         _print([(record, None) for record in _chosen(opened, wanted)], as_json)
 
 
@@ -83,11 +93,12 @@ def search(
     bidder: Owner = None,
     kind: Kind = None,
     scope: Scope = None,
+    embedding: Trusted = None,
     as_json: Json = False,
 ) -> None:
     """Search memories by meaning, the nearest first."""
     wanted = Wanted(bidder, kind, scope)
-    with _opened(store) as opened:
+    with _opened(store, embedding) as opened:
         records = {(record.namespace, record.key): record for record in _chosen(opened, wanted)}
         found = [
             item
@@ -106,12 +117,13 @@ def export(
     bidder: Owner = None,
     kind: Kind = None,
     scope: Scope = None,
+    embedding: Trusted = None,
 ) -> None:
     """Write memories as JSONL, from which an equal memory can be made with import."""
     from harbor.memory._store.transfer import to_line
 
     wanted = Wanted(bidder, kind, scope)
-    with _opened(store) as opened:
+    with _opened(store, embedding) as opened:
         lines = [to_line(record) + "\n" for record in _chosen(opened, wanted)]
     if out is None:
         sys.stdout.writelines(lines)
@@ -130,16 +142,14 @@ def export(
 def import_(
     store: Store,
     file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
-    embedding: Annotated[str | None, typer.Option(help="Of a memory that is new; default: hashing.")] = None,
+    embedding: Annotated[str | None, typer.Option(help="Of a new memory (default: hashing), or as for show.")] = None,
 ) -> None:
     """Put exported memories into a store, with their times; those with the same keys are replaced."""
     from harbor.memory._store.transfer import read_lines
 
     with _text(file) as lines:
         records = list(read_lines(lines, "standard input" if file == "-" else repr(file)))
-    with _opened(store, embedding or "hashing") as opened:
-        if embedding not in (None, opened.embedding.name):
-            raise MemoryStoreError(f"{opened.place} has the embedding {opened.embedding.name!r}; drop --embedding")
+    with _opened(store, embedding, made=True) as opened:
         opened.restore(records)
     say(f"{_count(len(records))} put into {store}")
 
@@ -150,6 +160,7 @@ def forget(
     bidder: Owner = None,
     kind: Kind = None,
     scope: Scope = None,
+    embedding: Trusted = None,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
 ) -> None:
     """Delete memories, by bidder, kind or scope."""
@@ -158,7 +169,7 @@ def forget(
     wanted = Wanted(bidder, kind, scope)
     if not str(wanted):
         raise ConfigError("say what to forget: give --bidder, --kind or --scope")
-    with _opened(store) as opened:
+    with _opened(store, embedding) as opened:
         records = _chosen(opened, wanted)
         if records and not yes:
             _confirm(f"Forget {_count(len(records))} of {wanted}?")
@@ -176,12 +187,13 @@ def _confirm(question: str) -> None:
 
 
 @contextmanager
-def _opened(store: str, new: str | None = None) -> Iterator[ChromaStore]:
-    """Open a memory that is there, or make a `new` one with this embedding."""
+def _opened(store: str, embedding: str | None, made: bool = False) -> Iterator[ChromaStore]:
+    """Open a memory that is there; if there is none, it may be `made`."""
     from harbor.memory._store.chroma import ChromaStore
     from harbor.memory._store.transfer import exists, open_existing
 
-    with ChromaStore(store, embedding=new) if new and not exists(store) else open_existing(store) as opened:
+    new = made and not exists(store, embedding)
+    with ChromaStore(store, embedding=embedding or "hashing") if new else open_existing(store, embedding) as opened:
         yield opened
 
 

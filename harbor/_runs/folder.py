@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import secrets
 import shlex
@@ -135,17 +136,34 @@ class RunFolder:
         self._past = read_whole_lines(self.path / EVENTS)
         if self._past.warning:
             warnings.warn(f"log {str(self.path / EVENTS)!r}: {self._past.warning}, the rest is dropped", stacklevel=4)
-        lines = (self.path / CALLS).read_bytes().splitlines(keepends=True)
-        if lines and not lines[-1].endswith(b"\n"):
-            self._calls.truncate(sum(map(len, lines[:-1])))
-            lines.pop()
-        self.replay = ReplayCache(self._past.entries, map(self._call, range(1, 1 + len(lines)), lines))
+        self.replay = ReplayCache(self._past.entries, read_calls(self.path / CALLS))
+        drop_cut_line(self.path / CALLS)
 
-    def _call(self, number: int, line: bytes) -> RawCall:
-        try:
-            return RawCall(**json.loads(line))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise LogError(f"{str(self.path / CALLS)!r} line {number} is not a model call; restore the file") from error
+
+def read_calls(path: Path) -> list[RawCall]:
+    """Read raw model calls from a file; a last line that was cut short is passed over.
+
+    Raises:
+        LogError: a line is not a model call; it says which.
+    """
+    return [_call(path, *line) for line in enumerate(_whole_lines(path).splitlines(), start=1)]
+
+
+def drop_cut_line(path: Path) -> None:
+    """Take a last line that was cut short out of a file, so that the next one begins a line."""
+    os.truncate(path, len(_whole_lines(path)))
+
+
+def _whole_lines(path: Path) -> bytes:
+    content = path.read_bytes()
+    return content[: content.rfind(b"\n") + 1]
+
+
+def _call(path: Path, number: int, line: bytes) -> RawCall:
+    try:
+        return RawCall(**json.loads(line))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise LogError(f"{str(path)!r} line {number} is not a model call; restore the file") from error
 
 
 def read_config(path: Path) -> AuctionConfig:

@@ -15,6 +15,7 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.run import Run
 from harbor._runs.series import SeriesResult, SeriesRun
+from harbor.memory._store.embedding import check_trusted
 
 
 def resume(
@@ -23,18 +24,23 @@ def resume(
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
     people: Mapping[str, Person] | None = None,
+    embedding: str | None = None,
 ) -> Result | SeriesResult:
     """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
 
     The run is conducted anew with the recorded replies of models and words of agents and people, and each event is
     checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
+    `embedding` names that of the memories, needed if it is a model: one that you trust.
 
     Raises:
         ConfigError: a model, an agent or a person that the run was given is missing.
         RunFolderError: no folder of a run, its config was changed, or another process runs it.
+        MemoryStoreError: the embedding is a model that only the folder names, or a memory can't be opened.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
-    return finish(aresume(folder, models, agents, listen, people), "resume() can't be used", "await aresume()")
+    return finish(
+        aresume(folder, models, agents, listen, people, embedding), "resume() can't be used", "await aresume()"
+    )
 
 
 async def aresume(
@@ -43,16 +49,14 @@ async def aresume(
     agents: Mapping[str, ChatAgent] | None = None,
     listen: Listener | None = None,
     people: Mapping[str, Person] | None = None,
+    embedding: str | None = None,
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
     config, given = read_config(path), RunInputs(models or {}, agents or {}, people or {})
-    if config.series is not None:
-        series = SeriesRun(config, given)
-        with closing(RunFolder.reopen(path)) as reopened:
-            return await series.hold(reopened, listen)
-    if (done := complete(path)) is not None:
+    if config.series is None and (done := complete(path)) is not None:
         return Result(done.entries, path)
-    run = Run(config, given)
+    check_trusted(config.memory.embedding, embedding)
+    run = Run(config, given) if config.series is None else SeriesRun(config, given)
     with closing(RunFolder.reopen(path)) as reopened:
         return await run.hold(reopened, listen)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 NEIGHBOURS = 32  # Chroma's 16 lose one in twenty memories that differ in a number only
 PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
 DATABASE, LOCK, OPEN = "chroma.sqlite3", "harbor.lock", "harbor.open"
+UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 REMEDIES = {
     "not a database": "the file is damaged: restore it from a copy, or name another folder",
@@ -85,7 +86,7 @@ class Collections:
             self._look_again()
         return [shelf for namespace, shelf in self.known.items() if namespace[: len(prefix)] == prefix]
 
-    def open(self, wanted: Embedding | None) -> Embedding:
+    def open(self, wanted: Embedding | None, trusted: str | None) -> Embedding:
         """Look at what is there; refuse it if it was made with another embedding or by something else.
 
         Returns the embedding: that which is wanted, or where none is, that which the memory was made with.
@@ -100,7 +101,7 @@ class Collections:
                 raise NoMemoryError("it holds no memory yet; name another") from None
             self.client.create_collection(name, embedding_function=None, metadata=dict(mark_of(wanted)))
             return wanted
-        embedding = wanted or embedding_of(found)
+        embedding = wanted or embedding_of(found, trusted)
         check_mark(found, mark_of(embedding))
         self._look_again()
         return embedding
@@ -112,8 +113,9 @@ class Collections:
         """
         for shelf in self.known.values():
             index = self.doubted.get(str(shelf.rows.id))
-            if index and index.exists() and not (_saved(index) and shelf.sound(dimension)):
-                shutil.rmtree(index)
+            if index and not (_saved(index) and shelf.sound(dimension)):
+                with TemporaryDirectory(prefix="harbor-torn-", dir=index.parent) as torn:
+                    index.rename(Path(torn, index.name))
                 yield shelf
 
     def forget_all(self) -> None:
@@ -131,16 +133,17 @@ class Collections:
 
 
 def _indexes(folder: Path) -> dict[str, Path]:
-    """Read which collection has which index.
+    """Read which collection has which index, of those in the folder: what a file names may be anywhere.
 
     This is done before Chroma opens the database: it has an SQLite of its own, and two in one process undo each other's
     locks.
     """
+    there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
         if not connection.execute("select 1 from sqlite_master where name = 'segments'").fetchone():
             return {}
         found = connection.execute("select collection, id from segments where scope = 'VECTOR'")
-        return {collection: folder / segment for collection, segment in found}
+        return {collection: there[segment] for collection, segment in found if segment in there}
 
 
 def _saved(index: Path) -> bool:
@@ -165,7 +168,9 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
 
 
-def open_shelves(where: str | Path | None, wanted: Embedding | None) -> tuple[Collections, Embedding]:
+def open_shelves(
+    where: str | Path | None, wanted: Embedding | None, trusted: str | None
+) -> tuple[Collections, Embedding]:
     """Open the memory in this process (None), on a server (`http://host:port`) or in a folder.
 
     It is made where there is none, unless no embedding is wanted.
@@ -174,7 +179,7 @@ def open_shelves(where: str | Path | None, wanted: Embedding | None) -> tuple[Co
         if wanted is None and where is not None and not is_url(where) and not (Path(where) / DATABASE).is_file():
             raise NoMemoryError("there is no memory; name the folder of one, or of a run that remembers")
         shelves = _opener(where)(stack)
-        embedding = shelves.open(wanted)
+        embedding = shelves.open(wanted, trusted)
         shelves.closing = stack.pop_all()
         return shelves, embedding
 
@@ -223,9 +228,9 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     if not database.exists():
         _begin(folder)
     elif not database.stat().st_size:
-        raise MemoryStoreError(
-            f"{DATABASE} is empty: the file is damaged; restore it from a copy, or name another folder"
-        )
+        raise MemoryStoreError(f"{DATABASE} is empty: {REMEDIES['malformed']}")
+    if link := next((path for path in folder.rglob("*") if path.is_symlink()), None):
+        raise MemoryStoreError(f"it holds a link, {link.name!r}, which may lead out of it; put a copy in its place")
     try:
         stack.enter_context(FileLock(folder / LOCK, timeout=0))
     except Timeout:

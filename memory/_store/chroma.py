@@ -50,8 +50,8 @@ class ChromaStore(BaseStore):
 
     `where` is None (in this process, isolated from every other store), a folder (one writer) or the address of a Chroma
     server (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`; None takes that of the memory, which must be there. `fields` are the paths in a value whose texts are
-    indexed; `$` is all of it. `ttl` is LangGraph's.
+    `Embedding`; None takes that of the memory, which must be there; a model only if `trusted` names it too. `fields`
+    are the paths in a value whose texts are indexed; `$` is all of it. `ttl` is LangGraph's.
 
     In a batch, reads see what was there before it, and the last put to a key wins, as in LangGraph's own stores. A
     search by meaning finds what is indexed, nothing else. Close it, or use it as a context manager.
@@ -66,6 +66,7 @@ class ChromaStore(BaseStore):
         where: str | Path | None = None,
         *,
         embedding: Embedding | Embeddings | Embed | str | None = "hashing",
+        trusted: str | None = None,
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
@@ -74,7 +75,8 @@ class ChromaStore(BaseStore):
         self.ttl_config = ttl
         self._clock = clock
         self._swept = clock()
-        self._shelves, self.embedding = open_shelves(where, None if embedding is None else as_embedding(embedding))
+        wanted = None if embedding is None else as_embedding(embedding)
+        self._shelves, self.embedding = open_shelves(where, wanted, trusted)
         self._index = Index(self.embedding, tuple(fields))
         self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
         with ExitStack() as stack:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,6 +80,21 @@ def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
     if callable(what):
         return _measured(name, what)
     raise MemoryStoreError(f"{what!r} is no embedding; give a name, a LangChain Embeddings object or a function")
+
+
+def check_trusted(name: str, trusted: str | None) -> None:
+    """Refuse a model that a file names and whoever reads it does not: a model that somebody sent may run code.
+
+    Raises:
+        MemoryStoreError: it says how to name the model, or that another one was named.
+    """
+    if trusted not in (None, name):
+        raise MemoryStoreError(f"it has the embedding {name!r}, not {trusted!r}; drop --embedding, or name that")
+    if trusted is None and name.startswith(SENTENCE_TRANSFORMERS):
+        raise MemoryStoreError(
+            f"it has the embedding {name!r}, a model that only a file names; if you trust the model, name it yourself:"
+            f" --embedding {shlex.quote(name)}"
+        )
 
 
 def _one_by_one(embeddings: Any) -> Embed:

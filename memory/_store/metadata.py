@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harbor._core.errors import MemoryStoreError
-from harbor.memory._store.embedding import Embedding, as_embedding
+from harbor.memory._store.embedding import Embedding, as_embedding, check_trusted
 
 SCHEMA = 1
 Mark = Mapping[str, Any]
@@ -21,8 +21,9 @@ def mark_of(embedding: Embedding) -> Mark:
     return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
 
 
-def embedding_of(found: Mark) -> Embedding:
-    """Load the embedding that a memory was made with."""
+def embedding_of(found: Mark, trusted: str | None) -> Embedding:
+    """Load the embedding that a memory was made with; a model only if it is the trusted one."""
+    check_trusted(str(found["embedding"]), trusted)
     try:
         return as_embedding(found["embedding"])
     except MemoryStoreError as error:

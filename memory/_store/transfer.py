@@ -34,24 +34,24 @@ class Line(Settings):
     expires_at: AwareDatetime | None = None
 
 
-def exists(where: str) -> bool:
+def exists(where: str, trusted: str | None) -> bool:
     """Say whether there is a memory in a folder, be it that of a run, or on a server."""
     if not is_url(where):
         return (_inside(where) / DATABASE).is_file()
     try:
-        ChromaStore(where, embedding=None).close()
+        ChromaStore(where, embedding=None, trusted=trusted).close()
     except NoMemoryError:
         return False
     return True
 
 
-def open_existing(where: str) -> ChromaStore:
+def open_existing(where: str, trusted: str | None = None) -> ChromaStore:
     """Open a memory that is there, with its own embedding: a folder, the folder of a run that remembers, or a server.
 
     Raises:
-        MemoryStoreError: there is none.
+        MemoryStoreError: there is none, or its embedding is a model that is not the trusted one.
     """
-    return ChromaStore(where if is_url(where) else _inside(where), embedding=None)
+    return ChromaStore(where if is_url(where) else _inside(where), embedding=None, trusted=trusted)
 
 
 def _inside(where: str) -> Path:
