@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 
 import pytest
 from hypothesis import settings
@@ -16,3 +17,9 @@ def _frozen() -> None:
     """Keep what is loaded out of garbage collection, as Harbor's commands do: it is large, and it is here to stay."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _attentive() -> None:
+    """Let what the tests start hear Ctrl-C, also where they run in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -255,12 +255,13 @@ def test_a_reader_that_goes_away_does_not_end_the_auction(small_run):
     assert json.loads(log[-1])["type"] == "sale_closed"
 
 
-def test_an_interrupted_auction_says_where_its_log_is(tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_auction_says_where_its_log_is(tmp_path, how):
     (tmp_path / "slow.toml").write_text(SMALL + "[models.simulated.simulated]\nlatency_seconds = 30\n")
     command = [*HARBOR, "auction", "slow.toml", "--out", "run"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert "Welcome" in running.stdout.readline()
-        running.send_signal(signal.SIGINT)
+        running.send_signal(how)
         _, complaint = running.communicate()
     assert running.returncode == 130
     assert complaint == (

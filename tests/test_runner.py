@@ -76,11 +76,16 @@ def spent(folder):
     return sum(call["cost_dollars"] or 0 for call in calls(folder))
 
 
-def started(folder, *words):
+def started(folder, *words, **how):
     """Start a run of the tiny experiment in a process of its own."""
     command = [*HARBOR, "experiment", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=folder, text=True, process_group=0, **pipes)
+    return subprocess.Popen(command, cwd=folder, text=True, process_group=0, **pipes, **how)
+
+
+def deaf_to_ctrl_c():
+    """Be as a job that a script starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def when(condition, running):
@@ -467,6 +472,24 @@ def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, exec
     assert not psutil.wait_procs(workers, timeout=10)[1]
     resume(tmp_path / "run")
     assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_run_in_the_background_is_deaf_to_ctrl_c_and_ends_when_it_is_told_to(whole, tmp_path, executor):
+    words = ["run", TINY, "--out", "run", "--jobs", 1, "--executor", executor]
+    with started(tmp_path, *words, preexec_fn=deaf_to_ctrl_c) as running:
+        when(lambda: half_done(tmp_path / "run"), running)
+        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGTERM)
+        _, said = running.communicate()
+    assert running.returncode == 130, said
+    assert said.endswith("harbor: stopped; resume with: harbor experiment resume run\n")
+    before = paid(tmp_path / "run")
+    assert list((tmp_path / "run").rglob("record.json"))
+    resume(tmp_path / "run")
+    assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert set(paid(tmp_path / "run").values()) == {1}
+    assert before <= paid(tmp_path / "run")
 
 
 def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_path):

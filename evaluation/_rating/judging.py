@@ -18,6 +18,7 @@ from harbor._config.auction import ModelSettings
 from harbor._core.errors import ModelError, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
 from harbor._models.client import ModelClient, Prompt, open_chat, settings_of
+from harbor._models.connections import connected
 from harbor._models.prices import with_price
 from harbor._models.replay import RawCall, ReplayCache
 from harbor._runs.folder import CALLS, drop_cut_line, read_calls
@@ -106,7 +107,8 @@ async def judge(
     if (own / SHEET).exists():
         raise RatingError(f"{rater} has filled {str(own / SHEET)!r} already; remove it, or ask for another opinion")
     with _written(own):
-        return await _judge(key, folder, own, rater, ModelClient(rater, model, talker, given))
+        async with connected([] if chat else [(talker, given)]):
+            return await _judge(key, folder, own, rater, ModelClient(rater, model, talker, given))
 
 
 @contextmanager

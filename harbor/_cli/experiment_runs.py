@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import json
 import shlex
-import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Coroutine
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +16,7 @@ import typer
 
 from harbor._cli.choosing import Arms, Models, Named, Repeats
 from harbor._cli.output import Json, say
-from harbor._core.errors import RunFolderError
+from harbor._cli.stopping import interruptible, run_until_stopped
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
@@ -106,8 +104,9 @@ def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: b
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
     # Ray tells of dead workers on stdout, which is for the results.
-    with _interruptible(folder), redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
-        results = asyncio.run(hold(hear))
+    stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
+    with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
+        results = run_until_stopped(hold(hear))
     _tell_what_is_missing(results, folder, running)
     if as_json:
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
@@ -115,6 +114,10 @@ def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: b
         _print(results, analyse(results), folder)
     if len(results.of("finished")) < len(results.games):
         raise typer.Exit(1)
+
+
+def _resume(folder: Path) -> str:
+    return f"harbor experiment resume {shlex.quote(str(folder))}"
 
 
 def _print(results: Results, analysis: Analysis, folder: Path) -> None:
@@ -126,26 +129,8 @@ def _print(results: Results, analysis: Analysis, folder: Path) -> None:
     typer.echo(f"report: harbor report {shlex.quote(str(folder))}")
 
 
-@contextmanager
-def _interruptible(folder: Path) -> Iterator[None]:
-    """Say how an experiment goes on that was stopped: by Ctrl-C, by a signal to end, or by a full disk."""
-    remedy = f"resume with: harbor experiment resume {shlex.quote(str(folder))}"
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    except KeyboardInterrupt:
-        say(f"stopped; {remedy}" if folder.exists() else "stopped before it began")
-        raise typer.Exit(130) from None
-    except OSError as error:
-        raise RunFolderError(
-            f"experiment {str(folder)!r} can't be written ({error.strerror}); make room, then {remedy}"
-        ) from error
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> None:
-    remedy = f"harbor experiment resume {shlex.quote(str(folder))}"
+    remedy = _resume(folder)
     for record in results.of("failed"):
         say(f"failed: {record.arm} {record.condition} {record.repeat}: {record.detail}")
     if failed := results.of("failed"):

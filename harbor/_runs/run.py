@@ -23,6 +23,7 @@ from harbor._core.version import __version__
 from harbor._games.registry import build
 from harbor._house.people import Person
 from harbor._house.sale import Sale
+from harbor._models.connections import connected
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs
 from harbor._runs.items import resolve_items, resolved
@@ -134,7 +135,7 @@ class Run:
             sale = Sale(self.rules, names, log, stream(self.config.seed, "ties"))
             for event in opening_events(self.config, self.personas, self.catalog, self.players()):
                 sale.record(event)
-            async with memories(self.config, folder, store) as held:
+            async with memories(self.config, folder, store) as held, connected(self.models.values()):
                 archives = archives_of(self.config, held, f"{opened.run}-{opened.token}")
                 await Seating(self.config, self.given, self.models, sale, folder, archives).room().hold()
             return Result(tuple(log.entries), folder.path if folder else None)

@@ -1,0 +1,61 @@
+"""Stopping what a command holds: by Ctrl-C or a signal to end, so that it can be resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+
+from harbor._cli.output import say
+from harbor._core.errors import RunFolderError
+
+T = TypeVar("T")
+
+
+def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C or SIGTERM has stopped it. A job in the background may be deaf to Ctrl-C, but not to
+            SIGTERM.
+    """
+    try:
+        return asyncio.run(_until_told_to_end(work))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
+    held, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    # Cancelled by the loop: KeyboardInterrupt, raised wherever the signal comes, would tear what is being done.
+    before = signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(held.cancel))
+    try:
+        return await held
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iterator[None]:
+    """Say how to go on with what was stopped: by Ctrl-C, SIGTERM, the end of a person's input, or a full disk.
+
+    Args:
+        what: is written.
+        begun: is on disk as soon as there is something to resume.
+        resume: the command that goes on with it.
+        so_far: where to find what happened.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, EOFError):
+        say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
+        raise typer.Exit(130) from None
+    except OSError as error:
+        raise RunFolderError(
+            f"{what} can't be written ({error.strerror}); make room, then resume with: {resume}"
+        ) from error

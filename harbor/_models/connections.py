@@ -1,0 +1,47 @@
+"""The connections of hosted models: a run has its own, and closes them when it ends.
+
+LangChain shares one HTTP client among all models of OpenAI in a process, and one among those of Anthropic. Connections
+that an event loop leaves behind are dead in the next: calls over them fail, or are made and paid for twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from harbor._config.auction import ModelSettings
+
+
+@asynccontextmanager
+async def connected(models: Iterable[tuple[BaseChatModel, ModelSettings]]) -> AsyncIterator[None]:
+    """Give each hosted model that `open_chat` made connections of its own, and close them; yours are left alone."""
+    async with AsyncExitStack() as stack:
+        for chat, settings in models:
+            provider, _, _ = settings.use.partition(":")
+            if provider in _OWN:
+                stack.push_async_callback(_OWN[provider](chat).close)
+        yield
+
+
+def _own_openai(chat: Any) -> Any:
+    from openai import DefaultAsyncHttpxClient
+
+    http = DefaultAsyncHttpxClient(proxy=chat.openai_proxy)
+    chat.root_async_client = chat.root_async_client.copy(http_client=http)
+    chat.async_client = chat.root_async_client.chat.completions
+    return chat.root_async_client
+
+
+def _own_anthropic(chat: Any) -> Any:
+    from anthropic import DefaultAsyncHttpxClient
+
+    http = DefaultAsyncHttpxClient(proxy=chat.anthropic_proxy)
+    chat._async_client = chat._async_client.copy(http_client=http)  # ChatAnthropic takes no HTTP client
+    return chat._async_client
+
+
+_OWN: dict[str, Callable[[Any], Any]] = {"openai": _own_openai, "anthropic": _own_anthropic}
+"""By provider; a model of Ollama has a client of its own from the beginning."""
