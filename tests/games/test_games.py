@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -37,8 +36,8 @@ from harbor._games.session import RunSettled
 from harbor._games.water import DayClosed, Water
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
+from support.folders import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 GAMES = sorted(RULES)
 FIVE = ("Alex", "Bob", "Cindy", "David", "Eric")
 ITEMS = [Item(name=name, start=100, true_value=200) for name in ("Vase", "Lamp")]

@@ -24,8 +24,9 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import Embedding, as_embedding
+from support.folders import DATA
 
-LABELLED = tomllib.loads((Path(__file__).parent / "data" / "learnings.toml").read_text(encoding="utf-8"))["learnings"]
+LABELLED = tomllib.loads((DATA / "learnings.toml").read_text(encoding="utf-8"))["learnings"]
 HERE = ("ann", "learnings")
 
 

@@ -29,10 +29,11 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
+from support.folders import DATA
 
 CAPTURED = {"capture_output": True, "text": True, "check": False}
 HARBOR = [sys.executable, "-P", "-m", "harbor"]
-TINY = Path(__file__).parent / "data" / "tiny.toml"
+TINY = DATA / "tiny.toml"
 GAMES, ITEMS = 4, 2
 
 

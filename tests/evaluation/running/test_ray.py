@@ -10,7 +10,6 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -25,8 +24,9 @@ from harbor.evaluation._running.experiment_folder import game_path, make_folder,
 from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
+from support.folders import DATA
 
-TINY = Path(__file__).parent / "data" / "tiny.toml"
+TINY = DATA / "tiny.toml"
 HARBOR = [sys.executable, "-P", "-m", "harbor", "experiment"]
 ON_RAY = ["--executor", "ray", "--jobs", "2"]
 GAMES = 4
