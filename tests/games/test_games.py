@@ -36,6 +36,7 @@ from harbor._games.session import RunSettled
 from harbor._games.water import DayClosed, Water
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
+from support.commands import harbor
 from support.folders import ROOT
 
 GAMES = sorted(RULES)
@@ -56,11 +57,6 @@ def rules_of(config):
 
 def events_of(result):
     return [entry.event for entry in result.log]
-
-
-def harbor(*words, cwd):
-    command = [sys.executable, "-m", "harbor", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 # ---------------------------------------------------------------- one driver, one room, one log
