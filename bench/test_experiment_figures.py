@@ -15,9 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harbor import Auction
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._games.logs import read_log
-from harbor._runs.run import Auction
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._metrics.calls import calls

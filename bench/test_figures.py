@@ -18,6 +18,7 @@ from random import Random
 import psutil
 import pytest
 
+from harbor import Auction
 from harbor._config.auction import Bidder, Houses, ModelSettings, Simulated, read_settings
 from harbor._core.events import Lot
 from harbor._core.log import Log, of_type
@@ -25,7 +26,6 @@ from harbor._core.thoughts import Decided
 from harbor._games.english import English, Item
 from harbor._games.policies import MinimumRaise
 from harbor._house.sale import Sale
-from harbor._runs.run import Auction
 
 LATENCY_SECONDS = 0.1
 YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}

@@ -12,10 +12,10 @@ import psutil
 import pytest
 from langgraph.store.base import PutOp
 
+from harbor import Auction
 from harbor._config.auction import Bidder, ModelSettings, Simulated, read_settings
 from harbor._core.log import of_type
 from harbor._core.thoughts import Decided
-from harbor._runs.run import Auction
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import Embedding, as_embedding
 

@@ -10,12 +10,12 @@ from statistics import fmean, stdev
 
 import pytest
 
+from harbor import Auction
 from harbor._config.auction import Bidder, Houses, Item, MindSettings, Series, read_settings
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
-from harbor._runs.run import Auction
 from harbor._runs.series import run_series
 from harbor.evaluation._analysis.profiler import train
 from harbor.evaluation._metrics.profiling import divergence, profiling_errors

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from harbor._room.room import AuctionRoom as AuctionRoom
     from harbor._room.seats import BidderAgent as BidderAgent
     from harbor._room.seats import ask_message as ask_message
+    from harbor._runs.auction import Auction as Auction
     from harbor._runs.result import Result as Result
     from harbor._runs.resuming import aresume as aresume
     from harbor._runs.resuming import resume as resume
-    from harbor._runs.run import Auction as Auction
     from harbor._runs.series import arun_series as arun_series
     from harbor._runs.series import run_series as run_series
     from harbor._simulated.chat_model import SimulatedChat as SimulatedChat

@@ -153,10 +153,7 @@ def test_only_the_room_imports_autogen_at_work():
         "harbor._room.room",
         "harbor._room.seats",
         "harbor._runs.inputs",
-        "harbor._runs.resuming",
-        "harbor._runs.run",
-        "harbor._runs.series",
-    }  # the last four name the type of an agent that is given
+    }  # the last one looks at the type of an agent that is given
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if folder(module) in PURE])

@@ -7,9 +7,8 @@ from itertools import combinations
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError, unknown
-from harbor._games.registry import build
+from harbor._runs.resolve import resolve
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, named_places
-from harbor.personas._catalog.catalog import extended, find
 
 Cells = Mapping[tuple[str, str], AuctionConfig]
 """The settings of the first game of each arm under each condition."""
@@ -24,21 +23,13 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
     """
     for (arm, condition), config in cells.items():
         try:
-            _check_playable(config)
+            resolve(config)
         except ConfigError as error:
             raise ConfigError(
                 f"experiment {experiment.name!r}, arm {arm!r}, condition {condition!r}: {error}"
             ) from error
     _refuse_equals(experiment, cells)
     _refuse_strangers(experiment, cells)
-
-
-def _check_playable(config: AuctionConfig) -> None:
-    known = extended(config.personas)
-    for bidder in config.bidders:
-        for persona in bidder.persona:
-            find(known, persona)
-    build(config)
 
 
 def _refuse_equals(experiment: Experiment, cells: Cells) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._core.log_lines import Entry
-from harbor._runs.inputs import models_in_use
-from harbor._runs.result import Listener
-from harbor._runs.run import Auction
-from harbor._runs.series import SeriesResult, arun_series
+from harbor._runs.inputs import RunInputs, models_in_use
+from harbor._runs.result import Listener, Result
+from harbor._runs.run import start
+from harbor._runs.series import SeriesResult, prepare
 from harbor.evaluation._experiments.trial_records import GameRecord, record
 from harbor.evaluation._experiments.trials import Trial
 
@@ -33,11 +33,9 @@ def offline(config: AuctionConfig) -> AuctionConfig:
 
 
 async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence[Entry]]:
-    if config.series is not None:
-        return logs_of(await arun_series(config, listen=listen))
-    return [(await Auction.model_validate(config.model_dump()).arun(listen=listen)).log]
+    return logs_of(await start(prepare(config, RunInputs()), listen=listen))
 
 
-def logs_of(series: SeriesResult) -> list[Sequence[Entry]]:
-    """Give the log of a series, then those of its auctions."""
-    return [series.log, *(held.log for held in series.auctions)]
+def logs_of(result: Result | SeriesResult) -> list[Sequence[Entry]]:
+    """Give the log of a run; of a series, its own log and then those of its auctions."""
+    return [result.log, *(one.log for one in result.auctions)] if isinstance(result, SeriesResult) else [result.log]

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from harbor._core.errors import ConfigError, unknown
 from harbor._runs.inputs import RunInputs
-from harbor._runs.run import Run
-from harbor._runs.series import SeriesRun
+from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import GameRecord, Results
@@ -86,18 +85,10 @@ async def run_experiment(
     if running.max_cost is not None:
         check_prices(first)
     for game in first:
-        _check_playable(game)
+        prepare(game.config, RunInputs())  # what is wrong with the first of its kind is wrong with all
     async with _opened(running) as executor:
         make_folder(out, experiment)
         return await _go_on(out, experiment, running, hear, executor=executor)
-
-
-def _check_playable(game: Trial) -> None:
-    """Make what a game needs and let it go: what is wrong with the first of its kind is wrong with all."""
-    if game.config.series is not None:
-        SeriesRun(game.config, RunInputs())
-    else:
-        Run(game.config, RunInputs())
 
 
 async def resume_experiment(

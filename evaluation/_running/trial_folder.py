@@ -22,7 +22,7 @@ from harbor._core.log_lines import Entry
 from harbor._core.version import __version__
 from harbor._games.logs import read_whole_lines
 from harbor._runs.folder import CONFIG, EVENTS, complete
-from harbor._runs.items import resolved
+from harbor._runs.items import with_items
 from harbor.evaluation._experiments.trial_records import GameRecord, broken_off, record
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
@@ -114,7 +114,7 @@ def check_config(path: Path, game: Trial) -> None:
     Raises:
         RunFolderError: it names the first settings that differ, or the settings of the game can't be read.
     """
-    expected = game.config if game.config.series else resolved(game.config)
+    expected = game.config if game.config.series else with_items(game.config)
     with suppress(OSError):
         if (path / CONFIG).read_text(encoding="utf-8") == expected.model_dump_json(indent=2) + "\n":
             return

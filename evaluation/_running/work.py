@@ -15,8 +15,7 @@ from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
-from harbor._runs.run import Run
-from harbor._runs.series import SeriesRun
+from harbor._runs.series import prepare
 from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import GameRecord, record
 from harbor.evaluation._experiments.trials import Trial
@@ -110,17 +109,13 @@ async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -
         return None
 
 
-async def _hold(path: Path, config: AuctionConfig, given: RunInputs) -> Logs:
+async def _hold(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:
     clear(path)
-    if config.series is not None:
-        series = SeriesRun(config, given)
-        with closing(_folder(path, config)) as folder:
-            return logs_of(await series.hold(folder, None))
-    if (done := complete(path)) is not None:
+    if config.series is None and (done := complete(path)) is not None:
         return [done.entries]
-    run = Run(config, given)
+    run = prepare(config, inputs)
     with closing(_folder(path, run.config)) as folder:
-        return [(await run.hold(folder, None)).log]
+        return logs_of(await run.run(folder, None))
 
 
 def _folder(path: Path, config: AuctionConfig) -> RunFolder:

@@ -14,6 +14,7 @@ from harbor._cli.running import run_and_show
 from harbor._core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from harbor._config.auction import AuctionConfig, Bidder
     from harbor._core.log_lines import Entry
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.evaluation._metrics.summary import Summary
@@ -40,15 +41,7 @@ def auction(
     quiet: Quiet = False,
 ) -> None:
     """Hold an auction, or a series of them; print the standings and where the log is."""
-    from harbor._runs.folder import run_name
-    from harbor._runs.series import arun_series
-
-    chosen = override(chosen_config(config, preset), seed, model, items)
-    folder = out or Path("runs") / run_name(chosen.name)
-    if chosen.series is not None:
-        run_and_show(lambda listen, _: arun_series(chosen, folder, listen=listen), folder, as_json, quiet)
-    else:
-        run_and_show(lambda listen, _: chosen.arun(out=folder, listen=listen), folder, as_json, quiet)
+    _run(override(chosen_config(config, preset), seed, model, items), out, as_json, quiet)
 
 
 def play(
@@ -63,14 +56,32 @@ def play(
     out: Out = None,
 ) -> None:
     """Bid in an auction yourself; Ctrl-C pauses it."""
-    from harbor._runs.folder import run_name
-
     chosen, player = seat_person(chosen_config(config, preset), name)
-    chosen = override(chosen, seed, model, items)
-    folder = out or Path("runs") / run_name(chosen.name)
     if chosen.series is not None:
         raise ConfigError("a person plays one auction at a time; drop [series]")
-    run_and_show(lambda listen, people: chosen.arun(out=folder, listen=listen, people=people), folder, player=player)
+    _run(override(chosen, seed, model, items), out, player=player)
+
+
+def _run(
+    chosen: AuctionConfig,
+    out: Path | None,
+    as_json: bool = False,
+    quiet: bool = False,
+    player: Bidder | None = None,
+) -> None:
+    from harbor._runs.folder import run_name
+    from harbor._runs.inputs import RunInputs
+    from harbor._runs.run import start
+    from harbor._runs.series import prepare
+
+    folder = out or Path("runs") / run_name(chosen.name)
+    run_and_show(
+        lambda listen, people: start(prepare(chosen, RunInputs(people=people)), folder, listen),
+        folder,
+        as_json,
+        quiet,
+        player,
+    )
 
 
 def resume(

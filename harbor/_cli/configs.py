@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harbor._core.errors import ConfigError, unknown
 
 if TYPE_CHECKING:
-    from harbor._config.auction import Bidder
-    from harbor._runs.run import Auction
+    from harbor._config.auction import AuctionConfig, Bidder
 
 
-def chosen_config(config: str | None, preset: str | None) -> Auction:
+def chosen_config(config: str | None, preset: str | None) -> AuctionConfig:
     """Read what is named as an argument or with --preset; the demo without either."""
     if config is not None and preset is not None:
         raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
     return load(config or preset or "demo")
 
 
-def load(config: str) -> Auction:
+def load(config: str) -> AuctionConfig:
     """Read a preset by name, or a TOML file."""
     from importlib.resources import as_file, files
 
-    from harbor._config.auction import read_settings
-    from harbor._runs.run import Auction
+    from harbor._config.auction import AuctionConfig, read_settings
 
     presets = {
         path.name.removesuffix(".toml"): path
@@ -33,20 +32,33 @@ def load(config: str) -> Auction:
     }
     if config in presets:
         with as_file(presets[config]) as path:
-            return read_settings(path, Auction)
+            return read_settings(path, AuctionConfig)
     path = Path(config)
     if not path.exists() and path.suffix not in (".toml", ".json"):
         raise ConfigError(unknown("preset", config, presets))
-    return read_settings(path, Auction)
+    try:
+        return read_settings(path, AuctionConfig)
+    except ConfigError:
+        if _is_experiment(path):
+            raise ConfigError(f"{config!r} is an experiment; run it with: harbor experiment run {config}") from None
+        raise
 
 
-def seat_person(chosen: Auction, name: str | None) -> tuple[Auction, Bidder]:
+def _is_experiment(path: Path) -> bool:
+    import tomllib
+
+    with suppress(OSError, ValueError):
+        return "arms" in tomllib.loads(path.read_text(encoding="utf-8"))
+    return False
+
+
+def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig, Bidder]:
     """Have a person play the bidder of this name, or the one whom the config has a person play, or the first.
 
     Raises:
         ConfigError: no bidder has that name.
     """
-    from harbor._config.auction import check
+    from harbor._config.auction import AuctionConfig, check
 
     values = chosen.model_dump(exclude_unset=True)  # a person has another default for its time
     bidders = {bidder["name"]: bidder for bidder in values["bidders"]}
@@ -54,13 +66,13 @@ def seat_person(chosen: Auction, name: str | None) -> tuple[Auction, Bidder]:
     if name not in bidders:
         raise ConfigError(unknown("bidder", name, bidders))
     bidders[name] |= {"rule": None, "agent": False, "person": True}
-    seated = check(type(chosen), values, "command line")
+    seated = check(AuctionConfig, values, "command line")
     return seated, next(bidder for bidder in seated.bidders if bidder.name == name)
 
 
-def override(chosen: Auction, seed: int | None, model: str | None, items: int | None) -> Auction:
+def override(chosen: AuctionConfig, seed: int | None, model: str | None, items: int | None) -> AuctionConfig:
     """Apply the options of the command line; they are checked like the file's own settings."""
-    from harbor._config.auction import check
+    from harbor._config.auction import AuctionConfig, check
 
     values = chosen.model_dump()
     if seed is not None:
@@ -74,10 +86,10 @@ def override(chosen: Auction, seed: int | None, model: str | None, items: int | 
             values["items"] = values["items"][:items]
         else:
             raise ConfigError(f"--items {items}: the config lists {len(values['items'])} items; ask for 1 to that many")
-    return check(type(chosen), values, "command line")
+    return check(AuctionConfig, values, "command line")
 
 
-def _fewer(houses: dict[str, int | None], count: int, chosen: Auction) -> dict[str, int | None]:
+def _fewer(houses: dict[str, int | None], count: int, chosen: AuctionConfig) -> dict[str, int | None]:
     """Ask for this many houses, and for no more matched ones than fit in."""
     matched, personas = houses["matched"], {key for bidder in chosen.bidders for key in bidder.persona}
     if matched is not None and personas:

@@ -12,7 +12,7 @@ from typing import Any
 
 PUBLIC: dict[str, dict[str, str]] = {
     "harbor": {
-        "Auction": "harbor._runs.run",
+        "Auction": "harbor._runs.auction",
         "AuctionRoom": "harbor._room.room",
         "Bidder": "harbor._config.auction",
         "BidderAgent": "harbor._room.seats",

@@ -1,24 +1,33 @@
-"""What the caller of a run gives beside the settings, checked before anything is written."""
+"""What a caller gives a run beside the settings."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from autogen_agentchat.base import ChatAgent
-from langchain_core.language_models import BaseChatModel
-
-from harbor._config.auction import AuctionConfig, ModelSettings
+from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._house.people import Person
-from harbor._models.client import open_chat, settings_of
-from harbor._models.replay import CallBudget
+
+if TYPE_CHECKING:
+    from autogen_agentchat.base import ChatAgent
+    from langchain_core.language_models import BaseChatModel
+
+    from harbor._models.replay import CallBudget
 
 
-@dataclass(frozen=True)
+class Given(TypedDict, total=False):
+    """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder."""
+
+    models: Mapping[str, BaseChatModel]
+    agents: Mapping[str, ChatAgent]
+    people: Mapping[str, Person]
+
+
+@dataclass(frozen=True, slots=True)
 class RunInputs:
-    """Chat models by the name that bidders use; AutoGen agents and people by bidder; who pays for the calls."""
+    """Chat models by the name that bidders use; AutoGen agents and people by bidder; what limits the cost of calls."""
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     agents: Mapping[str, ChatAgent] = field(default_factory=dict)
@@ -26,42 +35,24 @@ class RunInputs:
     budget: CallBudget | None = None
 
     def check(self, config: AuctionConfig) -> None:
-        """Refuse what no bidder uses, and miss what a bidder needs.
+        """Refuse what no bidder uses, and what has the wrong type.
 
         Raises:
             ConfigError: it names the thing.
         """
-        _check("models", self.models, BaseChatModel, models_in_use(config))
-        _check("agents", self.agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
         _check("people", self.people, Person, [bidder.name for bidder in config.bidders if bidder.person])
-        for bidder in config.bidders:
-            if bidder.person and bidder.name not in self.people:
-                raise ConfigError(
-                    f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
-                )
-            if bidder.agent and bidder.name not in self.agents:
-                raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
-        for name in config.models.keys() - self.models.keys():
-            settings_of(name, config.models)
+        if self.models:  # the frameworks are imported only where something of theirs is given
+            from langchain_core.language_models import BaseChatModel
 
-    def open_models(self, config: AuctionConfig) -> dict[str, tuple[BaseChatModel, ModelSettings]]:
-        """Give every chat model in use, with its settings.
+            _check("models", self.models, BaseChatModel, models_in_use(config))
+        if self.agents:
+            from autogen_agentchat.base import ChatAgent
 
-        Raises:
-            ConfigError: one can't be made.
-        """
-        return {name: self._model(name, config) for name in models_in_use(config)}
-
-    def _model(self, name: str, config: AuctionConfig) -> tuple[BaseChatModel, ModelSettings]:
-        if name in self.models:
-            settings = config.models.get(name) or ModelSettings()
-            return self.models[name], settings.model_copy(update={"use": "given"})
-        settings = settings_of(name, config.models, self.models)
-        return open_chat(name, settings, config.seed), settings
+            _check("agents", self.agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
 
 
 def models_in_use(config: AuctionConfig) -> list[str]:
-    """Name the models of all bidders that have a mind."""
+    """Name the models that bidders use."""
     return list(dict.fromkeys(bidder.model for bidder in config.bidders if bidder.uses_model))
 
 

@@ -7,7 +7,7 @@ from harbor._core.errors import ConfigError
 from harbor.personas._catalog.catalog import houses
 
 
-def resolved(config: AuctionConfig) -> AuctionConfig:
+def with_items(config: AuctionConfig) -> AuctionConfig:
     """Put the items that are for sale in the settings: so they stand in the folder of a run."""
     items = resolve_items(config)
     return config.model_copy(update={"items": items}) if items else config

@@ -59,8 +59,8 @@ class Unavailable(BaseStore):
         return self.batch(ops)
 
 
-def archives_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, BidderMemory]:
-    """Give each bidder that remembers its part of the store; `auction` is the one that is held."""
+def memories_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, BidderMemory]:
+    """Give each bidder that remembers its part of the store; `auction` is the one that runs."""
     if store is None:
         return {}
     return {

@@ -1,34 +1,24 @@
-"""Resuming: a run that was interrupted is conducted anew from what it has left, and goes on where that ends."""
+"""Resuming: an interrupted run is played again from what it has left, and goes on where that ends."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Unpack
 
-from autogen_agentchat.base import ChatAgent
-from langchain_core.language_models import BaseChatModel
-
-from harbor._house.people import Person
 from harbor._runs.folder import RunFolder, complete, read_config
-from harbor._runs.inputs import RunInputs
+from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.result import Listener, Result, finish
-from harbor._runs.run import Run
-from harbor._runs.series import SeriesResult, SeriesRun
+from harbor._runs.series import SeriesResult, prepare
 from harbor.memory._store.embedding import check_trusted
 
 
 def resume(
-    folder: Path | str,
-    models: Mapping[str, BaseChatModel] | None = None,
-    agents: Mapping[str, ChatAgent] | None = None,
-    listen: Listener | None = None,
-    people: Mapping[str, Person] | None = None,
-    embedding: str | None = None,
+    folder: Path | str, listen: Listener | None = None, embedding: str | None = None, **given: Unpack[Given]
 ) -> Result | SeriesResult:
     """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
 
-    The run is conducted anew with the recorded replies of models and words of agents and people, and each event is
+    The run is played again with the recorded replies of models and words of agents and people, and each event is
     checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
     `embedding` names that of the memories, needed if it is a model: one that you trust.
 
@@ -38,25 +28,18 @@ def resume(
         MemoryStoreError: the embedding is a model that only the folder names, or a memory can't be opened.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
-    return finish(
-        aresume(folder, models, agents, listen, people, embedding), "resume() can't be used", "await aresume()"
-    )
+    return finish(aresume(folder, listen, embedding, **given), "resume() can't be used", "await aresume()")
 
 
 async def aresume(
-    folder: Path | str,
-    models: Mapping[str, BaseChatModel] | None = None,
-    agents: Mapping[str, ChatAgent] | None = None,
-    listen: Listener | None = None,
-    people: Mapping[str, Person] | None = None,
-    embedding: str | None = None,
+    folder: Path | str, listen: Listener | None = None, embedding: str | None = None, **given: Unpack[Given]
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
-    config, given = read_config(path), RunInputs(models or {}, agents or {}, people or {})
+    config, inputs = read_config(path), RunInputs(**given)
     if config.series is None and (done := complete(path)) is not None:
         return Result(done.entries, path)
     check_trusted(config.memory.embedding, embedding)
-    run = Run(config, given) if config.series is None else SeriesRun(config, given)
+    run = prepare(config, inputs)
     with closing(RunFolder.reopen(path)) as reopened:
-        return await run.hold(reopened, listen)
+        return await run.run(reopened, listen)

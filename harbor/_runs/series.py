@@ -6,14 +6,12 @@ Each auction of it is a run of its own in a folder inside, with a seed derived f
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import Unpack
 
-from autogen_agentchat.base import ChatAgent
-from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 
 from harbor._config.auction import AuctionConfig
@@ -24,12 +22,11 @@ from harbor._core.log_lines import Entry
 from harbor._core.seeding import derive, stream
 from harbor._core.thoughts import Learned
 from harbor._core.version import __version__
-from harbor._house.people import Person
 from harbor._runs.folder import MANIFEST, RunFolder, complete, run_name
-from harbor._runs.inputs import RunInputs
-from harbor._runs.memories import memories, named_memories
+from harbor._runs.inputs import Given, RunInputs
+from harbor._runs.memories import memories
 from harbor._runs.result import Listener, Result, finish
-from harbor._runs.run import Run
+from harbor._runs.run import Run, start
 from harbor.evaluation._metrics.results import ranks
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
 
@@ -50,45 +47,38 @@ class SeriesResult:
 
 
 def run_series(
-    config: AuctionConfig,
-    out: Path | str | None = None,
-    models: Mapping[str, BaseChatModel] | None = None,
-    agents: Mapping[str, ChatAgent] | None = None,
-    listen: Listener | None = None,
-    people: Mapping[str, Person] | None = None,
+    config: AuctionConfig, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
 ) -> SeriesResult:
-    """Hold the auctions of a config with `series`, one after another; the arguments are those of `Auction.run`.
+    """Run the auctions of a config with `series`, one after another; the arguments are those of `Auction.run`.
 
     Raises:
         ConfigError: a setting that is refused; nothing has been written.
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
     """
-    held = arun_series(config, out, models, agents, listen, people)
-    return finish(held, "run_series() can't be used", "await arun_series()")
+    return finish(arun_series(config, out, listen, **given), "run_series() can't be used", "await arun_series()")
 
 
 async def arun_series(
-    config: AuctionConfig,
-    out: Path | str | None = None,
-    models: Mapping[str, BaseChatModel] | None = None,
-    agents: Mapping[str, ChatAgent] | None = None,
-    listen: Listener | None = None,
-    people: Mapping[str, Person] | None = None,
+    config: AuctionConfig, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
 ) -> SeriesResult:
-    """Hold a series inside a running event loop."""
-    series = SeriesRun(config, RunInputs(models or {}, agents or {}, people or {}))
-    async with named_memories(config) as store:
-        if out is None:
-            return await series.hold(None, listen, store)
-        with closing(RunFolder.make(Path(out), config)) as folder:
-            return await series.hold(folder, listen, store)
+    """Run a series inside a running event loop."""
+    return await start(SeriesRun(config, RunInputs(**given)), None if out is None else Path(out), listen)
+
+
+def prepare(config: AuctionConfig, inputs: RunInputs) -> Run | SeriesRun:
+    """Make sure that what the settings ask for can start, be it an auction or a series of them.
+
+    Raises:
+        ConfigError: a setting that is refused.
+    """
+    return Run(config, inputs) if config.series is None else SeriesRun(config, inputs)
 
 
 class SeriesRun:
-    """A series that is held, from its beginning or from where it was interrupted."""
+    """A series, run from its beginning or from where it was interrupted."""
 
-    def __init__(self, config: AuctionConfig, given: RunInputs) -> None:
+    def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
         if config.series is None:
             raise ConfigError("the config has no series; give it [series] with a number of auctions")
         if config.rules.game != "english":
@@ -96,23 +86,25 @@ class SeriesRun:
                 f"a series is of ascending auctions, not of the game {config.rules.game!r}; drop [series]"
             )
         self.config = config
-        self.given = given
+        self.inputs = inputs
         self.series = config.series
-        self._run(1)  # what is wrong with the first auction is wrong with the series: say so before anything is written
+        self._auction(
+            1
+        )  # what is wrong with the first auction is wrong with the series: say so before anything is written
 
-    def _run(self, number: int) -> Run:
+    def _auction(self, number: int) -> Run:
         seed = derive(self.config.seed, "series", str(number)) % SEEDS
         changes: dict[str, object] = {"series": None, "seed": seed}
         if self.series.shuffled and isinstance(self.config.items, tuple):
             changes["items"] = tuple(stream(seed, "order").sample(self.config.items, len(self.config.items)))
-        return Run(self.config.model_copy(update=changes), self.given)
+        return Run(self.config.model_copy(update=changes), self.inputs)
 
-    async def hold(
+    async def run(
         self, folder: RunFolder | None, listen: Listener | None, given: BaseStore | None = None
     ) -> SeriesResult:
-        """Hold what is not yet held; each auction that is complete goes in the log of the series.
+        """Run what has not run yet; each auction that is complete goes in the log of the series.
 
-        `listen` hears the log of the series and those of the auctions that are held.
+        `listen` hears the log of the series and those of the auctions that run.
         """
         results = []
         with closing(folder.open_log() if folder else Log()) as log:
@@ -120,16 +112,21 @@ class SeriesRun:
                 log.listen(listen)
             name = folder.path.name if folder else run_name(self.config.name)
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
-            log.append(SeriesOpened(self.series.auctions, self._run(1).players()))
+            log.append(
+                SeriesOpened(
+                    self.series.auctions,
+                    self._auction(1).auction.players,
+                )
+            )
             async with memories(self.config, folder, given) as store:
                 for number in range(1, self.series.auctions + 1):
-                    run = self._run(number)
-                    results.append(await self._hold(number, run, folder, listen, store, name))
-                    log.append(_held(number, run, results[-1]))
+                    run = self._auction(number)
+                    results.append(await self._run(number, run, folder, listen, store, name))
+                    log.append(_result(number, run, results[-1]))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
 
-    async def _hold(
+    async def _run(
         self,
         number: int,
         run: Run,
@@ -140,20 +137,20 @@ class SeriesRun:
     ) -> Result:
         name = f"{series}-{number}"
         if folder is None:
-            return await run.hold(None, listen, store, name)
+            return await run.run(None, listen, store, name)
         path = folder.path / f"{number:0{len(str(self.series.auctions))}}"
         if (done := complete(path)) is not None:
             return Result(done.entries, path)
         if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
             shutil.rmtree(path)
-        with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.config)) as inner:
-            return await run.hold(inner, listen, store, name)
+        with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config)) as inner:
+            return await run.run(inner, listen, store, name)
 
 
-def _held(number: int, run: Run, result: Result) -> AuctionHeld:
+def _result(number: int, run: Run, result: Result) -> AuctionHeld:
     return AuctionHeld(
         auction=number,
-        seed=run.config.seed,
+        seed=run.auction.config.seed,
         ranks=ranks(result.standings),
         profits={row.bidder: row.profit for row in result.standings},
         learnings={learned.bidder: learned.learnings for learned in of_type(result.log, Learned)},

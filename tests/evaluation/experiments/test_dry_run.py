@@ -7,10 +7,10 @@ import socket
 
 import pytest
 
+from harbor import Auction
 from harbor._core.errors import ConfigError
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
-from harbor._runs.run import Auction
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.dry_run import dry_run

@@ -1,0 +1,52 @@
+"""An auction as users hold it in their hands: its settings, and ways to run it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Unpack
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.log_lines import Entry
+from harbor._runs.inputs import Given, RunInputs
+from harbor._runs.result import Listener, Result, finish
+
+
+class Auction(AuctionConfig):
+    """An auction that can be run: `run()`, `await arun()`, or `async for entry in stream()`.
+
+    They take `out`, a new folder for the run (None: keep it in memory), and by name: `models`, chat models of yours by
+    the name that bidders use; `agents`, AutoGen agents of yours by bidder; `people`, by bidder. `listen` is called with
+    every entry of the log as it is written.
+    """
+
+    def run(self, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]) -> Result:
+        """Run the auction.
+
+        Raises:
+            ConfigError: a setting that is refused; nothing has been written.
+            RunFolderError: the folder exists or can't be made.
+        """
+        return finish(self.arun(out, listen, **given), "run() can't be used", "await auction.arun()")
+
+    async def arun(
+        self, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
+    ) -> Result:
+        """Run the auction inside a running event loop."""
+        from harbor._runs.run import Run, start  # the frameworks come with it; settings can be read without them
+
+        return await start(Run(self, RunInputs(**given)), None if out is None else Path(out), listen)
+
+    async def stream(self, out: Path | str | None = None, **given: Unpack[Given]) -> AsyncIterator[Entry]:
+        """Run the auction and give every entry of the log as it is written."""
+        entries: asyncio.Queue[Entry | None] = asyncio.Queue()
+        running = asyncio.ensure_future(self.arun(out, entries.put_nowait, **given))
+        running.add_done_callback(lambda _: entries.put_nowait(None))
+        try:
+            while (entry := await entries.get()) is not None:
+                yield entry
+            await running
+        finally:
+            running.cancel()
+            await asyncio.wait({running})

@@ -1,0 +1,144 @@
+"""Resolving: every name that the settings use is looked up once, here; what runs an auction sees only what was found.
+
+Nothing is opened and no framework is imported, so that a mistake costs no more than reading the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from harbor._config.auction import AuctionConfig, Bidder, Item, ModelSettings, Persona
+from harbor._core.errors import ConfigError
+from harbor._core.money import to_cents
+from harbor._games.mechanism import Mechanism
+from harbor._games.registry import build
+from harbor._models.client import settings_of
+from harbor._runs.inputs import RunInputs, models_in_use
+from harbor._runs.items import with_items
+from harbor.personas._catalog import traits
+from harbor.personas._catalog.catalog import extended, find
+
+NOTHING_GIVEN = RunInputs()
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedBidder:
+    """A bidder with what its settings name.
+
+    `player` says what plays it, as the log does; `personas` holds weights by text, `estimates` dollars by item, and
+    `rivals` the weights of its rivals' personas by id, where it is told them.
+    """
+
+    settings: Bidder
+    player: str
+    personas: Mapping[str, float]
+    budget: Decimal
+    estimates: Mapping[str, Decimal]
+    rivals: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedAuction:
+    """An auction with everything looked up.
+
+    `config` holds the settings with the items in place, as the folder of a run keeps them. `catalog` holds the personas
+    that rivals are profiled over, `models` the settings of the models in use by name; `inputs` is what the caller gave.
+    """
+
+    config: AuctionConfig
+    rules: Mechanism[Any]
+    items: tuple[Item, ...]
+    bidders: tuple[ResolvedBidder, ...]
+    catalog: Mapping[str, Persona]
+    models: Mapping[str, ModelSettings]
+    inputs: RunInputs
+
+    @property
+    def remembers(self) -> bool:
+        """Whether any bidder has a use for a store."""
+        return any(bidder.settings.remembers for bidder in self.bidders)
+
+    @property
+    def players(self) -> dict[str, str]:
+        """What plays each bidder."""
+        return {bidder.settings.name: bidder.player for bidder in self.bidders}
+
+
+def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> ResolvedAuction:
+    """Look up all that the settings name, and check what the caller gave.
+
+    Raises:
+        ConfigError: something is unknown, missing, or does not belong to the game.
+    """
+    inputs.check(config)
+    config = with_items(config)
+    items = config.items if isinstance(config.items, tuple) and config.rules.game == "english" else ()
+    models = {name: _model(name, config, inputs) for name in models_in_use(config)}
+    for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
+        settings_of(name, config.models)
+    personas = extended(config.personas)
+    catalog = {key: find(personas, key) for key in config.catalog or personas}
+    bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
+    return ResolvedAuction(config, build(config), items, bidders, catalog, models, inputs)
+
+
+def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:
+    """Find the settings of a model; those of one that was given say so."""
+    if name not in inputs.models:
+        return settings_of(name, config.models, inputs.models)
+    from harbor._simulated.chat_model import SimulatedChat
+
+    use = "simulated" if isinstance(inputs.models[name], SimulatedChat) else "given"
+    return (config.models.get(name) or ModelSettings()).model_copy(update={"use": use})
+
+
+def _bidder(
+    bidder: Bidder,
+    config: AuctionConfig,
+    items: tuple[Item, ...],
+    personas: Mapping[str, Persona],
+    catalog: Mapping[str, Persona],
+    models: Mapping[str, ModelSettings],
+    inputs: RunInputs,
+) -> ResolvedBidder:
+    try:
+        texts = {find(personas, key).text: weight for key, weight in bidder.persona.items()}
+    except ConfigError as error:
+        raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
+    return ResolvedBidder(
+        settings=bidder,
+        player=_player(bidder, models, inputs),
+        personas=texts,
+        budget=bidder.budget if items else Decimal(0),  # in the other games the rules say what there is to spend
+        estimates={item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in items},
+        rivals=_told(bidder, config, catalog) if bidder.theory_of_mind == "true" else {},
+    )
+
+
+def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInputs) -> str:
+    """Say what plays a bidder: a rule, an agent, a person, or a model."""
+    if bidder.person and bidder.name not in inputs.people:
+        raise ConfigError(
+            f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
+        )
+    if bidder.agent and bidder.name not in inputs.agents:
+        raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
+    if not bidder.uses_model:
+        return bidder.rule or ("agent" if bidder.agent else "person")
+    use = models[bidder.model].use
+    return use if use == bidder.model else f"{use} ({bidder.model})"
+
+
+def _told(bidder: Bidder, config: AuctionConfig, catalog: Mapping[str, Persona]) -> dict[str, dict[str, float]]:
+    """Give the true personas of a bidder's rivals as profiles.
+
+    There is nothing true to tell about a rival that has no persona, or one that the catalog does not contain.
+    """
+    return {
+        rival.name: traits.profile(traits.truth(rival.persona, catalog))
+        for rival in config.bidders
+        if rival.name != bidder.name and rival.persona and all(key in catalog for key in rival.persona)
+    }
