@@ -44,6 +44,7 @@ def test_the_package_list_is_the_disk():
     assert SETTINGS["tool"]["setuptools"]["package-dir"] == packages_on_disk()
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_every_module_and_data_file(wheel):
     shipped = set(zipfile.ZipFile(wheel).namelist())
     for package, place in packages_on_disk().items():
@@ -52,6 +53,7 @@ def test_the_wheel_holds_every_module_and_data_file(wheel):
                 assert f"{package.replace('.', '/')}/{path.name}" in shipped
 
 
+@pytest.mark.slow
 def test_an_auction_runs_from_the_wheel(wheel, tmp_path):
     site = tmp_path / "site"
     subprocess.run(

@@ -32,6 +32,7 @@ def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_every_harbor_command_runs_in_order_and_python_reads_what_they_left(page, tmp_path):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -45,6 +46,7 @@ def test_every_harbor_command_runs_in_order_and_python_reads_what_they_left(page
             assert run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", blocks("README.md", "python"))
 def test_python_blocks_run(block, tmp_path):
     assert "Ann" in run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
@@ -60,8 +62,8 @@ def test_the_way_without_make_is_the_way_of_make():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "$(BIN)/harbor auction demo" in makefile
     assert ".venv/bin/harbor auction demo" in SHELL
-    assert "$(BIN)/pytest -n auto" in makefile
-    assert ".venv/bin/pytest -n auto" in SHELL
+    assert '$(BIN)/pytest -n auto -m "not slow"' in makefile
+    assert '.venv/bin/pytest -n auto -m "not slow"' in SHELL
 
 
 def test_every_file_that_is_linked_exists():
@@ -70,6 +72,7 @@ def test_every_file_that_is_linked_exists():
         assert all((ROOT / link).exists() for link in links)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
 def test_examples_run(example, tmp_path):
     assert run(sys.executable, "-P", str(ROOT / "examples" / example), cwd=tmp_path).stdout

@@ -84,6 +84,7 @@ def test_a_whole_sale_is_played_at_a_terminal(folder):
     assert {line["bidder"]: line["player"] for line in of(folder, "bidder_labelled")}["Ann"] == "person"
 
 
+@pytest.mark.slow
 def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("20000")
@@ -93,6 +94,7 @@ def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
     assert [line["reason"].split()[0] for line in of(folder, "bid_failed")] == ["$20,000", "$5"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_explained_and_costs_no_attempt(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("what?")
@@ -103,12 +105,14 @@ def test_what_cannot_be_read_is_explained_and_costs_no_attempt(folder):
     assert of(folder, "bid_failed") == []
 
 
+@pytest.mark.slow
 def test_text_of_others_reaches_the_terminal_escaped(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         before = person.answer("withdraw")
     assert "A fine \ufffd[31mred\ufffd house" in before
 
 
+@pytest.mark.slow
 def test_another_bidder_may_be_played_by_name(folder):
     with Terminal(folder, "play", "small.toml", "--as", "Ben", "--out", "run") as person:
         assert "Ben, your call on Lot A" in person.answer("9000")
@@ -152,12 +156,14 @@ def test_the_end_of_the_input_pauses_the_auction(folder):
     assert of(folder, "sale_closed")
 
 
+@pytest.mark.slow
 def test_answers_may_be_piped_in(folder):
     done = process("play", "small.toml", "--out", "run", cwd=folder, given="1500\nout\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert [line["winner"] for line in of(folder, "item_sold")] == ["Ann", "Ben"]
 
 
+@pytest.mark.slow
 def test_who_takes_too_long_is_told_and_has_withdrawn(folder):
     (folder / "small.toml").write_text(SMALL.replace('{name = "Ann",', '{name = "Ann", timeout_seconds = 0.2,'))
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
@@ -303,6 +309,7 @@ def other(folder, rules, *rivals):
     return Terminal(folder, "play", "other.toml", "--out", "run")
 
 
+@pytest.mark.slow
 def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(folder):
     rules = 'game = "second-price", runs = 2, reasks = 0, values = {Alex = [120, 50], Bob = [30]}'
     with other(folder, rules, "Bob") as person:
@@ -324,6 +331,7 @@ def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(f
         assert raw not in person.shown
 
 
+@pytest.mark.slow
 def test_a_number_is_not_told_as_money(folder):
     with other(folder, 'game = "beauty", runs = 1', "Bob", "Cindy") as person:
         person.answer("33.3333")
@@ -334,6 +342,7 @@ def test_a_number_is_not_told_as_money(folder):
     assert "$0" not in told
 
 
+@pytest.mark.slow
 def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folder):
     rules = 'game = "water", days = 4, supplies = [0, 0, 0, 0]'
     with other(folder, rules, "Bob") as person:

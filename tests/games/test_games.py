@@ -252,6 +252,7 @@ def test_a_broken_promise_is_named(broken, promise):
         check_rules(broken(), most_turns=50)
 
 
+@pytest.mark.slow
 def test_the_example_game_keeps_its_promises_in_under_60_lines():
     example = ROOT / "examples" / "game.py"
     assert len(example.read_text().splitlines()) < 60

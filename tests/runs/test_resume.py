@@ -474,7 +474,7 @@ def killed(command, folder, name, size, how=signal.SIGKILL):
     return running.returncode in (-how, 130)
 
 
-@pytest.mark.parametrize("share", [0.02, 0.37, 0.71, 0.95])
+@pytest.mark.parametrize("share", [0.37, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.02, 0.71, 0.95))])
 @pytest.mark.parametrize("name", ["events.jsonl", "calls.jsonl"])
 def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path, name, share):
     folder = tmp_path / "run"
@@ -486,6 +486,7 @@ def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path,
     assert paid(folder) == paid(slow / "whole")
 
 
+@pytest.mark.slow
 def test_an_auction_that_is_killed_over_and_over_comes_to_its_end(slow, tmp_path):
     folder = tmp_path / "run"
     (tmp_path / "slow.toml").write_text(SLOW)
@@ -508,7 +509,7 @@ def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
     assert paid(folder) == paid(slow / "whole")
 
 
-@pytest.mark.parametrize("limit", [12_000, 60_000])
+@pytest.mark.parametrize("limit", [12_000, pytest.param(60_000, marks=pytest.mark.slow)])
 def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, tmp_path, limit):
     folder = tmp_path / "run"
     (tmp_path / "slow.toml").write_text(SLOW)

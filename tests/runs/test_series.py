@@ -245,18 +245,23 @@ def test_the_preset_is_the_published_arena():
 @pytest.mark.parametrize(
     ("what", "nth"),
     [
-        ("SeriesOpened", 1),
-        ("BidPlaced", 2),
-        ("keep_episodes", 1),
-        ("keep_dossiers", 2),
-        ("keep_learnings", 1),
         ("keep_learnings", 4),
-        ("Learned", 3),
-        ("Remembered", 2),
         ("SaleClosed", 2),
-        ("AuctionHeld", 1),
-        ("Recalled", 4),
-        ("SeriesClosed", 1),
+        *(
+            pytest.param(what, nth, marks=pytest.mark.slow)
+            for what, nth in [
+                ("SeriesOpened", 1),
+                ("BidPlaced", 2),
+                ("keep_episodes", 1),
+                ("keep_dossiers", 2),
+                ("keep_learnings", 1),
+                ("Learned", 3),
+                ("Remembered", 2),
+                ("AuctionHeld", 1),
+                ("Recalled", 4),
+                ("SeriesClosed", 1),
+            ]
+        ),
     ],
 )
 def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(whole, tmp_path, what, nth):
@@ -268,6 +273,7 @@ def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(wh
     assert memories(tmp_path / "run") == memories(whole / "run")
 
 
+@pytest.mark.slow
 def test_a_series_that_is_killed_over_and_over_comes_to_its_end(whole, tmp_path):
     points = [("keep_episodes", 2), ("keep_learnings", 2), ("Remembered", 1), ("keep_dossiers", 1), ("AuctionHeld", 2)]
     for what, nth in points:
@@ -277,6 +283,7 @@ def test_a_series_that_is_killed_over_and_over_comes_to_its_end(whole, tmp_path)
     assert memories(tmp_path / "run") == memories(whole / "run")
 
 
+@pytest.mark.slow
 def test_a_moved_folder_resumes_with_the_same_memories(whole, tmp_path):
     kill(whole, tmp_path, "keep_dossiers", 3)
     (tmp_path / "run").rename(tmp_path / "moved")
@@ -284,6 +291,7 @@ def test_a_moved_folder_resumes_with_the_same_memories(whole, tmp_path):
     assert len(memories(tmp_path / "moved")) == len(memories(whole / "run"))
 
 
+@pytest.mark.slow
 def test_a_config_that_was_changed_is_refused(whole, tmp_path):
     kill(whole, tmp_path, "AuctionHeld", 1)
     config = tmp_path / "run" / "config.json"
@@ -325,6 +333,7 @@ def test_where_there_is_no_terminal_a_series_tells_a_line_an_auction_and_a_table
     assert quiet in done.stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_the_board_of_each_auction(whole, tmp_path):
     size = {"COLUMNS": "120", "LINES": "40"}
     text = shown_in_terminal("auction", whole / "series.toml", "--out", "run", cwd=tmp_path, TERM="xterm", **size)
@@ -333,6 +342,7 @@ def test_a_terminal_sees_the_board_of_each_auction(whole, tmp_path):
     assert "mean rank" in text
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_a_series_is_resumed(whole, tmp_path):
     text = CONFIG + "[models.simulated.simulated]\nlatency_seconds = 0.02\n"
     (tmp_path / "slow.toml").write_text(text)

@@ -21,6 +21,8 @@ from harbor.evaluation._report.figures import FIGURES
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium")
 FLAGS = [

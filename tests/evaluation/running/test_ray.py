@@ -26,6 +26,8 @@ from support.commands import HARBOR
 from support.folders import DATA
 from support.processes import when
 
+pytestmark = pytest.mark.slow
+
 TINY = DATA / "tiny.toml"
 ON_RAY = ["--executor", "ray", "--jobs", "2"]
 GAMES = 4

@@ -384,7 +384,7 @@ def test_what_would_strike_every_game_of_an_arm_is_refused_before_anything_is_wr
 # ---------------------------------------------------------------- killed, stopped, out of room
 
 
-EXECUTORS = ["asyncio", "processes"]
+EXECUTORS = ["asyncio", pytest.param("processes", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
@@ -413,6 +413,7 @@ def test_a_worker_that_is_killed_takes_no_game_along(whole, tmp_path):
     assert set(paid(tmp_path / "run").values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(tmp_path):
     (tmp_path / "slow.toml").write_text(TINY.read_text().replace("latency_seconds = 0.03", "latency_seconds = 0.2"))
     words = ["run", "slow.toml", "--out", "run", "--jobs", 1, "--repeats", 1, "--executor", "processes", "--json"]
@@ -441,9 +442,10 @@ def holders(running, folder):
     ("executor", "how", "early"),
     [
         ("asyncio", signal.SIGTERM, False),
-        ("asyncio", signal.SIGINT, False),
-        ("processes", signal.SIGINT, False),
-        ("processes", signal.SIGINT, True),
+        *(
+            pytest.param(executor, signal.SIGINT, early, marks=pytest.mark.slow)
+            for executor, early in (("asyncio", False), ("processes", False), ("processes", True))
+        ),
     ],
 )
 def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, executor, how, early):
@@ -460,6 +462,7 @@ def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, exec
     assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_run_in_the_background_is_deaf_to_ctrl_c_and_ends_when_it_is_told_to(whole, tmp_path, executor):
     words = ["run", TINY, "--out", "run", "--jobs", 1, "--executor", executor]
@@ -478,6 +481,7 @@ def test_a_run_in_the_background_is_deaf_to_ctrl_c_and_ends_when_it_is_told_to(w
     assert before <= paid(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_path):
     done = process("experiment", "run", TINY, "--out", "run", "--quiet", cwd=tmp_path, **full_disk(12_000))
     assert done.returncode == 2, done.stderr

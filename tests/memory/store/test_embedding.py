@@ -51,6 +51,7 @@ def test_hashing_finds_learnings_by_shared_words():
     assert np.mean([rank <= 5 for rank in found]) >= 2 * 5 / len(LABELLED)  # twice as often as by chance
 
 
+@pytest.mark.slow
 def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(mini_lm):
     found, lexical = ranks(mini_lm), ranks("hashing")
     print(f"MiniLM: recall@1 {np.mean([rank == 1 for rank in found]):.2f}, MRR {np.mean([1 / r for r in found]):.2f}")
@@ -155,6 +156,7 @@ def sent(mini_lm, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [["show"], ["search", "a garden"], ["export"], ["forget", "--kind", "learning", "--yes"], ["import", "-"]]
 )
@@ -169,6 +171,7 @@ class Broken(Exception):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("series", [None, {"auctions": 1}], ids=["a run", "a series"])
 def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(series, mini_lm, tmp_path):
     def crash(entry):
@@ -185,6 +188,7 @@ def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(
     assert harbor("resume", tmp_path / "run", "--embedding", mini_lm).returncode == 0
 
 
+@pytest.mark.slow
 def test_models_that_only_the_folder_of_an_experiment_names_are_not_loaded_to_resume_it(mini_lm, tmp_path):
     design = Experiment(
         name="remembering",
