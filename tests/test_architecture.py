@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from harbor._core.faces import PUBLIC
+from support.folders import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.personas"} | {
     "memory": "harbor.memory",
     "evaluation": "harbor.evaluation",

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from support.folders import ROOT
+
 PAGES = ("README.md", "EXPERIMENTS.md")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from harbor.evaluation._experiments.trial_records import GameRecord, Results
 from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._running.runner import run_experiment
+from support.commands import Done, harbor
 
 SMALL = """
 name = "small"
@@ -66,9 +65,8 @@ def small(tmp_path) -> Path:
     return path
 
 
-def power(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "harbor", "experiment", "power", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+def power(*words: object, cwd: Path) -> Done:
+    return harbor("experiment", "power", *words, cwd=cwd)
 
 
 def piloted(experiment, plain, planless):

@@ -22,8 +22,9 @@ from harbor._core.log import of_type
 from harbor._core.thoughts import Learned, Recalled
 from harbor.evaluation._metrics.series import summarise_series
 from harbor.memory._store.transfer import open_existing
+from support.commands import HARBOR, harbor
+from support.processes import shown_in_terminal
 
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
 AUCTIONS = 3
 CONFIG = """
 name = "in a row"
@@ -86,8 +87,10 @@ else:
 """
 
 
-def harbor(*words, cwd):
-    return subprocess.run([*HARBOR, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
+def kill(whole, place, what, nth):
+    """Run the series in a process that kills itself where something is done for the nth time, or resume it so."""
+    killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(place / "run"), what, str(nth)]
+    return subprocess.run(killer, cwd=place, capture_output=True, text=True, check=False)
 
 
 def plain(text):
@@ -257,8 +260,7 @@ def test_the_preset_is_the_published_arena():
     ],
 )
 def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(whole, tmp_path, what, nth):
-    killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(tmp_path / "run"), what, str(nth)]
-    killed = subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    killed = kill(whole, tmp_path, what, nth)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     result = resume(tmp_path / "run")
     assert len(result.auctions) == AUCTIONS
@@ -269,33 +271,21 @@ def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(wh
 def test_a_series_that_is_killed_over_and_over_comes_to_its_end(whole, tmp_path):
     points = [("keep_episodes", 2), ("keep_learnings", 2), ("Remembered", 1), ("keep_dossiers", 1), ("AuctionHeld", 2)]
     for what, nth in points:
-        killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(tmp_path / "run"), what, str(nth)]
-        subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+        kill(whole, tmp_path, what, nth)
     resume(tmp_path / "run")
     assert logs(tmp_path / "run") == logs(whole / "run")
     assert memories(tmp_path / "run") == memories(whole / "run")
 
 
 def test_a_moved_folder_resumes_with_the_same_memories(whole, tmp_path):
-    killer = [
-        sys.executable,
-        "-P",
-        "-c",
-        KILLER,
-        str(whole / "series.toml"),
-        str(tmp_path / "run"),
-        "keep_dossiers",
-        "3",
-    ]
-    subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    kill(whole, tmp_path, "keep_dossiers", 3)
     (tmp_path / "run").rename(tmp_path / "moved")
     resume(tmp_path / "moved")
     assert len(memories(tmp_path / "moved")) == len(memories(whole / "run"))
 
 
 def test_a_config_that_was_changed_is_refused(whole, tmp_path):
-    killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(tmp_path / "run"), "AuctionHeld", "1"]
-    subprocess.run(killer, cwd=tmp_path, capture_output=True, text=True, check=False)
+    kill(whole, tmp_path, "AuctionHeld", 1)
     config = tmp_path / "run" / "config.json"
     config.write_text(config.read_text().replace('"seed": 5', '"seed": 6'))
     with pytest.raises(HarborError, match="was changed"):
@@ -336,19 +326,8 @@ def test_where_there_is_no_terminal_a_series_tells_a_line_an_auction_and_a_table
 
 
 def test_a_terminal_sees_the_board_of_each_auction(whole, tmp_path):
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
-    command = [*HARBOR, "auction", str(whole / "series.toml"), "--out", "run"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=follower, stderr=follower, env=environment) as running:
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                shown += os.read(leader, 65536)
-            except OSError:
-                break
-        assert running.wait() == 0
-    text = shown.decode()
+    size = {"COLUMNS": "120", "LINES": "40"}
+    text = shown_in_terminal("auction", whole / "series.toml", "--out", "run", cwd=tmp_path, TERM="xterm", **size)
     assert "Auction 3 of 3. Item" in text
     assert "Auction 1 of 3: 1. " in text
     assert "mean rank" in text

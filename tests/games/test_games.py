@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -37,8 +36,9 @@ from harbor._games.session import RunSettled
 from harbor._games.water import DayClosed, Water
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
+from support.commands import harbor
+from support.folders import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 GAMES = sorted(RULES)
 FIVE = ("Alex", "Bob", "Cindy", "David", "Eric")
 ITEMS = [Item(name=name, start=100, true_value=200) for name in ("Vase", "Lamp")]
@@ -57,11 +57,6 @@ def rules_of(config):
 
 def events_of(result):
     return [entry.event for entry in result.log]
-
-
-def harbor(*words, cwd):
-    command = [sys.executable, "-m", "harbor", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 # ---------------------------------------------------------------- one driver, one room, one log

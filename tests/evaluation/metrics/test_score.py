@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +15,8 @@ from harbor._games.logs import read_log
 from harbor._runs.folder import EVENTS
 from harbor.evaluation._metrics.registry import METRICS, OPENINGS, fitting, measure
 from harbor.evaluation._metrics.score import score
+from support.commands import harbor
 
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
 ITEMS = (Item(name="Vase", start=100, true_value=300), Item(name="Urn", start=100, true_value=250))
 THINKERS = [
     Bidder("Ann", persona="urban-dwellers", theory_of_mind="inferred", strategy="on", planning="adaptive"),
@@ -55,10 +53,6 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def logs(folders):
     return {game: read_log(folder / EVENTS).entries for game, folder in folders.items()}
-
-
-def harbor(*words):
-    return subprocess.run([*HARBOR, *map(str, words)], capture_output=True, text=True, check=False)
 
 
 # ---------------------------------------------------------------- every metric, every game
@@ -101,7 +95,7 @@ def test_a_thinking_auction_gives_a_number_to_every_metric_of_its_game(logs):
 def test_every_metric_says_its_unit_and_source_or_counts_calls(name):
     said = METRICS[name].measure.__doc__
     assert "Source: " in said or METRICS[name].game == "game"
-    assert METRICS[name].says
+    assert METRICS[name].description
 
 
 @settings(max_examples=40)

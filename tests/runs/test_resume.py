@@ -26,8 +26,9 @@ from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed,
 from harbor._core.log import of_type
 from harbor._games.logs import read_log
 from harbor._runs.folder import RunFolder
+from support.commands import HARBOR, harbor, mistake, process
+from support.processes import full_disk
 
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
 SLOW = """
 name = "slow"
 seed = 11
@@ -432,15 +433,14 @@ def test_a_run_that_another_process_holds_is_refused(tmp_path):
     with closing(RunFolder.reopen(tmp_path / "run")):
         with pytest.raises(RunFolderError, match="another process"):
             RunFolder.reopen(tmp_path / "run")
-        done = subprocess.run([*HARBOR, "resume", "run"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "harbor: error: run 'run' is being run by another process; wait until it ends\n"
+        said = mistake(process("resume", "run", cwd=tmp_path))
+    assert said == "run 'run' is being run by another process; wait until it ends"
 
 
 def test_a_complete_run_is_left_as_it_is(whole):
     before = unchanged(whole)
     assert len(resume(whole).log) == len(lines(whole))
-    done = subprocess.run([*HARBOR, "resume", str(whole)], capture_output=True, text=True, check=False)
+    done = harbor("resume", whole)
     assert done.returncode == 0
     assert done.stderr.splitlines()[0] == f"harbor: run {str(whole)!r} is complete; there is nothing to resume"
     assert unchanged(whole) == before
@@ -458,7 +458,7 @@ async def test_resuming_in_a_running_loop_is_refused_with_the_remedy(whole):
 def slow(tmp_path_factory):
     folder = tmp_path_factory.mktemp("slow")
     (folder / "slow.toml").write_text(SLOW)
-    subprocess.run([*HARBOR, "auction", "slow.toml", "--out", "whole", "--quiet"], cwd=folder, check=True)
+    assert harbor("auction", "slow.toml", "--out", "whole", "--quiet", cwd=folder).returncode == 0
     return folder
 
 
@@ -481,7 +481,7 @@ def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path,
     (tmp_path / "slow.toml").write_text(SLOW)
     size = int((slow / "whole" / name).stat().st_size * share)
     assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, name, size)
-    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
     assert timeless(folder) == timeless(slow / "whole")
     assert paid(folder) == paid(slow / "whole")
 
@@ -493,7 +493,7 @@ def test_an_auction_that_is_killed_over_and_over_comes_to_its_end(slow, tmp_path
     assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, "events.jsonl", full // 5)
     for fifth in (2, 3, 4):
         assert killed(["resume", "run", "--quiet"], folder, "events.jsonl", full * fifth // 5)
-    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
     assert timeless(folder) == timeless(slow / "whole")
     assert paid(folder) == paid(slow / "whole")
 
@@ -503,7 +503,7 @@ def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
     (tmp_path / "slow.toml").write_text(SLOW)
     size = (slow / "whole" / "events.jsonl").stat().st_size // 2
     assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, "events.jsonl", size, signal.SIGINT)
-    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
     assert timeless(folder) == timeless(slow / "whole")
     assert paid(folder) == paid(slow / "whole")
 
@@ -512,20 +512,12 @@ def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
 def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, tmp_path, limit):
     folder = tmp_path / "run"
     (tmp_path / "slow.toml").write_text(SLOW)
-    done = subprocess.run(
-        [*HARBOR, "auction", "slow.toml", "--out", "run", "--quiet"],
-        cwd=tmp_path,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = process("auction", "slow.toml", "--out", "run", "--quiet", cwd=tmp_path, **full_disk(limit))
     assert done.returncode == 2, done.stderr
     assert "can't be written (File too large)" in done.stderr
     assert "harbor resume run" in done.stderr
     assert not any(line["type"] == "seat_failed" for line in map(json.loads, whole_lines(folder / "events.jsonl")))
-    subprocess.run([*HARBOR, "resume", "run", "--quiet"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
     assert timeless(folder) == timeless(slow / "whole")
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-import warnings
 
 import pytest
 
-from harbor._cli import app as cli
+from support.commands import harbor, mistake, process
 
 CONFIG = """
 items = {count = 2}
@@ -29,19 +26,10 @@ FULL = {"plan", "profile", "mirror", "predict", "strategize", "bid", "believe"}
 
 
 @pytest.fixture
-def harbor(tmp_path, monkeypatch, capsys):
-    """Give a command line in a folder with a config; it gives exit code, stdout and stderr."""
-
-    def run(*words: str) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["harbor", *words])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        return (left.value.code or 0, *capsys.readouterr())
-
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    monkeypatch.chdir(tmp_path)
+def here(tmp_path):
+    """A folder with a config."""
     (tmp_path / "sale.toml").write_text(CONFIG)
-    return run
+    return tmp_path
 
 
 def nodes(mermaid: str) -> set[str]:
@@ -54,28 +42,26 @@ def arrows(mermaid: str) -> set[tuple[str, str]]:
     return set(re.findall(r"^\t(\w+) -\.?->? ?(?:&nbsp;)?(\w+);", mermaid, re.MULTILINE))
 
 
-def test_the_graph_of_a_bidder_is_printed_as_mermaid_and_nothing_else(tmp_path):
-    (tmp_path / "sale.toml").write_text(CONFIG)
-    command = [sys.executable, "-P", "-m", "harbor", "graph", "sale.toml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+def test_the_graph_of_a_bidder_is_printed_as_mermaid_and_nothing_else(here):
+    done = process("graph", "sale.toml", cwd=here)
+    assert (done.returncode, done.stderr) == (0, "")
     assert "graph TD;" in done.stdout
     assert nodes(done.stdout) == FULL
-    assert [path.name for path in tmp_path.iterdir()] == ["sale.toml"]
+    assert [path.name for path in here.iterdir()] == ["sale.toml"]
 
 
-def test_the_first_bidder_that_has_a_graph_is_shown(harbor):
-    code, said, _ = harbor("graph", "sale.toml")
-    assert (code, nodes(said)) == (0, FULL)
+def test_the_first_bidder_that_has_a_graph_is_shown(here):
+    done = harbor("graph", "sale.toml", cwd=here)
+    assert (done.returncode, nodes(done.stdout)) == (0, FULL)
 
 
-def test_a_bidder_can_be_chosen_by_name(harbor):
-    code, said, _ = harbor("graph", "sale.toml", "--bidder", "Ben")
-    assert (code, nodes(said)) == (0, {"bid", "believe"})
+def test_a_bidder_can_be_chosen_by_name(here):
+    done = harbor("graph", "sale.toml", "--bidder", "Ben", cwd=here)
+    assert (done.returncode, nodes(done.stdout)) == (0, {"bid", "believe"})
 
 
-def test_without_a_config_the_demo_is_shown(harbor):
-    assert nodes(harbor("graph")[1]) == {"plan", "bid", "believe", "replan"}
+def test_without_a_config_the_demo_is_shown():
+    assert nodes(harbor("graph").stdout) == {"plan", "bid", "believe", "replan"}
 
 
 @pytest.mark.parametrize(
@@ -88,13 +74,13 @@ def test_without_a_config_the_demo_is_shown(harbor):
         ('strategy = "fused"', set()),
     ],
 )
-def test_what_is_switched_off_is_not_printed(harbor, tmp_path, settings, expected):
+def test_what_is_switched_off_is_not_printed(tmp_path, settings, expected):
     (tmp_path / "one.toml").write_text(f'[[bidders]]\nname = "Ann"\nplanning = "none"\n{settings}\n')
-    assert nodes(harbor("graph", "one.toml")[1]) == {"bid", "believe", *expected}
+    assert nodes(harbor("graph", "one.toml", cwd=tmp_path).stdout) == {"bid", "believe", *expected}
 
 
-def test_the_arrows_lead_from_strategy_to_bid(harbor):
-    assert ("strategize", "bid") in arrows(harbor("graph", "sale.toml")[1])
+def test_the_arrows_lead_from_strategy_to_bid(here):
+    assert ("strategize", "bid") in arrows(harbor("graph", "sale.toml", cwd=here).stdout)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +98,9 @@ def test_the_arrows_lead_from_strategy_to_bid(harbor):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_mistake_is_one_line_and_exit_code_2(harbor, tmp_path, words, said):
-    (tmp_path / "rules.toml").write_text('[[bidders]]\nname = "Rob"\nrule = "truthful"\n')
-    (tmp_path / "typo.toml").write_text('[[bidders]]\nname = "Ann"\nstrategy = "of"\n')
-    (tmp_path / "key.toml").write_text('[[bidders]]\nname = "Ann"\ntheory_of_minds = "none"\n')
-    (tmp_path / "broken.toml").write_text("bidders = = 1")
-    code, out, err = harbor("graph", *words)
-    assert (code, out) == (2, "")
-    assert len(err.splitlines()) == 1
-    assert err.startswith("harbor: error: ")
-    assert said in err
+def test_a_mistake_is_one_line_and_exit_code_2(here, words, said):
+    (here / "rules.toml").write_text('[[bidders]]\nname = "Rob"\nrule = "truthful"\n')
+    (here / "typo.toml").write_text('[[bidders]]\nname = "Ann"\nstrategy = "of"\n')
+    (here / "key.toml").write_text('[[bidders]]\nname = "Ann"\ntheory_of_minds = "none"\n')
+    (here / "broken.toml").write_text("bidders = = 1")
+    assert said in mistake(harbor("graph", *words, cwd=here))

@@ -9,8 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +19,6 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from harbor import __version__
-from harbor._cli.app import main
 from harbor.evaluation import load
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
@@ -33,6 +31,7 @@ from harbor.evaluation._report.formatting import MINUS, NOTHING
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import Cell, Column, Table
 from harbor.evaluation._running.runner import run_experiment
+from support.commands import Done, harbor
 
 SMALL = Experiment(
     name="small",
@@ -73,29 +72,8 @@ def half(folder, tmp_path_factory) -> Path:
     return path
 
 
-@dataclass
-class Done:
-    """How a command ended, and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def report(monkeypatch, capsys):
-    """Run `harbor report` in this process: starting another one takes longer than the report."""
-
-    def run(*words: str | Path) -> Done:
-        monkeypatch.setattr(sys, "argv", ["harbor", "report", *map(str, words)])
-        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back what the command line changes
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(ended.value.code, printed.out, printed.err)
-
-    return run
+def report(*words: object) -> Done:
+    return harbor("report", *words)
 
 
 def test_the_frames_hold_what_the_analysis_says(folder):
@@ -136,9 +114,9 @@ def test_loading_is_lazy():
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_files_read_back_as_the_frames(folder, tmp_path, form, report):
+def test_files_read_back_as_the_frames(folder, tmp_path, form):
     done = report(folder, "--format", form, "--out", tmp_path / "out")
-    assert (done.code, done.out.strip()) == (0, str(tmp_path / "out")), done.err
+    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "out")), done.stderr
     loaded = load(folder)
     for name in FRAMES:
         frame = getattr(loaded, name)
@@ -185,16 +163,16 @@ def number(cell: str) -> bool:
     return re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", cell) is not None
 
 
-def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path, report, monkeypatch):
+def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # what Python does where it is not installed
     done = report(folder, "--format", "parquet", "--out", tmp_path / "out")
-    assert done.code == 2
-    assert done.err == "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
+    assert done.returncode == 2
+    assert done.stderr == "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
 
 
-def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path, report):
+def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path):
     done = report(folder, "--format", "latex", "--out", tmp_path)
-    assert done.code == 0, done.err
+    assert done.returncode == 0, done.stderr
     written = {path.name: path.read_text() for path in tmp_path.glob("*.tex")}
     assert {"estimates-profit.tex", "comparisons.tex", "correlations.tex", "ratings.tex"} <= set(written)
     for text in written.values():
@@ -220,75 +198,74 @@ def test_what_a_font_of_latex_lacks_is_written_with_what_it_has():
     assert r"5 ? [1, 9] & -- \\" in text
 
 
-def test_the_report_is_written_into_the_folder(folder, report):
+def test_the_report_is_written_into_the_folder(folder):
     done = report(folder)
-    assert (done.code, done.out.strip(), done.err) == (0, str(folder / "report.html"), "")
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(folder / "report.html"), "")
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "A small experiment" in page
     assert json.loads((folder / "manifest.json").read_text())["config_digest"] in page
 
 
-def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path, report):
+def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path):
     done = report(half, "--out", tmp_path / "page.html")
-    assert done.code == 0
-    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.err
+    assert done.returncode == 0
+    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.stderr
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
 
 
-@pytest.mark.filterwarnings("default")
-def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tmp_path, report, monkeypatch):
+def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(FIGURES, "by-place", Figure("Profits by place", "", "profit", boxes, by_place=True))
     done = report(folder, "--out", tmp_path / "page.html")
-    assert (done.code, done.out.strip()) == (0, str(tmp_path / "page.html"))
+    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "page.html"))
     why = "figure 'by-place' can't be drawn: it goes by place, and values of 'profit' have none"
-    assert done.err == f"harbor: warning: {why}; choose a metric with places\n"
+    assert done.stderr == f"harbor: warning: {why}; choose a metric with places\n"
     assert "Remaining budget over items" in (tmp_path / "page.html").read_text()
 
 
-def test_a_report_on_what_another_version_began_says_so(folder, tmp_path, report):
+def test_a_report_on_what_another_version_began_says_so(folder, tmp_path):
     path = Path(shutil.copytree(folder, tmp_path / "copy"))
     manifest = json.loads((path / "manifest.json").read_text())
     (path / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
     done = report(path)
-    assert (done.code, done.out.strip()) == (0, str(path / "report.html"))
-    assert done.err == f"harbor: begun with harbor 0.0.9; this is {__version__}, which measures its games anew\n"
+    assert (done.returncode, done.stdout.strip()) == (0, str(path / "report.html"))
+    assert done.stderr == f"harbor: begun with harbor 0.0.9; this is {__version__}, which measures its games anew\n"
 
 
-def test_a_changed_design_is_refused_in_one_line(folder, tmp_path, report):
+def test_a_changed_design_is_refused_in_one_line(folder, tmp_path):
     path = tmp_path / "changed"
     shutil.copytree(folder, path)
     design = path / "experiment.json"
     design.write_text(design.read_text().replace("A small experiment", "Another"))
     done = report(path)
-    assert done.code == 2
-    assert done.err.count("\n") == 1
-    assert "was changed since the experiment began" in done.err
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "was changed since the experiment began" in done.stderr
 
 
-def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path, report):
+def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
     single = report(folder / "games/none/all/0001")
-    assert single.code == 2
+    assert single.returncode == 2
     assert re.fullmatch(
-        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor replay .*\n", single.err
+        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor replay .*\n", single.stderr
     )
     nothing = report(tmp_path)
-    assert nothing.code == 2
-    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.err)
+    assert nothing.returncode == 2
+    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.stderr)
 
 
-def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path, report):
+def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path):
     done = report(folder, "--out", tmp_path / "no" / "such.html")
-    assert done.code == 2
+    assert done.returncode == 2
     assert re.fullmatch(
-        r"harbor: error: '.*' can't be written \(No such file or directory\); name another with --out\n", done.err
+        r"harbor: error: '.*' can't be written \(No such file or directory\); name another with --out\n", done.stderr
     )
 
 
-def test_an_unknown_format_is_refused_in_one_line(folder, report):
+def test_an_unknown_format_is_refused_in_one_line(folder):
     done = report(folder, "--format", "pdf")
-    assert done.code == 2
-    assert done.err.count("\n") == 1
-    assert "'pdf'" in done.err
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "'pdf'" in done.stderr
 
 
 def test_records_in_another_order_say_the_same(folder):

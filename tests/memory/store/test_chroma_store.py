@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sqlite3
 import subprocess
-import sys
 from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 
 import chromadb
-import httpx
 import psutil
 import pytest
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
@@ -24,6 +21,7 @@ from harbor.memory._store.backend import _server
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import HASHING_DIMENSION, Embedding, as_embedding
 from harbor.testing._stores import CHECKS
+from support.processes import chroma_server
 
 HERE = ("ann", "learnings")
 HASHING = as_embedding("hashing")
@@ -47,21 +45,9 @@ def serve():
     running = []
 
     def start(folder: Path) -> tuple[str, subprocess.Popen]:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        chroma = Path(sys.executable).with_name("chroma")
-        command = [str(chroma), "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder.parent)
+        address, process = chroma_server(folder)
         running.append(process)
-        address = f"http://127.0.0.1:{port}"
-        while process.poll() is None:
-            try:
-                if httpx.get(f"{address}/api/v2/heartbeat").is_success:
-                    return address, process
-            except httpx.TransportError:
-                continue
-        raise AssertionError("the Chroma server ended at once")
+        return address, process
 
     yield start
     for process in running:

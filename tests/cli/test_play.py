@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import pty
-import select
-import signal
-import subprocess
-import sys
-from contextlib import suppress
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -32,9 +24,9 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._display.narration import news
+from support.commands import harbor, mistake, process
+from support.processes import LONG, Terminal
 
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
-LONG = 60
 SMALL = """
 name = "small"
 bidders = [
@@ -51,60 +43,6 @@ name = "Lot B"
 start = 2000
 true_value = 5000
 """
-
-
-class Terminal:
-    """A process at a terminal of its own, as a person has it."""
-
-    def __init__(self, folder: Path, *words: str):
-        self.pid, self.screen = pty.fork()
-        if self.pid == 0:
-            os.chdir(folder)
-            os.execv(sys.executable, [*HARBOR, *words])
-        self.shown = ""
-        self.read = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
-        os.close(self.screen)
-
-    def more(self) -> bool:
-        ready, _, _ = select.select([self.screen], [], [], LONG)
-        assert ready, f"nothing more after: {self.shown[-500:]}"
-        try:
-            part = os.read(self.screen, 65536)
-        except OSError:  # the process has gone
-            return False
-        self.shown += part.decode(errors="replace").replace("\r\n", "\n")
-        return bool(part)
-
-    def expect(self, text: str) -> str:
-        """Read on until a text is shown; give what was shown since the last time, up to there."""
-        while (found := self.shown.find(text, self.read)) < 0:
-            assert self.more(), f"{text!r} never came after: {self.shown[-500:]}"
-        before, self.read = self.shown[self.read : found], found + len(text)
-        return before
-
-    def type(self, keys: str) -> None:
-        os.write(self.screen, keys.encode())
-
-    def answer(self, line: str) -> str:
-        """Wait for the prompt and type a line; give what stood before the prompt."""
-        before = self.expect("\n> ")
-        self.type(line + "\n")
-        return before
-
-    def end(self) -> int:
-        while self.more():
-            pass
-        _, status = os.waitpid(self.pid, 0)
-        return os.waitstatus_to_exitcode(status)
 
 
 @pytest.fixture
@@ -209,17 +147,14 @@ def test_the_end_of_the_input_pauses_the_auction(folder):
         person.expect("resume with: harbor resume run")
         assert person.end() == 130
     assert not of(folder, "seat_failed", "sale_closed")
-    done = subprocess.run(
-        [*HARBOR, "resume", "run"], cwd=folder, input="withdraw\n", capture_output=True, text=True, check=True
-    )
+    done = process("resume", "run", cwd=folder, given="withdraw\n")
     assert "Standings" in done.stdout
     assert of(folder, "sale_closed")
 
 
 def test_answers_may_be_piped_in(folder):
-    command = [*HARBOR, "play", "small.toml", "--out", "run"]
-    done = subprocess.run(command, cwd=folder, input="1500\nout\n", capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+    done = process("play", "small.toml", "--out", "run", cwd=folder, given="1500\nout\n")
+    assert (done.returncode, done.stderr) == (0, "")
     assert [line["winner"] for line in of(folder, "item_sold")] == ["Ann", "Ben"]
 
 
@@ -249,18 +184,7 @@ def test_a_mistake_is_one_line(words, said, folder):
     (folder / "person.toml").write_text(person)
     (folder / "two.toml").write_text(person.replace("bidders = [", 'bidders = [{name = "Cho", person = true},'))
     (folder / "both.toml").write_text(SMALL.replace('rule = "minimum-raise"', 'rule = "minimum-raise", person = true'))
-    done = subprocess.run(
-        [*HARBOR, *words, "--out", "run"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
+    assert said in mistake(harbor(*words, "--out", "run", cwd=folder))
     assert not (folder / "run").exists()
 
 

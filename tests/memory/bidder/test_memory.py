@@ -5,12 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
-import subprocess
-import sys
-from pathlib import Path
 
-import httpx
 import pytest
 
 from harbor import Auction, Bidder, Item, SimulatedChat, bidder_graph, resume
@@ -25,6 +20,7 @@ from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.transfer import open_existing, to_line
+from support.processes import chroma_server
 
 ITEMS = tuple(
     Item(name=name, start=1000, true_value=2000, listing=listing)
@@ -368,23 +364,8 @@ def test_a_run_without_a_named_store_keeps_its_memories_in_its_folder(tmp_path):
 @pytest.fixture
 def server(tmp_path):
     """A real Chroma server; `server.kill()` ends it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(tmp_path / "server")]
-    process = subprocess.Popen(
-        [*command, "--host", "127.0.0.1", "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=tmp_path,
-    )
-    process.address = f"http://127.0.0.1:{port}"
-    while process.poll() is None:
-        try:
-            if httpx.get(f"{process.address}/api/v2/heartbeat").is_success:
-                break
-        except httpx.TransportError:
-            continue
+    address, process = chroma_server(tmp_path / "server")
+    process.address = address
     yield process
     process.kill()
     process.wait()
@@ -461,15 +442,8 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
     settings = {"memory": "episodes", "learning": True, "store": {"on_error": "continue"}}
     with pytest.raises(Broken):
         hold(server.address, out=tmp_path / "run", listen=listen, **settings)
-    again = ["--host", "127.0.0.1", "--port", server.address.rpartition(":")[2]]
-    command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(tmp_path / "server"), *again]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as revived:
-        while revived.poll() is None:
-            try:
-                if httpx.get(f"{server.address}/api/v2/heartbeat").is_success:
-                    break
-            except httpx.TransportError:
-                continue
+    _, revived = chroma_server(tmp_path / "server", int(server.address.rpartition(":")[2]))
+    with revived:
         log = resume(tmp_path / "run", models={"mine": Attentive(heard=[])}).log
         revived.kill()
     assert [failure.purpose for failure in of_type(log, ThoughtFailed)] == ["recall"]

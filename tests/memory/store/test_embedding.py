@@ -14,18 +14,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
-from typer.testing import CliRunner
 
 from harbor import Auction, Bidder, Item, resume, run_series
-from harbor._cli.app import app
 from harbor._core.errors import MemoryStoreError
 from harbor._core.events import ItemSold
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import Embedding, as_embedding
+from support.commands import harbor, mistake
+from support.folders import DATA
 
-LABELLED = tomllib.loads((Path(__file__).parent / "data" / "learnings.toml").read_text(encoding="utf-8"))["learnings"]
+LABELLED = tomllib.loads((DATA / "learnings.toml").read_text(encoding="utf-8"))["learnings"]
 HERE = ("ann", "learnings")
 
 
@@ -160,13 +160,9 @@ def sent(mini_lm, tmp_path_factory):
 )
 def test_a_model_that_only_a_memory_names_is_loaded_by_no_command(words, sent, mini_lm):
     command = ["memory", words[0], str(sent), *words[1:]]
-    refused = CliRunner().invoke(app, command)
-    assert isinstance(refused.exception, MemoryStoreError)
-    assert re.search(REFUSED, str(refused.exception))
-    assert "\n" not in str(refused.exception)
-    assert CliRunner().invoke(app, [*command, "--embedding", mini_lm]).exit_code == 0
-    other = CliRunner().invoke(app, [*command, "--embedding", "hashing"])
-    assert "not 'hashing'; drop --embedding" in str(other.exception)
+    assert re.search(REFUSED, mistake(harbor(*command)))
+    assert harbor(*command, "--embedding", mini_lm).returncode == 0
+    assert "not 'hashing'; drop --embedding" in mistake(harbor(*command, "--embedding", "hashing"))
 
 
 class Broken(Exception):
@@ -184,9 +180,9 @@ def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(
         run_series(own, tmp_path / "run", listen=crash) if series else own.run(tmp_path / "run", listen=crash)
     with pytest.raises(MemoryStoreError, match=REFUSED):
         resume(tmp_path / "run")
-    said = CliRunner().invoke(app, ["resume", str(tmp_path / "run"), "--embedding", "hashing"])
-    assert "not 'hashing'; drop --embedding" in str(said.exception)
-    assert CliRunner().invoke(app, ["resume", str(tmp_path / "run"), "--embedding", mini_lm]).exit_code == 0
+    said = mistake(harbor("resume", tmp_path / "run", "--embedding", "hashing"))
+    assert "not 'hashing'; drop --embedding" in said
+    assert harbor("resume", tmp_path / "run", "--embedding", mini_lm).returncode == 0
 
 
 def test_models_that_only_the_folder_of_an_experiment_names_are_not_loaded_to_resume_it(mini_lm, tmp_path):

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
-import sys
-import threading
 from collections import Counter
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -18,9 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from filelock import FileLock
-from typer.testing import CliRunner
 
-from harbor._cli.app import app
 from harbor._config.auction import read_settings
 from harbor._core.errors import ConfigError, HarborError, LogError, RunFolderError
 from harbor.evaluation._analysis.findings import analyse
@@ -29,10 +24,11 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
+from support.commands import HARBOR, harbor, mistake, process
+from support.folders import DATA
+from support.processes import full_disk, when
 
-CAPTURED = {"capture_output": True, "text": True, "check": False}
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
-TINY = Path(__file__).parent / "data" / "tiny.toml"
+TINY = DATA / "tiny.toml"
 GAMES, ITEMS = 4, 2
 
 
@@ -88,15 +84,6 @@ def deaf_to_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def when(condition, running):
-    """Wait for something to be so while a process runs, and give it."""
-    nap = threading.Event()
-    while not (found := condition()):
-        assert running.poll() is None, running.communicate()
-        nap.wait(0.01)
-    return found
-
-
 def half_done(folder):
     """Say whether a game is finished, and another one is being held."""
     finished = {path.parent for path in folder.rglob("record.json")}
@@ -142,8 +129,7 @@ def test_games_side_by_side_give_the_results_of_games_one_by_one(whole, tmp_path
 def test_every_game_is_a_run_of_its_own(whole):
     found = sorted(str(path.parent.relative_to(whole / "games")) for path in whole.rglob("events.jsonl"))
     assert found == ["adaptive/all/0001", "adaptive/all/0002", "none/all/0001", "none/all/0002"]
-    done = subprocess.run([*HARBOR, "replay", str(whole / "games" / found[0])], capture_output=True, check=False)
-    assert done.returncode == 0
+    assert harbor("replay", whole / "games" / found[0]).returncode == 0
 
 
 def test_a_finished_experiment_is_left_as_it_is(begun):
@@ -493,16 +479,7 @@ def test_a_run_in_the_background_is_deaf_to_ctrl_c_and_ends_when_it_is_told_to(w
 
 
 def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_path):
-    words = [*HARBOR, "experiment", "run", str(TINY), "--out", "run", "--quiet"]
-    done = subprocess.run(
-        words,
-        cwd=tmp_path,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000)),
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = process("experiment", "run", TINY, "--out", "run", "--quiet", cwd=tmp_path, **full_disk(12_000))
     assert done.returncode == 2, done.stderr
     [error] = [line for line in done.stderr.splitlines() if "stands in" not in line]
     assert "can't be written (File too large)" in error
@@ -567,8 +544,8 @@ def test_a_limit_is_refused_where_the_price_of_a_model_is_unknown(tmp_path):
 
 def shown(*words, code=0):
     """What a command prints on stdout and stderr, and that it ends with this code."""
-    done = CliRunner().invoke(app, ["experiment", *map(str, words)])
-    assert done.exit_code == code, done.output
+    done = harbor("experiment", *words)
+    assert done.returncode == code, done.stderr
     return done.stdout, done.stderr
 
 
@@ -608,10 +585,7 @@ def test_json_of_a_run_holds_all_that_the_analysis_says(here):
 
 @pytest.mark.parametrize("wrong", [("--jobs", 0), ("--executor", "rya"), ("--max-cost", "nan"), ("--max-cost", 0)])
 def test_a_refusal_comes_before_anything_is_said_of_the_design(here, wrong):
-    done = subprocess.run([*HARBOR, "experiment", "run", TINY, *map(str, wrong)], **CAPTURED)
-    assert done.returncode == 2
-    [line] = done.stderr.splitlines()
-    assert line.startswith("harbor: error: ")
+    mistake(harbor("experiment", "run", TINY, *wrong))
 
 
 def test_complaints_about_the_file_of_an_experiment_call_it_one(here):

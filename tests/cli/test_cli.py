@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
+from support.commands import HARBOR, harbor, mistake, process
+from support.processes import shown_in_terminal
+
 SMALL = """
 name = "small"
 seed = 5
@@ -25,21 +25,12 @@ name = "Ben"
 """
 
 
-def harbor(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*HARBOR, *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False)
-
-
-def mistake(*words: object, cwd: Path) -> str:
-    """Make a mistake; give its one line, without the name of the program."""
+def mistaken(*words: object, cwd: Path) -> str:
+    """Make a mistake that leaves nothing behind; give its one line."""
     before = sorted(cwd.rglob("*"))
-    done = harbor(*words, cwd=cwd)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("harbor: error: ")
+    said = mistake(harbor(*words, cwd=cwd))
     assert sorted(cwd.rglob("*")) == before, "nothing half-written"
-    return lines[0]
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -91,23 +82,7 @@ def test_quiet_prints_the_standings_only(small_run):
 
 
 def test_in_a_terminal_there_is_a_live_board(small_run):
-    leader, follower = pty.openpty()
-    command = [*HARBOR, "auction", "small.toml"]
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    with subprocess.Popen(command, cwd=small_run, stdout=follower, stderr=follower, env=environment) as running:
-        os.close(follower)
-        shown = b""
-        while True:
-            try:
-                part = os.read(leader, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
-        assert running.wait() == 0
-    os.close(leader)
-    text = shown.decode()
+    text = shown_in_terminal("auction", "small.toml", cwd=small_run, TERM="xterm-256color")
     assert "budget left" in text
     assert "Item 2 of 2" in text
     assert "\x1b[" in text
@@ -122,8 +97,8 @@ def test_overrides_reach_the_run(small_run):
 
 def test_equal_seeds_give_equal_results(small_run):
     first, second = (
-        json.loads(harbor("auction", "small.toml", "--json", cwd=small_run).stdout) | {"run": "", "seconds": 0}
-        for _ in range(2)
+        json.loads(run("auction", "small.toml", "--json", cwd=small_run).stdout) | {"run": "", "seconds": 0}
+        for run in (harbor, process)  # which hashes otherwise
     )
     assert first == second
 
@@ -153,7 +128,7 @@ def test_the_catalog_is_listed(tmp_path):
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line(words, said, tmp_path):
-    assert said in mistake(*words, cwd=tmp_path)
+    assert said in mistaken(*words, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -178,16 +153,16 @@ def test_a_mistake_on_the_command_line_is_one_line(words, said, tmp_path):
 def test_a_mistake_in_a_config_is_one_line(old, new, said, tmp_path):
     assert old in SMALL
     (tmp_path / "bad.toml").write_text(SMALL.replace(old, new))
-    assert said in mistake("auction", "bad.toml", "--out", "run", cwd=tmp_path)
+    assert said in mistaken("auction", "bad.toml", "--out", "run", cwd=tmp_path)
 
 
 def test_an_output_folder_that_exists_is_left_alone(small_run):
-    assert "exists" in mistake("auction", "small.toml", "--out", "run", cwd=small_run)
+    assert "exists" in mistaken("auction", "small.toml", "--out", "run", cwd=small_run)
 
 
 def test_an_output_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    assert "can't be made" in mistake("auction", "demo", "--out", "file/run", cwd=tmp_path)
+    assert "can't be made" in mistaken("auction", "demo", "--out", "file/run", cwd=tmp_path)
 
 
 def test_a_true_value_below_the_start_is_warned_of_and_allowed(tmp_path):
@@ -203,13 +178,13 @@ def test_a_true_value_below_the_start_is_warned_of_and_allowed(tmp_path):
 def test_a_log_that_was_edited_is_refused(small_run, tmp_path):
     text = (small_run / "run" / "events.jsonl").read_text()
     (tmp_path / "events.jsonl").write_text(text.replace('"bidder":"Ann"', '"bidder":"Eve"', 1))
-    assert "was edited" in mistake("replay", ".", cwd=tmp_path)
+    assert "was edited" in mistaken("replay", ".", cwd=tmp_path)
 
 
 def test_a_log_of_a_newer_schema_is_refused(small_run, tmp_path):
     text = (small_run / "run" / "events.jsonl").read_text()
     (tmp_path / "events.jsonl").write_text(text.replace('"schema":1', '"schema":99', 1))
-    assert "upgrade Harbor" in mistake("replay", ".", cwd=tmp_path)
+    assert "upgrade Harbor" in mistaken("replay", ".", cwd=tmp_path)
 
 
 def test_a_log_cut_in_the_middle_of_a_line_is_replayed_up_to_there(small_run, tmp_path):
@@ -271,14 +246,8 @@ def test_an_interrupted_auction_says_where_its_log_is(tmp_path, how):
 
 def test_a_name_that_the_output_cannot_show_is_written_otherwise(tmp_path):
     (tmp_path / "accent.toml").write_text(SMALL.replace('"Ben"', '"Zoë"'), encoding="utf-8")
-    done = subprocess.run(
-        [*HARBOR, "auction", "accent.toml", "--quiet"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = process("auction", "accent.toml", "--quiet", cwd=tmp_path, env=ascii_only)
     assert done.returncode == 0
     assert "Zo\\xeb" in done.stdout
 

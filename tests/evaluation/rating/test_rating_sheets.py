@@ -6,9 +6,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
-import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -16,13 +13,13 @@ import pytest
 from scipy import stats
 
 from harbor import Auction, Bidder, Item
-from harbor._cli import app as cli
 from harbor._core.errors import RatingError, RunFolderError
 from harbor.evaluation._rating.merging import merge
 from harbor.evaluation._rating.rating_results import agreements, scores
 from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.sheets import draw, read_key, write_sheets
 from harbor.evaluation._rating.sources import Rateable, rateables
+from support.commands import harbor, mistake
 
 CRITERIA = [criterion.id for criterion in rubric().criteria]
 
@@ -294,31 +291,17 @@ def test_a_folder_without_key_or_sheets_is_refused(ratings, tmp_path):
 # ---------------------------------------------------------------- the commands
 
 
-@pytest.fixture
-def harbor(monkeypatch, capsys):
-    """Give the command line; it gives exit code, stdout and stderr."""
-
-    def run(*words: object) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["harbor", "rate", *map(str, words)])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        return (left.value.code or 0, *capsys.readouterr())
-
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    return run
-
-
-def test_sheets_judge_and_merge_work_together_from_the_command_line(experiment, tmp_path, harbor):
+def test_sheets_judge_and_merge_work_together_from_the_command_line(experiment, tmp_path):
     folder = tmp_path / "ratings"
-    code, out, err = harbor("sheets", experiment, "--out", folder, "--records", 4, "--raters", 2)
-    assert (code, err) == (0, "")
-    assert "4 records for 2 raters" in out
-    judged = json.loads(harbor("judge", folder, "--model", "simulated", "--json")[1])
+    drawn = harbor("rate", "sheets", experiment, "--out", folder, "--records", 4, "--raters", 2)
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert "4 records for 2 raters" in drawn.stdout
+    judged = json.loads(harbor("rate", "judge", folder, "--model", "simulated", "--json").stdout)
     assert (judged["records"], judged["failed"], judged["cost_dollars"]) == (4, {}, 0)
     fill(sheet(folder, 1), "3")
-    _, out, err = harbor("merge", folder, "--json")
-    found = json.loads(out)
-    assert err == "harbor: missing: rater-2 has rated nothing\n"
+    merged = harbor("rate", "merge", folder, "--json")
+    found = json.loads(merged.stdout)
+    assert merged.stderr == "harbor: missing: rater-2 has rated nothing\n"
     assert found["simulated"]
     assert {one["source"] for one in found["criteria"]} == {"people", "judge:simulated"}
     assert {one["source"] for one in found["agreement"]} == {"people", "judge:simulated", "all"}
@@ -326,21 +309,20 @@ def test_sheets_judge_and_merge_work_together_from_the_command_line(experiment, 
     assert found["published"]["groups"][0]["mean"]["long_term_planning"] == 3.88
 
 
-def test_what_is_merged_is_told_beside_the_published_ratings(ratings, harbor):
+def test_what_is_merged_is_told_beside_the_published_ratings(ratings):
     fill(sheet(ratings, 1), "3")
-    code, out, _ = harbor("merge", ratings)
-    assert code == 0
-    assert "Simulated results" in out
-    assert "gpt-4-32k" in out
-    assert out.count("no record was rated by two raters") == 1
-    assert re.search(r"\d+ scores, \d+ not filled in yet", out)
+    done = harbor("rate", "merge", ratings)
+    assert done.returncode == 0
+    assert "Simulated results" in done.stdout
+    assert "gpt-4-32k" in done.stdout
+    assert done.stdout.count("no record was rated by two raters") == 1
+    assert re.search(r"\d+ scores, \d+ not filled in yet", done.stdout)
 
 
 def test_a_judge_may_draw_its_own_records(experiment, tmp_path):
     words = ["judge", experiment, "--model", "simulated", "--out", tmp_path / "judged", "--records", 2]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "harbor", "rate", *map(str, words)], capture_output=True, text=True, check=True
-    )
+    done = harbor("rate", *words)
+    assert done.returncode == 0, done.stderr
     assert "judge:simulated rated 2 records in 2 calls" in done.stdout
     assert "simulated judge" in done.stdout
 
@@ -356,9 +338,6 @@ def test_a_judge_may_draw_its_own_records(experiment, tmp_path):
         (["merge", "EXPERIMENT"], "holds no key.json"),
     ],
 )
-def test_a_mistake_is_one_line(words, complaint, ratings, experiment, harbor):
+def test_a_mistake_is_one_line(words, complaint, ratings, experiment):
     places = {"RATINGS": ratings, "EXPERIMENT": experiment}
-    code, out, err = harbor(*(places.get(word, word) for word in words))
-    assert (code, out) == (2, "")
-    assert complaint in err
-    assert err.count("\n") == 1
+    assert complaint in mistake(harbor("rate", *(places.get(word, word) for word in words)))

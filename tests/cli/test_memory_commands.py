@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from harbor import Auction, Bidder, Item
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.transfer import open_existing, to_line
-
-HARBOR = [sys.executable, "-P", "-m", "harbor"]
-
-
-def harbor(*words, cwd, given=None):
-    return subprocess.run(
-        [*HARBOR, "memory", *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False, input=given
-    )
+from support.commands import harbor
 
 
-def mistake(*words, cwd, given=None):
-    done = harbor(*words, cwd=cwd, given=given)
+def command(*words, cwd, given=""):
+    return harbor("memory", *words, cwd=cwd, given=given)
+
+
+def mistaken(*words, cwd, given=""):
+    done = command(*words, cwd=cwd, given=given)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     *asked, line = done.stderr.splitlines()
@@ -31,7 +26,7 @@ def mistake(*words, cwd, given=None):
 
 
 def found(*words, cwd):
-    done = harbor(*words, "--json", cwd=cwd)
+    done = command(*words, "--json", cwd=cwd)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["memories"]
 
@@ -61,7 +56,7 @@ def copy(run, tmp_path):
 
 
 def test_show_is_a_table_of_all(run):
-    shown = harbor("show", "run", cwd=run)
+    shown = command("show", "run", cwd=run)
     assert shown.returncode == 0, shown.stderr
     for word in ("Ann [b]", "Ben", "learning", "episode", "dossier", "carried-over", "Lot A", "Memories"):
         assert word in shown.stdout
@@ -89,7 +84,7 @@ def test_show_and_export_keep_to_bidder_kind_and_scope(run, words, bidder, kind,
         and kind in (None, memory["namespace"][2])
     ]
     assert sorted(row["key"] for row in found("show", "run", *words, cwd=run)) == sorted(key for _, key in expected)
-    assert sorted(harbor("export", "run", *words, cwd=run).stdout.splitlines()) == [line for line, _ in expected]
+    assert sorted(command("export", "run", *words, cwd=run).stdout.splitlines()) == [line for line, _ in expected]
 
 
 def test_search_gives_the_nearest_first(run):
@@ -97,22 +92,22 @@ def test_search_gives_the_nearest_first(run):
     assert rows[0]["value"]["item"] == "Lot B"
     assert len(rows) == 2
     assert rows[0]["score"] >= rows[1]["score"] > 0
-    assert "near" in harbor("search", "run", "Lot B", cwd=run).stdout
+    assert "near" in command("search", "run", "Lot B", cwd=run).stdout
 
 
 def test_export_imports_to_an_equal_store(run, tmp_path):
     out = tmp_path / "memories.jsonl"
-    assert harbor("export", "run", "--out", out, cwd=run).returncode == 0
-    assert harbor("import", tmp_path / "new", out, cwd=run).returncode == 0
+    assert command("export", "run", "--out", out, cwd=run).returncode == 0
+    assert command("import", tmp_path / "new", out, cwd=run).returncode == 0
     assert lines(tmp_path / "new") == lines(run / "run") == sorted(out.read_text().splitlines())
     asked = ["Lot A in the first half", "-k", 4]
     assert found("search", tmp_path / "new", *asked, cwd=run) == found("search", "run", *asked, cwd=run)
 
 
 def test_import_reads_standard_input_and_twice_is_once(run, tmp_path):
-    text = harbor("export", "run", cwd=run).stdout
+    text = command("export", "run", cwd=run).stdout
     for _ in range(2):
-        assert harbor("import", "new", "-", cwd=tmp_path, given=text).returncode == 0
+        assert command("import", "new", "-", cwd=tmp_path, given=text).returncode == 0
     assert lines(tmp_path / "new") == lines(run / "run")
 
 
@@ -125,9 +120,9 @@ def test_what_any_app_keeps_is_shown_exported_and_imported_too(tmp_path):
         store.put(("anyone",), "hidden", {"text": "indexed nowhere"}, index=False)
         store.put(("anyone",), "mortal", {"text": "for a while"}, ttl=5.5)
         kept = store.records()
-    assert "anyone/deep/er/still" in harbor("show", "app", cwd=tmp_path).stdout
-    assert harbor("export", "app", "--out", "x.jsonl", cwd=tmp_path).returncode == 0
-    assert harbor("import", "new", "x.jsonl", cwd=tmp_path).returncode == 0
+    assert "anyone/deep/er/still" in command("show", "app", cwd=tmp_path).stdout
+    assert command("export", "app", "--out", "x.jsonl", cwd=tmp_path).returncode == 0
+    assert command("import", "new", "x.jsonl", cwd=tmp_path).returncode == 0
     with open_existing(str(tmp_path / "new")) as store:
         again = store.records()
         assert sorted(map(to_line, again)) == sorted(map(to_line, kept))
@@ -137,7 +132,7 @@ def test_what_any_app_keeps_is_shown_exported_and_imported_too(tmp_path):
 
 def test_forget_deletes_what_is_named_and_nothing_else(copy):
     before = lines(copy / "copy")
-    done = harbor("forget", "copy", "--bidder", "Ben", "--kind", "episode", "--yes", cwd=copy)
+    done = command("forget", "copy", "--bidder", "Ben", "--kind", "episode", "--yes", cwd=copy)
     assert (done.returncode, done.stderr) == (0, "harbor: 2 memories forgotten\n")
     gone = [line for line in before if json.loads(line)["value"]["bidder"] == "Ben" and '"episode"' in line]
     assert len(gone) == 2
@@ -146,7 +141,7 @@ def test_forget_deletes_what_is_named_and_nothing_else(copy):
 
 @pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 2), ("", 2)])
 def test_forget_asks_first(copy, answer, left):
-    harbor("forget", "copy", "--bidder", "Ben", "--kind", "episode", cwd=copy, given=answer)
+    command("forget", "copy", "--bidder", "Ben", "--kind", "episode", cwd=copy, given=answer)
     assert len(found("show", "copy", "--bidder", "Ben", "--kind", "episode", cwd=copy)) == left
 
 
@@ -175,7 +170,7 @@ def test_forget_asks_first(copy, answer, left):
 def test_a_mistake_is_one_line_and_changes_nothing(copy, words, said):
     (copy / "notes.txt").write_text("hello\n")
     before = lines(copy / "copy")
-    assert said in mistake(*words, cwd=copy, given="")
+    assert said in mistaken(*words, cwd=copy, given="")
     assert lines(copy / "copy") == before
     assert sorted(path.name for path in copy.iterdir()) == ["copy", "notes.txt"]
 
@@ -199,7 +194,7 @@ def test_a_mistake_is_one_line_and_changes_nothing(copy, words, said):
 def test_a_line_that_is_no_memory_is_named_and_nothing_is_imported(copy, spoil):
     good = lines(copy / "copy")[0]
     bad = json.dumps({**json.loads(good), "key": "other", **spoil})
-    said = mistake("import", "new", "-", cwd=copy, given=f"{good}\n{bad}\n")
+    said = mistaken("import", "new", "-", cwd=copy, given=f"{good}\n{bad}\n")
     assert "line 2" in said
     assert not (copy / "new").exists()
 
@@ -207,19 +202,20 @@ def test_a_line_that_is_no_memory_is_named_and_nothing_is_imported(copy, spoil):
 def test_a_memory_whose_embedding_cannot_be_named_says_so(tmp_path):
     with ChromaStore(tmp_path / "own", embedding=lambda texts: [[1.0, 0.5] for _ in texts]) as store:
         store.put(("a",), "b", {"text": "c"})
-    said = mistake("show", "own", cwd=tmp_path)
+    said = mistaken("show", "own", cwd=tmp_path)
     assert "it was made with embedding" in said
     assert "can't be had" in said
 
 
 def test_a_memory_that_is_in_use_says_so(run):
     with ChromaStore(run / "run" / "memory", fields=("text",)):
-        assert "another process or store is writing there" in mistake("show", "run", cwd=run)
+        assert "another process or store is writing there" in mistaken("show", "run", cwd=run)
 
 
 @pytest.mark.parametrize(("frozen", "nodes"), [("false", {"recall", "learn", "remember"}), ("true", {"recall"})])
 def test_the_graph_that_is_shown_has_what_the_memory_leaves_in(tmp_path, frozen, nodes):
     bidder = '[[bidders]]\nname = "Ann"\nmemory = "list"\nlearning = true\n'
     (tmp_path / "sale.toml").write_text(f"[memory]\nfrozen = {frozen}\n{bidder}")
-    shown = subprocess.run([*HARBOR, "graph", "sale.toml"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = harbor("graph", "sale.toml", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
     assert {name for name in ("recall", "learn", "remember") if f"{name}({name})" in shown.stdout} == nodes

@@ -6,11 +6,8 @@ import asyncio
 import json
 import signal
 import subprocess
-import sys
-import threading
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -25,9 +22,11 @@ from harbor.evaluation._running.experiment_folder import game_path, make_folder,
 from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
+from support.commands import HARBOR
+from support.folders import DATA
+from support.processes import when
 
-TINY = Path(__file__).parent / "data" / "tiny.toml"
-HARBOR = [sys.executable, "-P", "-m", "harbor", "experiment"]
+TINY = DATA / "tiny.toml"
 ON_RAY = ["--executor", "ray", "--jobs", "2"]
 GAMES = 4
 
@@ -40,16 +39,8 @@ def whole(tmp_path_factory):
 
 
 def started(folder, *words):
-    command = [*HARBOR, *map(str, words)]
+    command = [*HARBOR, "experiment", *map(str, words)]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def when(condition, running):
-    nap = threading.Event()
-    while not (found := condition()):
-        assert running.poll() is None, running.communicate()
-        nap.wait(0.01)
-    return found
 
 
 def at_work(running):

@@ -1,0 +1,8 @@
+"""Where things are in this checkout, and what a run has left in its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"

@@ -1,0 +1,128 @@
+"""Processes that are watched, killed or served by, and terminals in which they run."""
+
+from __future__ import annotations
+
+import os
+import pty
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+from support.commands import HARBOR
+
+T = TypeVar("T")
+LONG = 60
+
+
+def when(condition: Callable[[], T], running: subprocess.Popen[str]) -> T:
+    """Wait for something to be so while a process runs, and give it."""
+    nap = threading.Event()
+    while not (found := condition()):
+        assert running.poll() is None, running.communicate()
+        nap.wait(0.01)
+    return found
+
+
+def full_disk(size: int) -> dict[str, Any]:
+    """How to start a process that can't write a file of more bytes."""
+    return {
+        "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+        "env": {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    }
+
+
+def shown_in_terminal(*words: object, cwd: Path, **environment: str) -> str:
+    """Run a command at a terminal; give all that it shows."""
+    leader, follower = pty.openpty()
+    command, variables = [*HARBOR, *map(str, words)], {**os.environ, **environment}
+    shown = b""
+    with subprocess.Popen(command, cwd=cwd, stdout=follower, stderr=follower, env=variables) as running:
+        os.close(follower)
+        with suppress(OSError):  # the process has gone
+            while part := os.read(leader, 65536):
+                shown += part
+        assert running.wait() == 0
+    os.close(leader)
+    return shown.decode()
+
+
+def chroma_server(folder: Path, port: int | None = None) -> tuple[str, subprocess.Popen[bytes]]:
+    """Start a real Chroma server on a folder; it answers at the address when this returns."""
+    if port is None:
+        with closing(socket.socket()) as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+    chroma = str(Path(sys.executable).with_name("chroma"))
+    command = [chroma, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder.parent)
+    address, nap = f"http://127.0.0.1:{port}", threading.Event()
+    while running.poll() is None:
+        with suppress(httpx.TransportError):
+            if httpx.get(f"{address}/api/v2/heartbeat").is_success:
+                return address, running
+        nap.wait(0.01)
+    raise AssertionError(f"the Chroma server ended at once, with exit code {running.returncode}")
+
+
+class Terminal:
+    """A process at a terminal of its own, as a person has it."""
+
+    def __init__(self, folder: Path, *words: str):
+        self.pid, self.screen = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execv(sys.executable, [*HARBOR, *words])
+        self.shown = ""
+        self.read = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        os.close(self.screen)
+
+    def more(self) -> bool:
+        ready, _, _ = select.select([self.screen], [], [], LONG)
+        assert ready, f"nothing more after: {self.shown[-500:]}"
+        try:
+            part = os.read(self.screen, 65536)
+        except OSError:  # the process has gone
+            return False
+        self.shown += part.decode(errors="replace").replace("\r\n", "\n")
+        return bool(part)
+
+    def expect(self, text: str) -> str:
+        """Read on until a text is shown; give what was shown since the last time, up to there."""
+        while (found := self.shown.find(text, self.read)) < 0:
+            assert self.more(), f"{text!r} never came after: {self.shown[-500:]}"
+        before, self.read = self.shown[self.read : found], found + len(text)
+        return before
+
+    def type(self, keys: str) -> None:
+        os.write(self.screen, keys.encode())
+
+    def answer(self, line: str) -> str:
+        """Wait for the prompt and type a line; give what stood before the prompt."""
+        before = self.expect("\n> ")
+        self.type(line + "\n")
+        return before
+
+    def end(self) -> int:
+        while self.more():
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
