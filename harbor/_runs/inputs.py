@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._core.errors import ConfigError
 from harbor._house.people import Person
-from harbor._models.client import open_chat, settings_of
+from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import CallBudget
 
 
