@@ -24,12 +24,11 @@ from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import RawCall, ReplayCache
 from harbor._runs.folder import CALLS, drop_cut_line, read_calls
 from harbor.evaluation._rating.rubric import rubric
-from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
+from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Text
 
 PROMPTS = "harbor.evaluation._rating.prompts"
-JUDGE = "judge"
 AT_ONCE = 8
 """How many transcripts are rated at the same time."""
 
