@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from harbor._config.auction import check
 from harbor._core.errors import ConfigError, unknown
-from harbor._models.client import settings_of
 from harbor._models.prices import price_of
+from harbor._models.providers import settings_of
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.design import Experiment, ModelPrice, Published, with_models
 from harbor.evaluation._experiments.trials import games

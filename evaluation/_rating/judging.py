@@ -17,18 +17,18 @@ from pydantic import BaseModel, BeforeValidator, Field
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ModelError, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
-from harbor._models.client import ModelClient, Prompt, open_chat, settings_of
+from harbor._models.client import ModelClient, Prompt
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
+from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import RawCall, ReplayCache
 from harbor._runs.folder import CALLS, drop_cut_line, read_calls
 from harbor.evaluation._rating.rubric import rubric
-from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
+from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Text
 
 PROMPTS = "harbor.evaluation._rating.prompts"
-JUDGE = "judge"
 AT_ONCE = 8
 """How many transcripts are rated at the same time."""
 

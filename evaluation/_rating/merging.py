@@ -10,9 +10,8 @@ from pathlib import Path
 
 from harbor._core.errors import RatingError, unknown
 from harbor._core.parsing import printable
-from harbor.evaluation._rating.judging import JUDGE
 from harbor.evaluation._rating.rubric import LEVELS, Criterion, rubric
-from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, SHEETS, Key, Record, columns, read_key
+from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, SHEETS, Key, Record, columns, read_key
 
 PEOPLE = "people"
 

@@ -12,16 +12,23 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from harbor._core.errors import RatingError, RunFolderError
+from harbor._core.layout import KEY, check_ratings
 from harbor._core.seeding import stream
 from harbor._core.settings import Settings, read_settings
 from harbor.evaluation._rating.rubric import rubric
-from harbor.evaluation._rating.sources import Rateable
 from harbor.evaluation._rating.transcript import ME
 
-KEY, SHEET, TRANSCRIPTS, SHEETS, JUDGES = "key.json", "sheet.csv", "transcripts", "sheets", "judges"
+if TYPE_CHECKING:
+    from harbor.evaluation._rating.sources import Rateable
+
+SHEET, TRANSCRIPTS, SHEETS, JUDGES = "sheet.csv", "transcripts", "sheets", "judges"
 NOT_RATED = "n/a"
+JUDGE = "judge"
+"""How the name of a rater begins that is a model."""
+
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 """Of the ids of records: letters only, as a spreadsheet would take some digits for a number, and no vowels."""
 
@@ -185,9 +192,8 @@ def read_key(folder: Path) -> Key:
     """Read the key of a folder of ratings.
 
     Raises:
-        RatingError: it holds none.
+        RatingError: it contains none.
         ConfigError: the key was changed into something that is none.
     """
-    if not (folder / KEY).is_file():
-        raise RatingError(f"{str(folder)!r} holds no {KEY}; give a folder that harbor rate sheets has made")
+    check_ratings(folder)
     return read_settings(folder / KEY, Key)

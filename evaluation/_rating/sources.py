@@ -6,18 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harbor._core.errors import RatingError, RunFolderError
+from harbor._core.errors import RatingError
 from harbor._core.events import Answered, BidderLabelled
+from harbor._core.layout import EVENTS, GAMES, logs_in
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided
 from harbor._games.logs import read_log
-from harbor._runs.folder import EVENTS
 from harbor.evaluation._metrics.series import is_series
 from harbor.evaluation._rating.transcript import Transcript, transcript
-
-GAMES = "games"
-"""The folder in that of an experiment, in which its games stand as ``arm/condition/repeat``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +43,16 @@ def rateables(folders: Iterable[Path]) -> list[Rateable]:
 
     Raises:
         RatingError: there is nothing to rate.
-        RunFolderError: a folder holds no run.
+        RunFolderError: a folder contains no run.
         LogError: a log can't be read.
     """
     wanted = list(folders)
-    logs = {log.resolve(): (folder, log) for folder in wanted for log in _logs(folder)}  # a run may be given twice
+    logs = {log.resolve(): (folder, log) for folder in wanted for log in logs_in(folder)}  # a run may be given twice
     found = [one for place in logs.values() for one in _bidders(*place)]
     if not found:
         raise RatingError(
             f"nothing to rate in {', '.join(map(repr, map(str, wanted)))}; give finished runs with models"
         )
-    return found
-
-
-def _logs(folder: Path) -> list[Path]:
-    found = sorted(folder.rglob(EVENTS))
-    if not found:
-        raise RunFolderError(f"{str(folder)!r} holds no run; give the folder of a run or of an experiment")
     return found
 
 

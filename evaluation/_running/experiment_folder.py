@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from harbor._config.auction import check
 from harbor._core.errors import RunFolderError
+from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
@@ -28,7 +29,6 @@ from harbor.evaluation._experiments.trials import Trial, games
 from harbor.evaluation._running.differences import differences
 from harbor.evaluation._running.trial_folder import read_game, write_whole
 
-DESIGN, MANIFEST, RESULTS, GAMES = "experiment.json", "manifest.json", "results.json", "games"
 _LOCK = ".lock"
 _RECORDS = TypeAdapter(tuple[GameRecord, ...])
 
@@ -90,7 +90,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         begun_with: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
         begun_with["config_digest"], begun_with["experiment"], begun_with["harbor"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{str(path)!r} holds no experiment ({DESIGN}, {MANIFEST}); give its folder") from error
+        raise no_experiment(path) from error
     return begun_with
 
 

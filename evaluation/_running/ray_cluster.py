@@ -23,8 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harbor._core.errors import ConfigError, HarborError, RunFolderError
+from harbor._core.layout import CALLS, EVENTS
 from harbor._core.version import __version__
-from harbor._runs.folder import CALLS, EVENTS
 from harbor.evaluation._running.experiment_folder import game_path, read_manifest
 from harbor.evaluation._running.trial_folder import write_whole
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost

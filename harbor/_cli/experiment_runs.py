@@ -17,6 +17,7 @@ import typer
 from harbor._cli.choosing import Arms, Models, Named, Repeats
 from harbor._cli.output import Json, say
 from harbor._cli.stopping import interruptible, run_until_stopped
+from harbor._core.layout import check_experiment
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
@@ -59,15 +60,17 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Hold all games of an experiment, measure them, and print the means; Ctrl-C leaves a folder to resume."""
+    from harbor.evaluation._experiments.library import experiment as read
+
+    design = read(name)  # before the frameworks are imported
     from harbor._runs.folder import run_name
     from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.design import standing_in
-    from harbor.evaluation._experiments.library import experiment as read
     from harbor.evaluation._running.runner import Running, run_experiment
 
     running = Running(executor, jobs, address, max_cost)
     running.check()  # before anything is said
-    design = chosen(read(name), model or (), arm or (), repeats, seed)
+    design = chosen(design, model or (), arm or (), repeats, seed)
     for words in standing_in(design):
         say(f"stands in: {words}")
     folder = out or Path("runs") / run_name(design.name)
@@ -86,6 +89,7 @@ def resume(
     quiet: Quiet = False,
 ) -> None:
     """Go on with an experiment that was interrupted; no finished game is held and no recorded call paid again."""
+    check_experiment(folder)
     from harbor.evaluation._running.runner import Running, resume_experiment
 
     running = Running(executor, jobs, address, max_cost)

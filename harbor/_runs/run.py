@@ -17,8 +17,8 @@ from harbor._core.log import Log, of_type
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._house.sale import Sale
-from harbor._models.client import open_chat
 from harbor._models.connections import connected
+from harbor._models.providers import open_chat
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs
 from harbor._runs.memories import memories, memories_of, named_memories

@@ -420,7 +420,7 @@ def test_a_line_of_the_calls_that_is_no_call_is_refused(tmp_path):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    refused(tmp_path, RunFolderError, "holds no run")
+    refused(tmp_path, RunFolderError, "contains no run")
 
 
 def test_a_run_that_another_process_holds_is_refused(tmp_path):

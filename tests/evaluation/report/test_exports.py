@@ -250,7 +250,7 @@ def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
     )
     nothing = report(tmp_path)
     assert nothing.returncode == 2
-    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.stderr)
+    assert re.fullmatch(r"harbor: error: '.*' contains no experiment .*\n", nothing.stderr)
 
 
 def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path):

@@ -353,7 +353,7 @@ def test_a_folder_that_exists_is_refused_and_left_as_it_is(begun):
 
 def test_no_experiment_is_refused(tmp_path, whole):
     for folder in (tmp_path, whole / "games" / "none" / "all" / "0001"):
-        with pytest.raises(RunFolderError, match="holds no experiment"):
+        with pytest.raises(RunFolderError, match="contains no experiment"):
             resume(folder)
 
 
