@@ -347,7 +347,7 @@ def test_a_need_above_any_supply_is_warned_of_and_never_served():
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"residents": {}}, "rules.residents: must hold at least one"),
+        ({"residents": {}}, "rules.residents: must contain at least one"),
         ({"residents": {"Zed": {"need": 1, "salary": 1}}}, "bidder 'Alex' is no resident; give rules.residents.Alex"),
         ({"supply": [9, 4]}, "rules.supply: runs from 9 down to 4; put the lower bound first"),
         ({"supply": "scarce"}, "rules.supply 'scarce': is no supply; choose low, medium or high"),
@@ -355,7 +355,7 @@ def test_a_need_above_any_supply_is_warned_of_and_never_served():
         ({"days": 0}, "rules.days 0"),
         ({"residents": {"Alex": {"need": 0, "salary": 5}}}, "rules.residents.Alex.need 0"),
         ({"residents": {"Alex": {"need": 1, "salary": -5}}}, "rules.residents.Alex.salary -5"),
-        ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules.dais)"),
+        ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules)"),
     ],
 )
 def test_a_setting_that_makes_no_game_is_refused_by_name(settings, line):

@@ -7,11 +7,11 @@ import unicodedata
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from harbor._config.rules import AnyRules
 from harbor._config.rules import EnglishRules as EnglishRules
-from harbor._core.settings import Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
+from harbor._core.settings import TAG, Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
 
@@ -70,6 +70,17 @@ class Houses(Settings):
 
     count: int = Field(10, ge=1)
     matched: int | None = Field(None, ge=0)
+
+
+def _kind_of_items(items: Any) -> str:
+    return f"{TAG}{'list' if isinstance(items, list | tuple) else 'sample'}"
+
+
+Items = Annotated[
+    Annotated[tuple[Item, ...], Field(min_length=1), Tag(f"{TAG}list")] | Annotated[Houses, Tag(f"{TAG}sample")],
+    Discriminator(_kind_of_items),
+]
+"""What is for sale: a list of items, or a sample of the catalog's houses."""
 
 
 class Simulated(Settings):
@@ -225,7 +236,7 @@ class AuctionConfig(Settings):
 
     name: Name = "auction"
     seed: int = Field(0, ge=0)
-    items: Annotated[tuple[Item, ...], Field(min_length=1)] | Houses = Houses()
+    items: Items = Houses()
     bidders: tuple[Bidder, ...] = Field(min_length=1)
     personas: tuple[Persona, ...] = ()
     catalog: tuple[str, ...] | None = None
