@@ -27,7 +27,7 @@ Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), NUMBER_
 Claim = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON]
 """An amount in dollars that somebody said; it may be wrong, and finer than a cent."""
 
-Price = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
+PositiveMoney = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
 """A positive amount in dollars: a budget, a starting price, a true value."""
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.money import NUMBER_IN_JSON, Price
+from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -46,7 +46,7 @@ def _decimal(amount: Any) -> Any:
 
 
 Name = Annotated[str, BeforeValidator(_speakable), Field(max_length=80)]
-Dollars = Annotated[Price, BeforeValidator(_decimal)]
+Dollars = Annotated[PositiveMoney, BeforeValidator(_decimal)]
 Number = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON, BeforeValidator(_decimal)]
 Share = Annotated[Number, Field(gt=0, le=1)]
 Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -21,9 +21,9 @@ from harbor._games.session import (
     RunClosed,
     RunLabelled,
     RunSettled,
+    RunState,
     Session,
     SessionOpened,
-    State,
     amount_of,
     name_of,
 )
@@ -91,11 +91,11 @@ class Beauty(Session):
         """Tell nobody anything: all is known."""
         return []
 
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a number."""
         return Ask(bidder, name_of(state.run), 1, Decimal(0), self.bound, unit="number")
 
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Award the prize."""
         item = name_of(state.run)
         picks = {name: amount_of(actions[name]) for name in self.bidders}

@@ -29,14 +29,14 @@ from harbor._core.events import (
 from harbor._core.money import CENT, DOLLAR, to_cents
 
 
-class Item(NamedTuple):
+class ValuedLot(NamedTuple):
     """An item as the rules know it: its public lot and its hidden true value in dollars."""
 
     lot: Lot
     true_value: Decimal
 
 
-class State(NamedTuple):
+class EnglishState(NamedTuple):
     """Where the auction stands.
 
     `number` is the index of the item under the hammer: -1 before the doors open, the number of items at the end.
@@ -70,15 +70,15 @@ class English:
         options: least raise, lowering of unsold items, what is revealed.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[ValuedLot, ...]
     budgets: Mapping[str, Decimal]
     options: EnglishRules = EnglishRules()
 
-    def start(self) -> State:
+    def start(self) -> EnglishState:
         """Give the state before the doors open."""
-        return State(number=-1, budgets=dict(self.budgets))
+        return EnglishState(number=-1, budgets=dict(self.budgets))
 
-    def asks(self, state: State) -> Sequence[Ask]:
+    def asks(self, state: EnglishState) -> Sequence[Ask]:
         """Ask everyone who has not withdrawn from the item and does not lead; all of them can pay the least bid."""
         minimum = state.minimum
         return [
@@ -87,7 +87,7 @@ class English:
             if bidder != state.leader
         ]
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         """Close a round: bids and withdrawals, the leader, then the hammer and the next item if it is time."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
@@ -95,7 +95,7 @@ class English:
             return [opened, *self._open_next(state)]
         return list(self._close_round(state, actions, rng))
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
         match event:
             case BidPlaced():  # by far the commonest, so it comes first; the round's close says who leads
@@ -103,25 +103,25 @@ class English:
             case BidderWithdrew(bidder=bidder):
                 number, budgets, item, start, increment, lowered, held, active, leader, price = state
                 active = tuple([name for name in active if name != bidder])
-                return State(number, budgets, item, start, increment, lowered, held, active, leader, price)
+                return EnglishState(number, budgets, item, start, increment, lowered, held, active, leader, price)
             case RoundClosed(leader=leader, price=price):
                 number, budgets, item, start, increment, lowered, held, active, _, _ = state
-                return State(number, budgets, item, start, increment, lowered, held + 1, active, leader, price)
+                return EnglishState(number, budgets, item, start, increment, lowered, held + 1, active, leader, price)
             case ItemOpened(item=item, start=start, increment=increment):
                 everyone = tuple(self.budgets)
-                return State(state.number + 1, state.budgets, item, start, increment, 0, 1, everyone)
+                return EnglishState(state.number + 1, state.budgets, item, start, increment, 0, 1, everyone)
             case PriceLowered(item=item, start=start, increment=increment):
                 everyone = tuple(self.budgets)
-                return State(state.number, state.budgets, item, start, increment, state.lowered + 1, 1, everyone)
+                return EnglishState(state.number, state.budgets, item, start, increment, state.lowered + 1, 1, everyone)
             case ItemSold(winner=winner, price=price):
                 budgets = {**state.budgets, winner: state.budgets[winner] - price}
-                return State(state.number, budgets)
+                return EnglishState(state.number, budgets)
             case ItemUnsold():
-                return State(state.number, state.budgets)
+                return EnglishState(state.number, state.budgets)
             case _:
                 return state
 
-    def _close_round(self, state: State, actions: Mapping[str, Action], rng: Random) -> Iterator[Event]:
+    def _close_round(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> Iterator[Event]:
         bids: dict[str, Decimal] = {}
         staying = []
         for bidder in state.active:
@@ -147,7 +147,7 @@ class English:
         if len(broke) == len(rivals):  # so it is where the first round brings one bid: the others have withdrawn
             yield from self._hammer(state, leader, price)
 
-    def _hammer(self, state: State, winner: str | None, price: Decimal) -> Iterator[Event]:
+    def _hammer(self, state: EnglishState, winner: str | None, price: Decimal) -> Iterator[Event]:
         """Sell to the leader; with none, offer the item again at a lower price or give it up. Then open the next."""
         if winner is None and self._may_lower(state):
             lowered = self._lower(state)
@@ -160,7 +160,7 @@ class English:
         yield from self._reveal(state)
         yield from self._open_next(self.apply(state, verdict))
 
-    def _open_next(self, state: State) -> Iterator[Event]:
+    def _open_next(self, state: EnglishState) -> Iterator[Event]:
         """Bring items under the hammer until one has somebody to ask."""
         for item in self.items[state.number + 1 :]:
             opened = ItemOpened(item.lot.name, item.lot.start, self._increment(item.lot.start))
@@ -172,7 +172,7 @@ class English:
             yield ItemUnsold(state.item)
             yield from self._reveal(state)
 
-    def _call(self, state: State) -> Generator[Event, None, bool]:
+    def _call(self, state: EnglishState) -> Generator[Event, None, bool]:
         """Send away who cannot pay the starting price, lowering it while that is everyone; say if anyone is left."""
         while True:
             broke = [bidder for bidder, budget in state.budgets.items() if budget < state.start]
@@ -186,14 +186,14 @@ class English:
             yield lowered
             state = self.apply(state, lowered)
 
-    def _reveal(self, state: State) -> Iterator[Event]:
+    def _reveal(self, state: EnglishState) -> Iterator[Event]:
         if self.options.reveal == "true value":
             yield ValueRevealed(state.item, self.items[state.number].true_value)
 
-    def _may_lower(self, state: State) -> bool:
+    def _may_lower(self, state: EnglishState) -> bool:
         return state.lowered < self.options.lowerings
 
-    def _lower(self, state: State) -> PriceLowered:
+    def _lower(self, state: EnglishState) -> PriceLowered:
         start = max(CENT, to_cents(state.start * (1 - self.options.lowering_share)))
         return PriceLowered(state.item, start, self._increment(start))
 

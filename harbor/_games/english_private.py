@@ -19,7 +19,7 @@ from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import BidderWithdrew, BidPlaced, Event, PublicEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
 from harbor._games.private_values import Bids, Outcome, PrivateValues, ranked
-from harbor._games.session import SessionOpened, State, name_of
+from harbor._games.session import RunState, SessionOpened, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class EnglishPrivate(PrivateValues):
         """Give the opening of the session."""
         return EnglishPrivateOpened(*self.facts(), self.step)
 
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask whether a bidder stays in at the price."""
         price = self.step * state.round
         return Ask(bidder, name_of(state.run), state.round, price, price, note=self.worth(bidder, state.run))
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         """Raise the price while more than one bidder stays in; then allot the item and open the next run."""
         if not state.run:
             return super().settle(state, actions, rng)
@@ -84,13 +84,13 @@ class EnglishPrivate(PrivateValues):
             state = self.apply(state, event)
         return [*answers, *self.close_run(state, actions), *self.open_next(state)]
 
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Allot the item; who bid what was heard by everyone, so that it is shown in any case."""
         bids = {name: state.bids.get(name) for name in self.bidders}
         show = "actions and values" if self.options.shown == "actions and values" else "actions"
         return self.allot(state.run, bids, state.broke, show)
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: RunState, event: Event) -> RunState:
         """Give the state after an event."""
         match event:
             case BidPlaced(bidder=bidder, amount=amount):
@@ -117,7 +117,7 @@ class EnglishPrivate(PrivateValues):
         last = 1 + sorted([0, *steps.values()])[-2]  # the call at which the second-last bidder is out
         return {name: self.step * min(count, last) for name, count in steps.items() if count}
 
-    def _answer(self, bidder: str, state: State, action: Action) -> Event:
+    def _answer(self, bidder: str, state: RunState, action: Action) -> Event:
         item = name_of(state.run)
         if isinstance(action, Bid):
             return BidPlaced(item, state.round, bidder, action.amount)

@@ -17,7 +17,16 @@ from harbor._config.rules import ValueRules
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
-from harbor._games.session import RunClosed, RunLabelled, RunSettled, Session, State, amount_of, broke_a_rule, name_of
+from harbor._games.session import (
+    RunClosed,
+    RunLabelled,
+    RunSettled,
+    RunState,
+    Session,
+    amount_of,
+    broke_a_rule,
+    name_of,
+)
 
 GROUPS = {"L": (50, 10, 100), "M": (500, 100, 1_000), "H": (5_000, 1_000, 10_000)}
 """Mean and standard deviation of the values, and assets, in dollars."""
@@ -107,7 +116,7 @@ class PrivateValues(Session):
             for name, value in ((name, self.values[name][run - 1]) for name in self.bidders)
         ]
 
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a sealed bid."""
         return Ask(bidder, name_of(state.run), 1, Decimal(0), self.assets, note=self.worth(bidder, state.run))
 
@@ -117,7 +126,7 @@ class PrivateValues(Session):
         capped = ", more than your assets, which cap your bid" if value > self.assets else ""
         return f"it is worth {dollars(value)} to you{capped}; "
 
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Allot the item."""
         bids = {name: amount_of(actions[name]) for name in self.bidders}
         broke = [name for name in self.bidders if broke_a_rule(actions[name])]

@@ -13,7 +13,7 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._core.events import Lot
 from harbor._core.seeding import stream
 from harbor._games import beauty
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.english_private import EnglishPrivate
 from harbor._games.first_price import FirstPrice
 from harbor._games.mechanism import Mechanism
@@ -27,7 +27,7 @@ Builder = Callable[[Any, AuctionConfig], Mechanism[Any]]
 
 def _english(rules: EnglishRules, config: AuctionConfig) -> English:
     listed = config.items if isinstance(config.items, tuple) else ()
-    items = tuple(Item(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
+    items = tuple(ValuedLot(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
     return English(items, {bidder.name: bidder.budget for bidder in config.bidders}, rules)
 
 

@@ -121,7 +121,7 @@ class RunLabelled(AnalystEvent):
 # ---------------------------------------------------------------- rules
 
 
-class State(NamedTuple):
+class RunState(NamedTuple):
     """Where a session stands: the run (0 before the first), its round, and who is asked.
 
     Where a run has several rounds, `bids` holds the highest bid of each bidder so far, and `broke` who broke a rule.
@@ -146,27 +146,27 @@ class Session(ABC):
     bidders: tuple[str, ...]
     options: SessionRules
 
-    def start(self) -> State:
+    def start(self) -> RunState:
         """Give the state before the doors open."""
-        return State()
+        return RunState()
 
-    def asks(self, state: State) -> Sequence[Ask]:
+    def asks(self, state: RunState) -> Sequence[Ask]:
         """Ask everyone who is in the run."""
         return [self.ask(bidder, state) for bidder in state.active]
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         """Close the run and open the next, while there is one."""
         if not state.run:
             return [self.opened(), *self.open_run(1)]
         return [*self.close_run(state, actions), *self.open_next(state)]
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: RunState, event: Event) -> RunState:
         """Give the state after an event."""
         match event:
             case RunOpened():
-                return State(state.run + 1, 1, self.bidders)
+                return RunState(state.run + 1, 1, self.bidders)
             case RunClosed():
-                return State(state.run)
+                return RunState(state.run)
             case _:
                 return state
 
@@ -174,7 +174,7 @@ class Session(ABC):
         """Begin a run and tell each bidder what it alone may know."""
         return [RunOpened(name_of(run)), *self.tell(run)]
 
-    def open_next(self, state: State) -> list[Event]:
+    def open_next(self, state: RunState) -> list[Event]:
         """Begin the run after this one, if there is one."""
         return self.open_run(state.run + 1) if state.run < self.options.runs else []
 
@@ -197,11 +197,11 @@ class Session(ABC):
         """Give the private facts of a run."""
 
     @abstractmethod
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask a bidder."""
 
     @abstractmethod
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Say what follows from the actions."""
 
 

@@ -120,7 +120,7 @@ class DayClosed(LotClosed):
 # ---------------------------------------------------------------- rules
 
 
-class State(NamedTuple):
+class WaterState(NamedTuple):
     """Where the game stands: the day (0 before the first), its supply, statuses, and whether bids are awaited."""
 
     day: int
@@ -150,18 +150,18 @@ class Water:
     bounds: tuple[int, int]
     mean_supply: float | None = None
 
-    def start(self) -> State:
+    def start(self) -> WaterState:
         """Give the state before the first day."""
-        return State(0, 0, dict.fromkeys(self.residents, Status(HEALTH_AT_FIRST, Decimal(0), 1)), open=False)
+        return WaterState(0, 0, dict.fromkeys(self.residents, Status(HEALTH_AT_FIRST, Decimal(0), 1)), open=False)
 
-    def asks(self, state: State) -> Sequence[Ask]:
+    def asks(self, state: WaterState) -> Sequence[Ask]:
         """Ask the living, each up to its balance."""
         if not state.open:
             return []
         item = f"day {state.day}"
         return [Ask(name, item, 1, Decimal(0), state.statuses[name].balance) for name in state.living]
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         """Allocate the water of the day and open the next, while there is one and somebody to see it."""
         if not state.day:
             return [self._opened(), self._day(1)]
@@ -171,13 +171,13 @@ class Water:
             return [closed, self._day(state.day + 1)]
         return [closed]
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: WaterState, event: Event) -> WaterState:
         """Give the state after an event."""
         match event:
             case DayOpened(supply=supply):
-                return State(state.day + 1, supply, dict(self._paid(state)), open=True)
+                return WaterState(state.day + 1, supply, dict(self._paid(state)), open=True)
             case DayClosed(statuses=statuses):
-                return State(state.day, state.supply, {**state.statuses, **statuses}, open=False)
+                return WaterState(state.day, state.supply, {**state.statuses, **statuses}, open=False)
             case _:
                 return state
 
@@ -190,12 +190,12 @@ class Water:
     def _day(self, day: int) -> DayOpened:
         return DayOpened(f"day {day}", self.supplies[day - 1])
 
-    def _paid(self, state: State) -> Iterator[tuple[str, Status]]:
+    def _paid(self, state: WaterState) -> Iterator[tuple[str, Status]]:
         for name, status in state.statuses.items():
             salary = self.residents[name].salary if status.health else 0
             yield name, Status(status.health, status.balance + salary, status.dry)
 
-    def _close(self, state: State, actions: Mapping[str, Action], rng: Random) -> DayClosed:
+    def _close(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> DayClosed:
         bids: dict[str, Decimal | None] = {}
         over = []
         for name in state.living:

@@ -113,7 +113,7 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match understood(ask, said.words):
+    match answer_to(ask, said.words):
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
@@ -124,11 +124,11 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
 
 def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
     """Give the amount of a failed bid, for rules that make it known; None where there was none to read."""
-    heard = understood(ask, said.words)
+    heard = answer_to(ask, said.words)
     return heard.amount if isinstance(heard, Bid) else None
 
 
-def understood(ask: Ask, words: str) -> Answer:
+def answer_to(ask: Ask, words: str) -> Answer:
     """Read what a bidder said to an ask."""
     return parse_answer(words, ask.item, ask.unit)
 

@@ -137,7 +137,7 @@ class Run:
                 sale.record(event)
             async with memories(self.config, folder, store) as held, connected(self.models.values()):
                 archives = archives_of(self.config, held, f"{opened.run}-{opened.token}")
-                await Seating(self.config, self.given, self.models, sale, folder, archives).room().hold()
+                await Seating(self.config, self.given, self.models, sale, folder, archives).room().run_to_end()
             return Result(tuple(log.entries), folder.path if folder else None)
 
     def players(self) -> dict[str, str]:
