@@ -311,7 +311,7 @@ def test_a_bidder_holds_no_persona_one_or_a_mix_of_two_with_equal_weights_unless
     [
         (["downsizing", "downsizing"], "mixes 'downsizing' with itself; name two different personas"),
         (["downsizing", "urban-dwellers", "urban-dwellers"], "mixes 'urban-dwellers' with itself"),
-        (["downsizing", "urban-dwellers", "vacation-homes"], "mixes 3 personas; a bidder holds at most two"),
+        (["downsizing", "urban-dwellers", "vacation-homes"], "mixes 3 personas; a bidder has at most two"),
         ({"downsizing": 1, "urban-dwellers": 1, "vacation-homes": 1}, "mixes 3 personas"),
         ({"downsizing": 0, "urban-dwellers": 1}, "give positive weights"),
         ({"downsizing": -1, "urban-dwellers": 2}, "give positive weights"),
@@ -319,8 +319,8 @@ def test_a_bidder_holds_no_persona_one_or_a_mix_of_two_with_equal_weights_unless
         ({"downsizing": INFINITY, "urban-dwellers": 1}, "give positive weights"),
         ({"downsizing": "half", "urban-dwellers": 1}, "give positive weights"),
         ({"downsizing": 10**400, "urban-dwellers": 1.5}, "weight"),
-        (5, "is no persona; give an id, two ids, or two ids with weights"),
-        (True, "is no persona"),
+        (5, "is not a persona; give an id, two ids, or two ids with weights"),
+        (True, "is not a persona"),
         ([1, 2], "give an id"),
         ([["downsizing"]], "persona"),
         ([{"id": "downsizing"}], "persona"),
@@ -375,7 +375,7 @@ def test_two_personas_of_your_own_need_two_ids():
 
 def test_two_personas_of_your_own_need_two_texts():
     line = complaint(personas=[OWN, {"id": "another", "name": "Another", "text": OWN["text"]}])
-    assert "persona 'mine' has the text of another one; write one of its own" in line
+    assert "persona 'mine' has the text of another one; write a different text" in line
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What all settings share: frozen, no unknown keys, and a mistake is one line that names the remedy."""
+"""What all settings share: they are frozen, refuse unknown keys, and explain a mistake in one line."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def _speakable(name: Any) -> Any:
-    """Let a name through that can be read aloud and printed: no control or invisible characters, no odd spaces."""
+    """Refuse a name that can't be printed in one line: with control or invisible characters, or odd spaces."""
     if not isinstance(name, str):
         return name
     hidden = [character for character in name if unicodedata.category(character)[0] == "C"]
     if hidden:
-        raise ValueError(f"holds the control character {hidden[0]!r}; use printable characters")
+        raise ValueError(f"contains the control character {hidden[0]!r}; use printable characters")
     if name != " ".join(name.split()) or not name:
-        raise ValueError("is empty or has spaces at its ends or in a row; trim it")
+        raise ValueError("is empty, or has spaces at its ends or several in a row; trim it")
     return name
 
 
 def _decimal(amount: Any) -> Any:
-    """Take a float as it is written (0.1 is one tenth), and nothing that is no number."""
+    """Take a float as it is written (0.1 is one tenth), and refuse what is not a number."""
     if isinstance(amount, bool | str):
         raise ValueError("is not a number; write one, such as 20000")
     if isinstance(amount, float):

@@ -1,4 +1,4 @@
-"""The ascending (English) auction: items one after another, rounds of simultaneous bids, budgets.
+"""The ascending (English) auction: items are sold one after another in rounds of simultaneous bids, under budgets.
 
 Source: Chen et al. 2023, sec. 3.1.
 """
@@ -30,17 +30,17 @@ from harbor._core.money import CENT, DOLLAR, to_cents
 
 
 class ValuedLot(NamedTuple):
-    """An item as the rules know it: its public lot and its hidden true value in dollars."""
+    """An item as the rules see it: its public lot, and its hidden true value in dollars."""
 
     lot: Lot
     true_value: Decimal
 
 
 class EnglishState(NamedTuple):
-    """Where the auction stands.
+    """The state of the auction.
 
-    `number` is the index of the item under the hammer: -1 before the doors open, the number of items at the end.
-    `active` holds who has not withdrawn from it, in seat order; `price` is the highest bid of the rounds before.
+    `number` is the index of the current item: -1 before the auction opens. `active` lists the bidders that have not
+    withdrawn from it, in seat order. `price` is the highest bid of earlier rounds.
     """
 
     number: int
@@ -56,7 +56,7 @@ class EnglishState(NamedTuple):
 
     @property
     def minimum(self) -> Decimal:
-        """The least legal bid of this round in dollars."""
+        """The minimum bid of this round in dollars."""
         return self.start if self.leader is None else self.price + self.increment
 
 
@@ -67,7 +67,7 @@ class English:
     Args:
         items: what is sold, in order.
         budgets: dollars per bidder; the order is the seat order.
-        options: least raise, lowering of unsold items, what is revealed.
+        options: minimum raise, lowering of unsold items, what is revealed.
     """
 
     items: tuple[ValuedLot, ...]
@@ -75,11 +75,11 @@ class English:
     options: EnglishRules = EnglishRules()
 
     def start(self) -> EnglishState:
-        """Give the state before the doors open."""
+        """Give the state before the auction opens."""
         return EnglishState(number=-1, budgets=dict(self.budgets))
 
     def asks(self, state: EnglishState) -> Sequence[Ask]:
-        """Ask everyone who has not withdrawn from the item and does not lead; all of them can pay the least bid."""
+        """Ask everyone who has not withdrawn and does not lead; all of them can pay the minimum bid."""
         minimum = state.minimum
         return [
             Ask(bidder, state.item, state.round, minimum, state.budgets[bidder])
@@ -88,7 +88,7 @@ class English:
         ]
 
     def settle(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Close a round: bids and withdrawals, the leader, then the hammer and the next item if it is time."""
+        """Close a round: bids and withdrawals, the leader, then the sale and the next item if bidding has ended."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
             opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
@@ -98,21 +98,17 @@ class English:
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
         match event:
-            case BidPlaced():  # by far the commonest, so it comes first; the round's close says who leads
+            case BidPlaced():  # first, as it is by far the most frequent; only `RoundClosed` says who leads
                 return state
             case BidderWithdrew(bidder=bidder):
-                number, budgets, item, start, increment, lowered, held, active, leader, price = state
-                active = tuple([name for name in active if name != bidder])
-                return EnglishState(number, budgets, item, start, increment, lowered, held, active, leader, price)
+                return state._replace(active=tuple([name for name in state.active if name != bidder]))
             case RoundClosed(leader=leader, price=price):
-                number, budgets, item, start, increment, lowered, held, active, _, _ = state
-                return EnglishState(number, budgets, item, start, increment, lowered, held + 1, active, leader, price)
+                return state._replace(round=state.round + 1, leader=leader, price=price)
             case ItemOpened(item=item, start=start, increment=increment):
-                everyone = tuple(self.budgets)
-                return EnglishState(state.number + 1, state.budgets, item, start, increment, 0, 1, everyone)
+                return EnglishState(state.number + 1, state.budgets, item, start, increment, 0, 1, tuple(self.budgets))
             case PriceLowered(item=item, start=start, increment=increment):
-                everyone = tuple(self.budgets)
-                return EnglishState(state.number, state.budgets, item, start, increment, state.lowered + 1, 1, everyone)
+                lowered, everyone = state.lowered + 1, tuple(self.budgets)
+                return EnglishState(state.number, state.budgets, item, start, increment, lowered, 1, everyone)
             case ItemSold(winner=winner, price=price):
                 budgets = {**state.budgets, winner: state.budgets[winner] - price}
                 return EnglishState(state.number, budgets)
@@ -144,11 +140,12 @@ class English:
         broke = [bidder for bidder in rivals if state.budgets[bidder] < price + state.increment]
         for bidder in broke:
             yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
-        if len(broke) == len(rivals):  # so it is where the first round brings one bid: the others have withdrawn
+        # Nobody is left to outbid the leader: also where the first round brings one bid and the others withdraw.
+        if len(broke) == len(rivals):
             yield from self._hammer(state, leader, price)
 
     def _hammer(self, state: EnglishState, winner: str | None, price: Decimal) -> Iterator[Event]:
-        """Sell to the leader; with none, offer the item again at a lower price or give it up. Then open the next."""
+        """Sell to the leader. Without one, offer the item again at a lower price, or leave it unsold. Open the next."""
         if winner is None and self._may_lower(state):
             lowered = self._lower(state)
             yield lowered
@@ -161,7 +158,7 @@ class English:
         yield from self._open_next(self.apply(state, verdict))
 
     def _open_next(self, state: EnglishState) -> Iterator[Event]:
-        """Bring items under the hammer until one has somebody to ask."""
+        """Open items until there is one that somebody can bid on."""
         for item in self.items[state.number + 1 :]:
             opened = ItemOpened(item.lot.name, item.lot.start, self._increment(item.lot.start))
             yield opened
@@ -173,7 +170,7 @@ class English:
             yield from self._reveal(state)
 
     def _call(self, state: EnglishState) -> Generator[Event, None, bool]:
-        """Send away who cannot pay the starting price, lowering it while that is everyone; say if anyone is left."""
+        """Withdraw bidders that can't pay the starting price; lower it while that is everyone. Say if any is left."""
         while True:
             broke = [bidder for bidder, budget in state.budgets.items() if budget < state.start]
             for bidder in broke:
