@@ -1,7 +1,7 @@
-"""The lines of a log: an event as JSON, and back; each line is chained to the one before by a digest.
+"""Writes events as the JSON lines of a log, and reads them back.
 
 A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
-opened. Each digest covers the line and the digest before it, so an edited line is found.
+opened. Each digest covers the line and the digest of the line before, so an edited line is found.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _BY_NAME: dict[str, TypeAdapter[Any]] = {}
 
 
 def know(*modules: ModuleType) -> None:
-    """Learn the events of these modules, so that they can be read back; do so for a game of yours.
+    """Register the events of these modules, so that logs with them can be read; call it for a game of your own.
 
     Raises:
-        LogError: an event has the name of another one.
+        LogError: two events have the same name.
     """
     for kind in (kind for module in modules for kind in vars(module).values()):
         if isinstance(kind, type) and issubclass(kind, _AUDIENCES) and kind not in _AUDIENCES:
@@ -49,7 +49,7 @@ def know(*modules: ModuleType) -> None:
 
 
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
-    """Give the name of an event in a log, and what writes and reads it; one that is new is learned."""
+    """Give the name of an event type in a log, and its adapter; a new event type is registered."""
     if kind not in _ADAPTERS:
         name = _name(kind)
         if name in _BY_NAME:
@@ -68,7 +68,7 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
     try:
         fields = adapter.dump_json(entry.event)[1:-1]
-    except PydanticSerializationError:  # half a character, as in a broken file name
+    except PydanticSerializationError:  # a lone surrogate, as in a broken file name
         plain = json.dumps(adapter.dump_python(entry.event, mode="json"), ensure_ascii=False)
         fields = plain.encode(errors="replace")[1:-1]
     body = head[:-1].encode() + (b"," + fields if fields else b"")
@@ -85,6 +85,7 @@ def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
     """
     fields = json.loads(line)
     digest = fields.pop("digest")
+    # The digest covers the bytes as they stand, so that JSON written another way counts as edited too.
     body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
     if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
         raise LogError("was edited: its digest does not match its text")
@@ -95,7 +96,7 @@ def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
 
 
 def schema_of(line: bytes) -> int | None:
-    """Give the schema that the opening line of a log names; None if it is no such line."""
+    """Give the schema in the opening line of a log; None if the line is something else."""
     try:
         fields = json.loads(line)
         return int(fields["schema"]) if fields["type"] == _adapter(LogOpened)[0] else None

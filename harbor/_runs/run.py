@@ -98,5 +98,5 @@ class Run:
             own = [(self.chats[name], settings) for name, settings in auction.models.items()]
             async with memories(config, folder, store) as open_store, connected(own):
                 mine = memories_of(config, open_store, f"{opened.run}-{opened.token}")
-                await Seating(auction, self.chats, sale, folder, mine).room().hold()
+                await Seating(auction, self.chats, sale, folder, mine).room().run_to_end()
             return Result(tuple(log.entries), folder.path if folder else None)

@@ -463,15 +463,15 @@ def test_given_values_hold_for_each_run_or_for_all():
 @pytest.mark.parametrize(
     ("game", "settings", "line"),
     [
-        ("beauty", {"fraction": 0}, "rules.fraction 0: input should be greater than 0"),
-        ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': input should be less than or equal to 1"),
-        ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': input should be greater than 0"),
+        ("beauty", {"fraction": 0}, "rules.fraction 0: must be greater than 0"),
+        ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': must be 1 or less"),
+        ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': must be greater than 0"),
         ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
         ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
-        ("beauty", {"bound": 0}, "rules.bound 0: input should be greater than 0"),
+        ("beauty", {"bound": 0}, "rules.bound 0: must be greater than 0"),
         ("beauty", {"history": -1}, "rules.history -1"),
-        ("second-price", {"values": {"Ann": [5]}}, "rules.values holds 0 values for 'Ben'; give 1, or one for each"),
-        ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values holds 2 values for 'Ann'; give 1, or one for each"),
+        ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
+        ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values has 2 values for 'Ann'; give 1, or one for each"),
         ("second-price", {"group": "XL"}, "rules.group 'XL'"),
         (
             "first-price",
@@ -481,7 +481,7 @@ def test_given_values_hold_for_each_run_or_for_all():
         (
             "second-price",
             {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
-            "group 'M' draws no values where values are given; drop group, or values",
+            "group 'M' draws no values if values are given; drop group, or values",
         ),
         (
             "beauty",

@@ -298,7 +298,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
     ({"correlations": [["bids", "one"]]}, "unknown metric 'one'"),
     ({"repeats": 0}, "repeats 0"),
-    ({"arms": []}, "arms: must hold at least one"),
+    ({"arms": []}, "arms: must contain at least one"),
     ({"arms": [{"name": "a"}, {"name": "a"}]}, "arm name 'a' is there twice"),
     ({"arms": [{"name": "../a"}]}, "names a folder; write words in lower case"),
     ({"arms": [{"name": "a"}, {"name": "b"}]}, "arms 'a' and 'b' are equal; change one of them"),
