@@ -101,7 +101,7 @@ def test_a_thinking_auction_gives_a_number_to_every_metric_of_its_game(logs):
 def test_every_metric_says_its_unit_and_source_or_counts_calls(name):
     said = METRICS[name].measure.__doc__
     assert "Source: " in said or METRICS[name].game == "game"
-    assert METRICS[name].says
+    assert METRICS[name].description
 
 
 @settings(max_examples=40)

@@ -83,7 +83,7 @@ def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Serie
 def repeats_of(results: Results, comparison: Comparison) -> int:
     """Count the repeats of a comparison's cells, whether they have a value or not."""
     cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
-    return len({game.repeat for game in results.games if (game.arm, game.condition) in cells})
+    return len({game.repeat for game in results.records if (game.arm, game.condition) in cells})
 
 
 def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:

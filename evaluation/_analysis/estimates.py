@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from harbor.evaluation._analysis.frames import CELL, QUESTION
+from harbor.evaluation._analysis.frames import CELL, QUANTITY
 from harbor.evaluation._analysis.statistics import (
     Mean,
     Method,
@@ -21,13 +21,13 @@ from harbor.evaluation._analysis.statistics import (
     within,
 )
 from harbor.evaluation._experiments.design import EVERYONE, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import BOUNDS
 from harbor.evaluation._metrics.registry import METRICS
 
 Cell = tuple[str, str]
 """An arm under a condition."""
-Question = tuple[str, str, str, int | None]
+Quantity = tuple[str, str, str, int | None]
 """What is asked of a cell: metric, bidder, about, at."""
 UNMEASURED = "not measured in this game"
 
@@ -59,7 +59,7 @@ class Estimate:
 
 
 def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
-    """Estimate every question that a cell answers; a metric without any value is there without a number.
+    """Estimate every quantity that a cell answers; a metric without any value is there without a number.
 
     One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
     down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
@@ -76,19 +76,19 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
     for arm in results.experiment.arms:
         for condition in results.experiment.conditions:
             cell = (arm.name, condition.name)
-            games = [game for game in results.games if (game.arm, game.condition) == cell]
+            games = [game for game in results.records if (game.arm, game.condition) == cell]
             found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
-            unanswered = {question for told in why.values() for question in told if question[1]}
-            for question in _sorted({*found, *unanswered}, metrics):
-                yield _estimate(cell, question, found.get(question), _missing(question, games, found, why))
+            unanswered = {quantity for told in why.values() for quantity in told if quantity[1]}
+            for quantity in _sorted({*found, *unanswered}, metrics):
+                yield _estimate(cell, quantity, found.get(quantity), _missing(quantity, games, found, why))
 
 
-def _answers(values: pd.DataFrame) -> dict[Cell, dict[Question, pd.DataFrame]]:
-    """Sort values by cell and question, all places together as one more."""
-    answers: dict[Cell, dict[Question, pd.DataFrame]] = {}
+def _answers(values: pd.DataFrame) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
+    """Sort values by cell and quantity, all places together as one more."""
+    answers: dict[Cell, dict[Quantity, pd.DataFrame]] = {}
     pooled = pd.concat([values, _over_places(values)])
-    for (arm, condition, *question), rows in pooled.groupby([*CELL, *QUESTION], dropna=False, sort=False):
-        answers.setdefault((str(arm), str(condition)), {})[_question(*question)] = rows
+    for (arm, condition, *quantity), rows in pooled.groupby([*CELL, *QUANTITY], dropna=False, sort=False):
+        answers.setdefault((str(arm), str(condition)), {})[_quantity(*quantity)] = rows
     return answers
 
 
@@ -100,21 +100,21 @@ def _over_places(values: pd.DataFrame) -> pd.DataFrame:
     return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
 
 
-def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, str]]:
+def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Quantity, str]]:
     """Say by game why what has no value has none."""
-    reasons: dict[tuple[str, str, int], dict[Question, str]] = {}
+    reasons: dict[tuple[str, str, int], dict[Quantity, str]] = {}
     unknown = table[table["value"].isna()]
-    for arm, condition, repeat, *question, why in unknown[[*CELL, "repeat", *QUESTION, "missing"]].itertuples(False):
-        reasons.setdefault((arm, condition, repeat), {})[_question(*question)] = why
+    for arm, condition, repeat, *quantity, why in unknown[[*CELL, "repeat", *QUANTITY, "missing"]].itertuples(False):
+        reasons.setdefault((arm, condition, repeat), {})[_quantity(*quantity)] = why
     return reasons
 
 
-def _question(metric: object, bidder: object, about: object, at: Any) -> Question:
+def _quantity(metric: object, bidder: object, about: object, at: Any) -> Quantity:
     return str(metric), str(bidder), str(about), None if pd.isna(at) else int(at)
 
 
-def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
-    """Order questions as the metrics; every metric is asked of the game or of everyone."""
+def _sorted(asked: set[Quantity], metrics: Sequence[str]) -> list[Quantity]:
+    """Order quantities as the metrics; every metric is asked of the game or of everyone."""
     of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
     asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
     return sorted(
@@ -128,29 +128,29 @@ def _natural(text: str) -> list[tuple[float, str]]:
 
 
 def _missing(
-    question: Question,
-    games: Iterable[GameRecord],
-    found: Mapping[Question, pd.DataFrame],
-    why: Mapping[int, Mapping[Question, str]],
+    quantity: Quantity,
+    games: Iterable[TrialRecord],
+    found: Mapping[Quantity, pd.DataFrame],
+    why: Mapping[int, Mapping[Quantity, str]],
 ) -> Counter[str]:
     """Count the games without a value, by reason."""
-    measured_in = set(found[question]["repeat"]) if question in found else set()
-    return Counter(_reason(game, question, why[game.repeat]) for game in games if game.repeat not in measured_in)
+    measured_in = set(found[quantity]["repeat"]) if quantity in found else set()
+    return Counter(_reason(game, quantity, why[game.repeat]) for game in games if game.repeat not in measured_in)
 
 
-def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) -> str:
-    """Say why a game has no value: it did not finish, or what was said of the question, its bidder, or its metric."""
+def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str]) -> str:
+    """Say why a game has no value: it did not finish, or what was said of the quantity, its bidder, or its metric."""
     if game.status != "finished":
         return ": ".join(filter(None, (game.status, game.detail)))
-    metric, bidder, _, _ = question
+    metric, bidder, _, _ = quantity
     of_metric = [why for (name, *_), why in told.items() if name == metric]
-    said = [told.get(question), told.get((metric, bidder, "", None)), told.get((metric, "", "", None))]
+    said = [told.get(quantity), told.get((metric, bidder, "", None)), told.get((metric, "", "", None))]
     return next(filter(None, [*said, *(of_metric if bidder == EVERYONE else [])]), UNMEASURED)
 
 
-def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
-    metric, bidder, about, at = question
-    mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
+def _estimate(cell: Cell, quantity: Quantity, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
+    metric, bidder, about, at = quantity
+    mean, games = (_mean(quantity, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
     if bounds := BOUNDS.get(METRICS[metric].unit):
         mean = within(mean, *bounds)
     return Estimate(
@@ -171,8 +171,8 @@ def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing
     )
 
 
-def _mean(question: Question, rows: pd.DataFrame) -> Mean:
-    metric, bidder, about, at = question
+def _mean(quantity: Quantity, rows: pd.DataFrame) -> Mean:
+    metric, bidder, about, at = quantity
     spread, values, repeats = METRICS[metric].interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
     if len(set(repeats)) < len(repeats):
         return clustered_mean(values, repeats)

@@ -11,10 +11,10 @@ from harbor.evaluation._analysis.comparisons import Difference, differences
 from harbor.evaluation._analysis.correlations import Correlation, correlations
 from harbor.evaluation._analysis.estimates import Estimate, estimates
 from harbor.evaluation._analysis.frames import frame, measurements
-from harbor.evaluation._analysis.ratings import Rating, ratings
+from harbor.evaluation._analysis.ratings import SkillRating, ratings
 from harbor.evaluation._experiments.trial_records import Results
 
-__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "Rating", "analyse"]
+__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "analyse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Analysis:
     estimates: tuple[Estimate, ...]
     differences: tuple[Difference, ...]
     correlations: tuple[Correlation, ...]
-    ratings: tuple[Rating, ...]
+    ratings: tuple[SkillRating, ...]
 
 
 def analyse(results: Results) -> Analysis:

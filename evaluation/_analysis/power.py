@@ -12,7 +12,7 @@ from harbor.evaluation._analysis.statistics import Mean, pairs_needed, t_mean
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, measured
 from harbor.evaluation._experiments.run_trial import offline, run_trial
 from harbor.evaluation._experiments.trial_records import Results
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 
 FEW = 10
 """Of fewer pairs than these the standard deviation is a guess: of 10, it is within 0.7 and 1.8 times what was found."""
@@ -78,7 +78,7 @@ async def pilot(experiment: Experiment, comparisons: Sequence[Comparison], repea
         ConfigError: the settings of a game are refused.
     """
     cells = {(side.arm, side.condition) for one in comparisons for side in (one.of, one.against)}
-    chosen = [game for game in games(experiment, repeats) if (game.arm, game.condition) in cells]
+    chosen = [game for game in trials(experiment, repeats) if (game.arm, game.condition) in cells]
     names = measured(experiment)
     held = [await run_trial(replace(game, config=offline(game.config)), names) for game in chosen]
     return Results(experiment, tuple(held))
@@ -95,7 +95,7 @@ class Power:
     needs: tuple[Need, ...]
 
 
-def weigh(results: Results, comparisons: Sequence[Comparison], question: Question) -> Power:
+def games_needed(results: Results, comparisons: Sequence[Comparison], question: Question) -> Power:
     """Say how many games comparisons need, by a two-sided paired t test.
 
     Args:

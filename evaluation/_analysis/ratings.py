@@ -18,7 +18,7 @@ COUNTED = 6000
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class SkillRating:
     """TrueSkill of a bidder: means of mu and sigma over shuffled orders of the games, and how mu spreads over them.
 
     In a series every auction of it is a game here.
@@ -35,7 +35,7 @@ class Rating:
     mu_high: float
 
 
-def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
+def ratings(results: Results, values: pd.DataFrame) -> Iterator[SkillRating]:
     """Rate the bidders of each cell by their ranks, over 100 shuffled orders of its games; over fewer of very many.
 
     Args:
@@ -54,7 +54,7 @@ def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
     for arm, condition, rankings in games:
         for bidder, skill in rate(rankings, orders, results.experiment.seed).items():
             held = sum(bidder in ranking for ranking in rankings)
-            yield Rating(arm, condition, bidder, held, orders, skill.mu, skill.sigma, skill.low, skill.high)
+            yield SkillRating(arm, condition, bidder, held, orders, skill.mu, skill.sigma, skill.low, skill.high)
 
 
 def _rankings(rows: pd.DataFrame) -> list[dict[str, int]]:

@@ -10,7 +10,7 @@ from harbor._models.client import settings_of
 from harbor._models.prices import price_of
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.design import Experiment, ModelPrice, Published, with_models
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 
 
 def chosen(
@@ -48,7 +48,7 @@ def with_prices(experiment: Experiment) -> Experiment:
     Raises:
         ConfigError: a bidder's model is unknown.
     """
-    configs = [game.config for game in games(experiment, 1)]
+    configs = [game.config for game in trials(experiment, 1)]
     used = {settings_of(name, config.models).use for config in configs for name in models_in_use(config)}
     found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
     listed = {

@@ -225,7 +225,7 @@ def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
     return experiment.model_copy(update=changes)
 
 
-def standing_in(experiment: Experiment) -> tuple[str, ...]:
+def substitutes(experiment: Experiment) -> tuple[str, ...]:
     """Say in words what stands in for what the published experiment had: models, by slot, and all else."""
     told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
     played = dict(zip(model_slots(experiment), experiment.models, strict=False))

@@ -13,7 +13,7 @@ from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.run_trial import offline, run_trial
-from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._metrics.calls import calls
 
 Track = Callable[[Sequence[Trial]], Iterable[Trial]]
@@ -110,7 +110,7 @@ async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) 
     Raises:
         ConfigError: the settings of an arm are refused, or a model is unknown.
     """
-    planned = games(with_prices(experiment))
+    planned = trials(with_prices(experiment))
     played: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for game in track([game for game in planned if game.repeat <= sample]):
         played[game.arm, game.condition].append(await _play(game))

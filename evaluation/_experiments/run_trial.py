@@ -10,11 +10,11 @@ from harbor._runs.inputs import models_in_use
 from harbor._runs.result import Listener
 from harbor._runs.run import Auction
 from harbor._runs.series import SeriesResult, arun_series
-from harbor.evaluation._experiments.trial_records import GameRecord, record
+from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 
 
-async def run_trial(game: Trial, metrics: Sequence[str], listen: Listener | None = None) -> GameRecord:
+async def run_trial(game: Trial, metrics: Sequence[str], listen: Listener | None = None) -> TrialRecord:
     """Hold a game and measure it."""
     return record(game, metrics, await _logs(game.config, listen))
 

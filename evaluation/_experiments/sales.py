@@ -24,7 +24,7 @@ class MatchedHouses(Settings):
 
 
 def matched_sale(
-    wanted: MatchedHouses, seed: int, mixes: Mapping[str, Sequence[str]], in_play: Set[str] = frozenset()
+    wanted: MatchedHouses, seed: int, mixes: Mapping[str, Sequence[str]], reserved: Set[str] = frozenset()
 ) -> tuple[Item, ...]:
     """Draw houses so that sales of one seed share as many as they can, each at the same place of the sale.
 
@@ -35,7 +35,7 @@ def matched_sale(
         wanted: how many houses, and how many suit whom.
         seed: that of the repeat.
         mixes: the personas of each whom houses shall suit; these suit one after the other.
-        in_play: personas of other arms, whose houses are fillers only where all others are sold.
+        reserved: personas of other arms, whose houses are fillers only where all others are sold.
 
     Raises:
         ConfigError: a persona is not of the catalog, or it has fewer houses than are demanded.
@@ -55,7 +55,7 @@ def matched_sale(
         matched.append(_suiting(seed, persona, turn, matched))
     suited = {persona for mix in mixes.values() for persona in mix}
     fillers = [item for item in _in_turn(seed) if item.persona not in suited]
-    fillers.sort(key=lambda item: item.persona in in_play)
+    fillers.sort(key=lambda item: item.persona in reserved)
     left = wanted.count - len(matched)
     if left > len(fillers):
         raise ConfigError(f"{left} houses that match nobody demanded, but the catalog has {len(fillers)}; lower count")

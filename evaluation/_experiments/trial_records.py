@@ -19,7 +19,7 @@ Status = Literal["finished", "failed", "unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
+class TrialRecord:
     """One game of an experiment: how it ended, and what was measured of it.
 
     A failed game has no measurements and says why in `detail`; one that was not held, or broke off, is unfinished.
@@ -50,19 +50,19 @@ class Results:
     """An experiment and the records of all its games, in the order of the design."""
 
     experiment: Experiment
-    games: tuple[GameRecord, ...]
+    records: tuple[TrialRecord, ...]
 
     @property
     def simulated(self) -> bool:
         """Whether the built-in model played in any game."""
-        return any(game.simulated for game in self.games)
+        return any(game.simulated for game in self.records)
 
-    def of(self, status: Status) -> list[GameRecord]:
+    def of(self, status: Status) -> list[TrialRecord]:
         """List the games that ended so."""
-        return [game for game in self.games if game.status == status]
+        return [game for game in self.records if game.status == status]
 
 
-def record(game: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> GameRecord:
+def record(game: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> TrialRecord:
     """Measure a finished game.
 
     A game in which a model gave no usable reply to any call is a failed one: what that bidder did was nobody's play.
@@ -79,14 +79,14 @@ def record(game: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]])
     return replace(broken_off(game, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
 
 
-def broken_off(game: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> GameRecord:
+def broken_off(game: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:
     """Record a game that has nothing to measure: failed where `failure` says why, else unfinished.
 
     `logs` are what there is of those of a finished game: their calls were made, and are counted.
     """
     called = [call for log in logs for call in of_type(log, ModelCalled)]
     costs = [call.cost_dollars for call in called]
-    return GameRecord(
+    return TrialRecord(
         game.arm,
         game.condition,
         game.repeat,

@@ -41,7 +41,7 @@ class Trial:
         return f"{self.arm}/{self.condition}/{self.repeat:04}"
 
 
-def games(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
+def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     """List the games of an experiment, repeat by repeat, so that what is interrupted is balanced as far as it came.
 
     Args:
@@ -53,7 +53,7 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     """
     wanted = _repeats(experiment, repeats)
     found = [
-        game(experiment, arm, condition, repeat)
+        trial(experiment, arm, condition, repeat)
         for repeat in range(1, max(wanted.values()) + 1)
         for arm in experiment.arms
         for condition in experiment.conditions
@@ -63,7 +63,7 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     return found
 
 
-def games_in_all(experiment: Experiment, repeats: int | None = None) -> int:
+def trial_count(experiment: Experiment, repeats: int | None = None) -> int:
     """Count the games of an experiment without resolving them."""
     return sum(_repeats(experiment, repeats).values())
 
@@ -89,7 +89,7 @@ class PartialTrial(Settings):
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
-def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Trial:
+def trial(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Trial:
     """Resolve one game.
 
     Raises:
@@ -205,11 +205,11 @@ def _houses(
     """Draw houses that suit the personas of slots, and so are the same for all arms, or those of bidders."""
     held = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
     mixes = {whose: held.get(whose) or [_persona(whose, rotation, repeat)] for whose in wanted.matched}
-    in_play = _in_play(experiment, rotation, repeat)
-    return [item.model_dump() for item in matched_sale(wanted, seed, mixes, in_play)]
+    reserved = _personas_in_repeat(experiment, rotation, repeat)
+    return [item.model_dump() for item in matched_sale(wanted, seed, mixes, reserved)]
 
 
-def _in_play(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:
+def _personas_in_repeat(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:
     """Name the personas that bidders have in any arm or condition of a repeat."""
     varied = (one.auction for one in (*experiment.arms, *experiment.arms_left_out, *experiment.conditions))
     return {_persona(slot, rotation, repeat) for slot in named("persona", (experiment.auction, *varied))}

@@ -20,7 +20,7 @@ from harbor.evaluation._metrics.measurement import Measurement, by_bidder
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class PlayerStanding:
     """How a bidder did over the runs of a session.
 
     `mean_assets` is dollars after a run. `payoff`, `payoff_ratio` and `deviation` are as in the functions of this
@@ -40,7 +40,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunResult:
     """How a run went: its winners, the price in dollars in an auction, the target number in a beauty contest."""
 
     name: str
@@ -55,7 +55,7 @@ Series = dict[str, list[float]]
 """A number a run, by bidder."""
 
 
-def standings(entries: Sequence[Entry]) -> list[Player]:
+def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
     """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals stand in seat order."""
     payoff, optimum, distance = payoffs(entries), optima(entries), deviations(entries)
     broken = broken_shares(entries)
@@ -66,7 +66,7 @@ def standings(entries: Sequence[Entry]) -> list[Player]:
         total = sum((settled.assets for settled in mine), Decimal(0))
         ratio = fmean(payoff[name]) / fmean(optimum[name]) if payoff.get(name) else None
         rows.append(
-            Player(
+            PlayerStanding(
                 name,
                 " + ".join(label.personas) or None,
                 sum(settled.won for settled in mine),
@@ -80,7 +80,7 @@ def standings(entries: Sequence[Entry]) -> list[Player]:
     return sorted(rows, key=lambda row: (-(row.payoff or 0), -row.mean_assets))
 
 
-def runs(entries: Sequence[Entry]) -> list[Run]:
+def runs(entries: Sequence[Entry]) -> list[RunResult]:
     """List the runs that were closed, whatever of them was shown."""
     settled: dict[str, list[RunSettled]] = {}
     for event in of_type(entries, RunSettled):
@@ -89,12 +89,12 @@ def runs(entries: Sequence[Entry]) -> list[Run]:
     return [_run(item, events, contest) for item, events in settled.items()]
 
 
-def _run(item: str, settled: list[RunSettled], contest: BeautyOpened | None) -> Run:
+def _run(item: str, settled: list[RunSettled], contest: BeautyOpened | None) -> RunResult:
     winners = tuple(event.bidder for event in settled if event.won)
     if contest is None:
-        return Run(item, winners, next((event.paid for event in settled if event.won), None), None)
+        return RunResult(item, winners, next((event.paid for event in settled if event.won), None), None)
     numbers = [event.action for event in settled if event.action is not None]
-    return Run(item, winners, None, float(target(numbers, contest.fraction)) if numbers else None)
+    return RunResult(item, winners, None, float(target(numbers, contest.fraction)) if numbers else None)
 
 
 def payoffs(entries: Sequence[Entry]) -> Series:
@@ -220,6 +220,6 @@ def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, broken_shares(entries))
 
 
-def _players(entries: Sequence[Entry]) -> list[Player]:
+def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:
     """Say how the bidders did, once a run is over: before that nothing is known of them."""
     return standings(entries) if of_type(entries, RunSettled) else []

@@ -19,7 +19,7 @@ BROKE_OFF = "the game broke off before its last day"
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class ResidentStanding:
     """How a resident fared: days lived through (its last one not), days served, health and dollars at the end."""
 
     bidder: str
@@ -62,7 +62,7 @@ class Satisfaction:
     at_end: float | None
 
 
-def standings(entries: Sequence[Entry]) -> list[Resident]:
+def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
     """Rank the residents: survivors first, then by days lived, health and balance; equals stand in seat order."""
     lives = curves(entries)
     days = of_type(entries, DayClosed)
@@ -73,7 +73,7 @@ def standings(entries: Sequence[Entry]) -> list[Resident]:
         served = sum(label.bidder in day.served for day in days)
         lived = sum(point.health > 0 for point in life)
         persona = " + ".join(label.personas) or None
-        rows.append(Resident(label.bidder, persona, health > 0, lived, served, health, balance))
+        rows.append(ResidentStanding(label.bidder, persona, health > 0, lived, served, health, balance))
     return sorted(rows, key=lambda row: (-row.survived, -row.days_lived, -row.health, -row.balance))
 
 
@@ -144,7 +144,7 @@ def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: float(row.days_lived) for row in _fates(entries)})
 
 
-def _fates(entries: Sequence[Entry]) -> list[Resident]:
+def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
     """Say how the residents fared, once a day is over: before that nothing is known of them."""
     return standings(entries) if of_type(entries, DayClosed) else []
 

@@ -12,7 +12,7 @@ from harbor._core.errors import RatingError, unknown
 from harbor._core.parsing import printable
 from harbor.evaluation._rating.judging import JUDGE
 from harbor.evaluation._rating.rubric import LEVELS, Criterion, rubric
-from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, SHEETS, Key, Record, columns, read_key
+from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, SHEETS, Key, RatedRecord, columns, read_key
 
 PEOPLE = "people"
 
@@ -25,7 +25,7 @@ class Rating:
     record: str
     criterion: str
     score: int
-    of: Record
+    of: RatedRecord
 
     @property
     def source(self) -> str:
@@ -93,7 +93,7 @@ def _missing(key: Key, raters: Sequence[str], ratings: Sequence[Rating]) -> Iter
                 yield MissingScores(rater, id_, lacking)
 
 
-def _assigned(rater: str, record: Record) -> bool:
+def _assigned(rater: str, record: RatedRecord) -> bool:
     return rater.startswith(f"{JUDGE}:") or rater in record.raters
 
 
@@ -104,7 +104,7 @@ class _Row:
     place: str
     rater: str
     record: str
-    of: Record
+    of: RatedRecord
     cells: dict[str, str]
 
     def ratings(self) -> Iterator[Rating]:

@@ -26,7 +26,7 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 """Of the ids of records: letters only, as a spreadsheet would take some digits for a number, and no vowels."""
 
 
-class Record(Settings):
+class RatedRecord(Settings):
     """What a record is: a bidder's game, and who is to rate it."""
 
     run: str
@@ -44,7 +44,7 @@ class Key(Settings):
 
     seed: int
     raters: tuple[str, ...]
-    records: dict[str, Record]
+    records: dict[str, RatedRecord]
 
 
 def draw(
@@ -113,7 +113,9 @@ def write_sheets(
         told = one.transcript()
         (out / TRANSCRIPTS / f"{id_}.txt").write_text(told.text, encoding="utf-8")
         places = {"run": one.run.as_posix(), "arm": one.arm, "condition": one.condition, "game": one.game}
-        records[id_] = Record(**places, bidder=one.bidder, player=one.player, persona=told.persona, raters=assigned)
+        records[id_] = RatedRecord(
+            **places, bidder=one.bidder, player=one.player, persona=told.persona, raters=assigned
+        )
     key = Key(seed=seed, raters=tuple(map(_rater, range(raters))), records=records)
     for rater in key.raters:
         _write_rater(out, key, rater)
@@ -145,7 +147,7 @@ def _write_rater(out: Path, key: Key, rater: str) -> None:
     write_sheet(folder / SHEET, empty)
 
 
-def _not_rated(record: Record) -> dict[str, str]:
+def _not_rated(record: RatedRecord) -> dict[str, str]:
     asked = rubric().of(record.persona)
     return {criterion.id: NOT_RATED for criterion in rubric().criteria if criterion not in asked}
 

@@ -76,7 +76,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendEntry:
     """A line of a legend."""
 
     label: str
@@ -94,7 +94,7 @@ class Drawing:
     title: str
     caption: str
     panels: tuple[Panel, ...] = ()
-    legend: tuple[Key, ...] = ()
+    legend: tuple[LegendEntry, ...] = ()
     left_out: int = 0
     failure: str = ""
 
@@ -109,10 +109,10 @@ def marker(place: int) -> str:
     return MARKERS[min(place, len(MARKERS) - 1)]
 
 
-def legend(names: Iterable[str]) -> tuple[Key, ...]:
+def legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     """Name series by their colours and markers."""
     last = len(SIGNS) - 1
-    return tuple(Key(name, colour(place), SIGNS[min(place, last)]) for place, name in enumerate(names))
+    return tuple(LegendEntry(name, colour(place), SIGNS[min(place, last)]) for place, name in enumerate(names))
 
 
 def label(text: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import gaussian_kde
 
-from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, Key, Panel, colour, paint, show_unit
+from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, LegendEntry, Panel, colour, paint, show_unit
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import Part, drawing, parts, series_in, values_of
@@ -42,7 +42,7 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
         return paint(part.heading, f"{title}, {part.heading}: {_told(names.values(), groups, metric)}", draw)
 
-    keys = tuple(Key(name, colour(place)) for place, name in enumerate(names.values()))
+    keys = tuple(LegendEntry(name, colour(place)) for place, name in enumerate(names.values()))
     return drawing(title, caption, parts(loaded, metric, by), panel, keys)
 
 
@@ -94,5 +94,5 @@ def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
         told = f"mean of the medians of {len(days)} days {write(float(np.mean(medians)), unit_of(metric))}"
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, max(WIDTH, MARGIN + DAY * len(days)))
 
-    keys = (Key("median of a day", COLOURS[1], "━"), Key("mean of the medians", COLOURS[6], "╍"))
+    keys = (LegendEntry("median of a day", COLOURS[1], "━"), LegendEntry("mean of the medians", COLOURS[6], "╍"))
     return drawing(title, caption, parts(loaded, metric), panel, keys)

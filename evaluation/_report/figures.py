@@ -9,7 +9,7 @@ from functools import partial
 
 from harbor._core.errors import ConfigError, HarborError
 from harbor.evaluation._metrics.registry import METRICS
-from harbor.evaluation._report import courses, distributions, intervals, shares
+from harbor.evaluation._report import curves, distributions, intervals, shares
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
@@ -46,14 +46,14 @@ FIGURES: dict[str, Figure] = {
         "Remaining budget over items",
         f"{_BAND} Source: Chen et al. 2023, B.2.",
         "remaining_budget",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "profiling-error": Figure(
         "Profiling error over rounds",
         f"KL(truth ‖ profile) in nats, over all bidders and rivals. {_BAND} Source: Harbor, Fig. 5.",
         "profiling_error",
-        courses.by_condition,
+        curves.by_condition,
         by_place=True,
     ),
     "bid-increases": Figure(
@@ -85,48 +85,48 @@ FIGURES: dict[str, Figure] = {
         by_place=True,
     ),
     "water-bids": Figure(
-        "Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", courses.by_bidder, by_place=True
+        "Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", curves.by_bidder, by_place=True
     ),
     "health": Figure(
         "Health by day",
         f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "health",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "balance": Figure(
         "Balance by day",
         f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "balance",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "ranks": Figure(
         "Ranks over the games of a series",
         f"Rank by profit, 1 is the best. {_BAND} Source: Chen et al. 2023, B.3.",
         "series_rank",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "series-profits": Figure(
         "Profit over the games of a series",
         f"{_BAND} Source: Chen et al. 2023, sec. 4.3.",
         "series_profit",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "actions": Figure(
         "Paths of actions over runs",
-        f"Thin: single games, {courses.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
+        f"Thin: single games, {curves.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
         "action",
-        courses.paths,
+        curves.paths,
         by_place=True,
     ),
     "deviations": Figure(
         "Deviation from equilibrium over runs",
         f"{_BAND} Source: EconArena, sec. 3.2.",
         "deviation_path",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
 }
@@ -134,7 +134,7 @@ FIGURES: dict[str, Figure] = {
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
     """Draw the figures of the papers that the metrics of an experiment allow, by name."""
-    known = {one.metric for game in loaded.results.games for one in game.measurements if one.value is not None}
+    known = {one.metric for game in loaded.results.records for one in game.measurements if one.value is not None}
     drawn = {
         name: _drawn(name, figure.title, partial(_draw, loaded, figure))
         for name, figure in FIGURES.items()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harbor.evaluation._analysis.findings import Correlation, Difference, Rating
+from harbor.evaluation._analysis.findings import Correlation, Difference, SkillRating
 from harbor.evaluation._experiments.design import Experiment, Side, Variation
 from harbor.evaluation._experiments.slots import SLOT
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.formatting import MINUS, NOTHING, unit_of, write, write_interval, write_p
 from harbor.evaluation._report.tables import Cell, Column, Table, label_of, write_spread
 
@@ -28,7 +28,7 @@ def variations(kind: str, varied: Iterable[Variation]) -> Table:
 def seats(results: Results) -> Table:
     """List the bidders with persona and model, as the design has them, and what played them."""
     played: dict[str, dict[str, None]] = {}
-    for game in results.games:
+    for game in results.records:
         for bidder, player in game.players:
             played.setdefault(bidder, {})[player] = None
     designed = {bidder["name"]: bidder for bidder in results.experiment.auction.get("bidders", [])}
@@ -120,7 +120,7 @@ def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
     return Table(tuple(heads), tuple(rows))
 
 
-def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
+def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
     """List TrueSkill ratings: mu with its spread over orders of the games, and sigma."""
     heads = _columns(["arm", "condition", "bidder"], ["mu", "sigma", "games", "orders"])
     rows = [
@@ -138,7 +138,7 @@ def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
     return Table(heads, tuple(rows))
 
 
-def games(found: Sequence[GameRecord], experiment: Experiment) -> Table:
+def games(found: Sequence[TrialRecord], experiment: Experiment) -> Table:
     """List games that failed or are not finished, each with its reason."""
     heads = (*_columns(["arm", "condition"]), Column(Cell("repeat")), Column(Cell("seed")), *_columns(["how it ended"]))
     rows = [
@@ -157,13 +157,13 @@ def games(found: Sequence[GameRecord], experiment: Experiment) -> Table:
 def costs(results: Results) -> Table:
     """Count games, calls, tokens and dollars by arm, and in all."""
     heads = _columns(["arm"], ["games", "calls", "input tokens", "output tokens", "dollars"])
-    arms = [[one for one in results.games if one.arm == arm.name] for arm in results.experiment.arms]
+    arms = [[one for one in results.records if one.arm == arm.name] for arm in results.experiment.arms]
     labels = [label_of(results.experiment, "arm", arm.name) for arm in results.experiment.arms]
     rows = [_cost(label, games) for label, games in zip(labels, arms, strict=True)]
-    return Table(heads, (*rows, _cost("in all", results.games)))
+    return Table(heads, (*rows, _cost("in all", results.records)))
 
 
-def _cost(label: str, found: Sequence[GameRecord]) -> tuple[Cell, ...]:
+def _cost(label: str, found: Sequence[TrialRecord]) -> tuple[Cell, ...]:
     held = [one for one in found if one.status != "unfinished"]
     unknown = sum(one.cost is None for one in held)
     known = sum(one.cost for one in held if one.cost is not None)

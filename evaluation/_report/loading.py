@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from harbor._core.version import __version__
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, Rating, analyse
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, SkillRating, analyse
 from harbor.evaluation._analysis.frames import frame
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results
 
 SIDE = ("arm", "condition", "bidder", "metric")
@@ -39,8 +39,9 @@ UNKNOWN = Origin()
 class Loaded:
     """An experiment and its results; each frame is made when it is first asked for.
 
-    Frames have a row a game, a measurement, an estimate and so on, and the columns of `GameRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation` and `Rating`; what is missing is NaN, and a count or a place is `Int64`.
+    Frames have a row a game, a measurement, an estimate and so on, and the columns of `TrialRecord`, `Measurement`,
+    `Estimate`, `Difference`, `Correlation` and `SkillRating`; missing numbers are NaN, counts and places
+    are `Int64`.
     """
 
     def __init__(self, results: Results, origin: Origin = UNKNOWN) -> None:
@@ -60,8 +61,8 @@ class Loaded:
     @cached_property
     def games(self) -> pd.DataFrame:
         """A row a game, unfinished and failed ones too; `players` is a JSON object, `cost` is dollars."""
-        table = _table(GameRecord, self.results.games).drop(columns="measurements")
-        return table.assign(players=[json.dumps(dict(game.players)) for game in self.results.games])
+        table = _table(TrialRecord, self.results.records).drop(columns="measurements")
+        return table.assign(players=[json.dumps(dict(game.players)) for game in self.results.records])
 
     @cached_property
     def measurements(self) -> pd.DataFrame:
@@ -92,7 +93,7 @@ class Loaded:
     @cached_property
     def ratings(self) -> pd.DataFrame:
         """A row a bidder that is rated by TrueSkill."""
-        return _table(Rating, self.analysis.ratings)
+        return _table(SkillRating, self.analysis.ratings)
 
 
 TYPES = {

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harbor._core.errors import HarborError
 from harbor.evaluation._experiments.choices import chosen
-from harbor.evaluation._experiments.design import Experiment, model_slots, standing_in
+from harbor.evaluation._experiments.design import Experiment, model_slots, substitutes
 from harbor.evaluation._experiments.library import experiment as named_experiment
 from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._report import listings
@@ -26,14 +26,14 @@ TEMPLATE = "report.html.j2"
 def render(loaded: Loaded) -> str:
     """Write the report of an experiment."""
     results, analysis, experiment = loaded.results, loaded.analysis, loaded.experiment
-    counted, failed = tally(results.games), [*results.of("failed"), *results.of("unfinished")]
+    counted, failed = tally(results.records), [*results.of("failed"), *results.of("unfinished")]
     return (
         _environment()
         .get_template(TEMPLATE)
         .render(
             experiment=experiment,
             tally=counted,
-            simulated=sum(game.simulated for game in results.games),
+            simulated=sum(game.simulated for game in results.records),
             players=models_of(results),
             tokens=write(counted.input_tokens + counted.output_tokens, "tokens"),
             cost=write(counted.cost_dollars, "dollars"),
@@ -41,7 +41,7 @@ def render(loaded: Loaded) -> str:
             rotating=listings.personas_rotate(experiment),
             arms=listings.variations("arm", experiment.arms),
             conditions=listings.variations("condition", experiment.conditions),
-            standing_in=standing_in(experiment),
+            standing_in=substitutes(experiment),
             few=few_games(results),
             sections=sections(loaded),
             figures=figures(loaded),

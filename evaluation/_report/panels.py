@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from harbor.evaluation._experiments.design import Experiment, Variation
-from harbor.evaluation._report.canvas import Drawing, Key, Panel
+from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import label_of
 
@@ -69,7 +69,7 @@ def drawing(
     caption: str,
     split: Sequence[Part],
     paint_part: Callable[[Part], Panel],
-    keys: tuple[Key, ...] = (),
+    keys: tuple[LegendEntry, ...] = (),
 ) -> Drawing | None:
     """Paint all parts alike; None where there are none."""
     if not split:

@@ -8,7 +8,7 @@ from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figures import means
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.tables import Table, asked, beside_published, findings, parted, printed_numbers
+from harbor.evaluation._report.tables import Table, asked, beside_published, findings, parted, published_numbers
 
 MOST_ROWS = 200
 """Rows of what is broken down by item, day or rival; more are in the exports."""
@@ -38,14 +38,14 @@ def findings_tables(loaded: Loaded) -> dict[str, Table]:
     tables = {}
     for name in asked(loaded.experiment):
         found = findings(name, loaded.analysis)
-        printed = printed_numbers(name, found, loaded.experiment)
+        printed = published_numbers(name, found, loaded.experiment)
         tables[name] = beside_published(name, found, printed, loaded.results)
     return tables
 
 
 def _section(loaded: Loaded, name: str) -> Section:
     found = findings(name, loaded.analysis)
-    printed = printed_numbers(name, found, loaded.experiment)
+    printed = published_numbers(name, found, loaded.experiment)
     whole, rest = parted(found, printed)
     metric = METRICS.get(name)
     return Section(

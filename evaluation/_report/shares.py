@@ -7,7 +7,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from harbor.evaluation._report.canvas import FAINT, Drawing, Key, Panel, colour, label, paint, wrapped
+from harbor.evaluation._report.canvas import FAINT, Drawing, LegendEntry, Panel, colour, label, paint, wrapped
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import Part, drawing, names_in, parts, values_of
@@ -42,7 +42,7 @@ def stacked(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         )
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, height=MARGIN + ROW * len(shares))
 
-    keys = tuple(Key(kind, colour(place)) for place, kind in enumerate(kinds))
+    keys = tuple(LegendEntry(kind, colour(place)) for place, kind in enumerate(kinds))
     return drawing(title, caption, parts(loaded, metric), panel, keys)
 
 
@@ -64,5 +64,5 @@ def heatmap(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, SIDE)
 
     shades = colormaps[CMAP](np.linspace(0, 1, len(PRIORITIES)))
-    keys = tuple(Key(name, to_hex(shade)) for name, shade in zip(PRIORITIES, shades, strict=True))
+    keys = tuple(LegendEntry(name, to_hex(shade)) for name, shade in zip(PRIORITIES, shades, strict=True))
     return drawing(title, caption, parts(loaded, metric, ("arm", "condition", "bidder")), panel, keys)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import compress, product
 
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, Rating
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, SkillRating
 from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, measured
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._metrics.measurement import Unit
@@ -91,20 +91,20 @@ def _of_correlation(one: Correlation) -> Finding:
     return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games, note=one.note)
 
 
-def _of_rating(one: Rating) -> Finding:
+def _of_rating(one: SkillRating) -> Finding:
     """Give mu without an interval: that it differs over orders of the games says nothing of other games."""
     note = f"sigma {write(one.sigma, 'number')}; {write_spread(one)}"
     return Finding(Place(one.arm, one.condition, one.bidder), one.mu, None, None, one.games, note=note)
 
 
-def write_spread(one: Rating) -> str:
+def write_spread(one: SkillRating) -> str:
     """Say how far mu spreads over orders of the games."""
     return f"{write(one.mu_low, 'number')} to {write(one.mu_high, 'number')} over orders"
 
 
 def models_of(results: Results) -> str:
     """Name what played: the models, and the rules and people beside them."""
-    players = {player for game in results.games for _, player in game.players}
+    players = {player for game in results.records for _, player in game.players}
     return ", ".join(sorted(players or set(results.experiment.models)))
 
 
@@ -129,7 +129,7 @@ def parted(
     return list(compress(found, shown)), [one for one, first in zip(found, shown, strict=True) if not first]
 
 
-def printed_numbers(
+def published_numbers(
     metric: str, found: Sequence[Finding], experiment: Experiment
 ) -> dict[Published, dict[Place, PublishedValue]]:
     """Find what is published of a metric, and at which of our places it stands."""

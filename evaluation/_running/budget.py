@@ -83,14 +83,14 @@ class ExperimentBudget:
     def __init__(self, limit: float | None = None, paid: Mapping[str, float] | None = None) -> None:
         self._limit = limit
         self._paid = dict(paid or {})
-        self._promised: dict[str, float] = {}
+        self._reserved: dict[str, float] = {}
 
     @property
     def left(self) -> float:
         """What is neither spent nor promised, in dollars."""
         if self._limit is None:
             return math.inf
-        bound = {game: max(dollars, self._promised.get(game, 0.0)) for game, dollars in self._paid.items()}
+        bound = {game: max(dollars, self._reserved.get(game, 0.0)) for game, dollars in self._paid.items()}
         return self._limit - sum(bound.values())
 
     def may_start(self, game: Trial, running: int, finished: int) -> bool:
@@ -100,15 +100,15 @@ class ExperimentBudget:
         needed = self._dearest - self._paid.get(game.path, 0.0)
         return running <= finished and self.left >= max(needed, NOTHING)
 
-    def promise(self, game: Trial) -> float | None:
+    def reserve(self, game: Trial) -> float | None:
         """Promise a game more than the dearest so far has cost; returns what it may have cost in all by then."""
         if self._limit is None:
             return None
         paid = self._paid.setdefault(game.path, 0.0)
         # As long as no game has cost anything, half: if this one does not either, others can be held beside the next.
         wanted = ROOM * self._dearest - paid if self._dearest else self.left / 2
-        self._promised[game.path] = paid + min(self.left, wanted)
-        return self._promised[game.path]
+        self._reserved[game.path] = paid + min(self.left, wanted)
+        return self._reserved[game.path]
 
     @property
     def _dearest(self) -> float:
@@ -116,7 +116,7 @@ class ExperimentBudget:
 
     def settle(self, game: Trial, paid: float) -> None:
         """Hear what a game has cost in all that is not held any more; what it did not need is free again."""
-        self._promised.pop(game.path, None)
+        self._reserved.pop(game.path, None)
         self._paid[game.path] = paid
 
 

@@ -46,15 +46,15 @@ async def in_processes(places: int | None, address: str | None) -> AsyncIterator
     for worker in workers:
         free.put_nowait(worker)
 
-    async def hold(task: Task) -> TaskOutcome:
+    async def run(task: Task) -> TaskOutcome:
         worker = await free.get()
         try:
-            return await worker.hold(task)
+            return await worker.run(task)
         finally:
             free.put_nowait(worker)
 
     try:
-        yield Executor(places, hold)
+        yield Executor(places, run)
     finally:
         lifeline.close()
         for worker in workers:
@@ -71,7 +71,7 @@ class _Worker:
     def _open(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(1, get_context("spawn"), _settle_in, (self._lifeline,))
 
-    async def hold(self, task: Task) -> TaskOutcome:
+    async def run(self, task: Task) -> TaskOutcome:
         for _ in range(MAX_ATTEMPTS):
             try:
                 return await asyncio.wrap_future(self._submit(task))

@@ -23,14 +23,14 @@ from harbor._core.errors import RunFolderError
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.differences import differences
-from harbor.evaluation._running.trial_folder import read_game, write_whole
+from harbor.evaluation._running.trial_folder import read_trial, write_whole
 
 DESIGN, MANIFEST, RESULTS, GAMES = "experiment.json", "manifest.json", "results.json", "games"
 _LOCK = ".lock"
-_RECORDS = TypeAdapter(tuple[GameRecord, ...])
+_RECORDS = TypeAdapter(tuple[TrialRecord, ...])
 
 
 def make_folder(path: Path, experiment: Experiment) -> None:
@@ -111,7 +111,7 @@ def check_versions(path: Path) -> None:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Keep the folder of an experiment to this process.
 
     Raises:
@@ -130,7 +130,7 @@ def held(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def game_path(path: Path, game: Trial) -> Path:
+def trial_path(path: Path, game: Trial) -> Path:
     """Give the folder of a game."""
     return path / GAMES / game.path
 
@@ -144,12 +144,12 @@ def read_results(path: Path) -> Results:
     """
     experiment = read_design(path)
     metrics = measured(experiment)
-    return Results(experiment, tuple(read_game(game_path(path, game), game, metrics) for game in games(experiment)))
+    return Results(experiment, tuple(read_trial(trial_path(path, game), game, metrics) for game in trials(experiment)))
 
 
 def write_results(path: Path, results: Results) -> None:
     """Write the records of all games in one file: the same for the same games, however often they were interrupted."""
     about = {"experiment": results.experiment.name, "harbor": __version__, "simulated": results.simulated}
     head = json.dumps(about | {"config_digest": read_manifest(path)["config_digest"]})
-    records = _RECORDS.dump_json(results.games, exclude_defaults=True)
+    records = _RECORDS.dump_json(results.records, exclude_defaults=True)
     write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}\n")

@@ -25,7 +25,7 @@ from typing import Any
 from harbor._core.errors import ConfigError, HarborError, RunFolderError
 from harbor._core.version import __version__
 from harbor._runs.folder import CALLS, EVENTS
-from harbor.evaluation._running.experiment_folder import game_path, read_manifest
+from harbor.evaluation._running.experiment_folder import read_manifest, trial_path
 from harbor.evaluation._running.trial_folder import write_whole
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
@@ -59,7 +59,7 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
         places = places or max(1, int(processors))
         remote = ray.remote(num_cpus=min(1.0, processors / places), max_retries=MAX_ATTEMPTS - 1)(_run)
 
-        async def hold(task: Task) -> TaskOutcome:
+        async def run(task: Task) -> TaskOutcome:
             sent = remote.remote(_ray_task(task))
             try:
                 outcome, files = await sent
@@ -73,10 +73,10 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
             except ray.exceptions.RayError as error:
                 complaint = (str(error).splitlines() or [type(error).__name__])[0]
                 raise HarborError(f"the Ray cluster failed ({complaint}); mend it, then resume") from error
-            _unpack(files, game_path(task.folder, task.game))
+            _unpack(files, trial_path(task.folder, task.game))
             return outcome  # type: ignore[no-any-return]
 
-        yield Executor(places, hold)
+        yield Executor(places, run)
     finally:
         if not connected:
             ray.shutdown()
@@ -118,7 +118,7 @@ def _probe(address: str) -> None:
 
 
 def _ray_task(task: Task) -> RayTask:
-    path = game_path(task.folder, task.game)
+    path = trial_path(task.folder, task.game)
     return RayTask(task, read_manifest(task.folder)["token"], __version__, _pack(path) if path.exists() else {})
 
 
@@ -131,7 +131,7 @@ def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
         return asyncio.run(run_task(ray_task.task)), {}
     with TemporaryDirectory(prefix="harbor-") as folder:
         elsewhere = replace(ray_task.task, folder=Path(folder))
-        path = game_path(elsewhere.folder, elsewhere.game)
+        path = trial_path(elsewhere.folder, elsewhere.game)
         _unpack(ray_task.files, path)
         return asyncio.run(run_task(elsewhere)), _pack(path)
 

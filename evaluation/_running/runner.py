@@ -16,17 +16,17 @@ from harbor._runs.run import Run
 from harbor._runs.series import SeriesRun
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.budget import ExperimentBudget, check_prices, paid_for
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
     check_versions,
-    game_path,
-    held,
+    locked,
     make_folder,
     read_design,
     read_results,
+    trial_path,
     write_results,
 )
 from harbor.evaluation._running.tally import Tally, tally
@@ -34,12 +34,12 @@ from harbor.evaluation._running.trial_folder import set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
 from harbor.memory._store.embedding import check_trusted
 
-Hear = Callable[[Tally, GameRecord | None], None]
+OnProgress = Callable[[Tally, TrialRecord | None], None]
 """Hears how far the experiment has come: first where it stands, then each game that ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunOptions:
     """How games are held, of which nothing shows in the results.
 
     `jobs` is how many side by side (None: what suits the executor), `address` that of a Ray cluster, `max_cost` in
@@ -68,7 +68,7 @@ class Running:
 
 
 async def run_experiment(
-    experiment: Experiment, out: Path, running: Running = Running(), hear: Hear = lambda *_: None
+    experiment: Experiment, out: Path, options: RunOptions = RunOptions(), on_progress: OnProgress = lambda *_: None
 ) -> Results:
     """Hold all games of an experiment in a new folder, and measure them.
 
@@ -80,16 +80,16 @@ async def run_experiment(
         RunFolderError: the folder exists, or can't be written.
         OSError: the disk is full, say; make room and resume.
     """
-    running.check()
+    options.check()
     experiment = with_prices(experiment)
-    first = [game for game in games(experiment) if game.repeat == 1]
-    if running.max_cost is not None:
+    first = [game for game in trials(experiment) if game.repeat == 1]
+    if options.max_cost is not None:
         check_prices(first)
     for game in first:
         _check_playable(game)
-    async with _opened(running) as executor:
+    async with _opened(options) as executor:
         make_folder(out, experiment)
-        return await _go_on(out, experiment, running, hear, executor=executor)
+        return await _go_on(out, experiment, options, on_progress, executor=executor)
 
 
 def _check_playable(game: Trial) -> None:
@@ -102,8 +102,8 @@ def _check_playable(game: Trial) -> None:
 
 async def resume_experiment(
     path: Path,
-    running: Running = Running(),
-    hear: Hear = lambda *_: None,
+    options: RunOptions = RunOptions(),
+    on_progress: OnProgress = lambda *_: None,
     retry_failed: bool = False,
     embeddings: Collection[str] = (),
 ) -> Results:
@@ -119,48 +119,48 @@ async def resume_experiment(
         ConfigError: a price is unknown.
         OSError: the folder can't be written.
     """
-    running.check()
+    options.check()
     experiment = read_design(path)
     check_versions(path)
-    for name in {game.config.memory.embedding for game in games(experiment)}:
+    for name in {game.config.memory.embedding for game in trials(experiment)}:
         check_trusted(name, name if name in embeddings else None)
-    return await _go_on(path, experiment, running, hear, retry_failed)
+    return await _go_on(path, experiment, options, on_progress, retry_failed)
 
 
-def _opened(running: Running) -> AbstractAsyncContextManager[Executor]:
-    return EXECUTORS[running.executor](running.jobs, running.address)
+def _opened(options: RunOptions) -> AbstractAsyncContextManager[Executor]:
+    return EXECUTORS[options.executor](options.jobs, options.address)
 
 
 async def _go_on(
     path: Path,
     experiment: Experiment,
-    running: Running,
-    hear: Hear,
+    options: RunOptions,
+    on_progress: OnProgress,
     retry_failed: bool = False,
     executor: Executor | None = None,
 ) -> Results:
     """Hold what is not held yet, on an executor that is open or is opened when there is something to hold."""
-    with held(path):
+    with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
-        budget = _budget(path, games(experiment), running.max_cost)
+        budget = _budget(path, trials(experiment), options.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
-        hear(so_far, None)
+        on_progress(so_far, None)
         if todo:
             tasks = [Task(path.absolute(), game, measured(experiment)) for game in todo]
-            async with nullcontext(executor) if executor else _opened(running) as places:
-                await _hold_all(tasks, places, budget, so_far, hear)
+            async with nullcontext(executor) if executor else _opened(options) as places:
+                await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)
         write_results(path, results)
         return results
 
 
-def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[GameRecord]]:
+def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[TrialRecord]]:
     """Give the games that are still to be held, and the records of the others."""
     todo, done = [], []
-    for game, record in zip(games(experiment), read_results(path).games, strict=True):
+    for game, record in zip(trials(experiment), read_results(path).records, strict=True):
         again = record.status == "failed" and retry_failed
         if again:
-            set_aside(game_path(path, game))
+            set_aside(trial_path(path, game))
         if again or record.status == "unfinished":
             todo.append(game)
         else:
@@ -168,12 +168,12 @@ def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[lis
     return todo, done
 
 
-def _budget(path: Path, held_games: list[Trial], limit: float | None) -> ExperimentBudget:
+def _budget(path: Path, planned: list[Trial], limit: float | None) -> ExperimentBudget:
     """Open the purse; what was paid in earlier sessions counts, for games that were set aside too."""
     if limit is None:
         return ExperimentBudget()
-    check_prices(held_games)
-    folders = ((game, folder) for game in held_games for folder in _folders(game_path(path, game)))
+    check_prices(planned)
+    folders = ((game, folder) for game in planned for folder in _folders(trial_path(path, game)))
     return ExperimentBudget(
         limit, {_key(game, folder): paid_for(folder, game.config.models) for game, folder in folders}
     )
@@ -187,7 +187,9 @@ def _key(game: Trial, folder: Path) -> str:
     return str(Path(game.path).with_name(folder.name))
 
 
-async def _hold_all(tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, hear: Hear) -> None:
+async def _run_all(
+    tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, on_progress: OnProgress
+) -> None:
     """Keep all places busy as long as there are games and money; whatever breaks that off stops the games."""
     waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
     try:
@@ -198,8 +200,8 @@ async def _hold_all(tasks: list[Task], executor: Executor, budget: ExperimentBud
                 and budget.may_start(waiting[0].game, len(running), so_far.finished)
             ):
                 task = waiting.popleft()
-                promised = replace(task, dollars=budget.promise(task.game))
-                running[asyncio.ensure_future(executor.hold(promised))] = promised
+                promised = replace(task, dollars=budget.reserve(task.game))
+                running[asyncio.ensure_future(executor.run(promised))] = promised
             if not running:
                 return
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -210,7 +212,7 @@ async def _hold_all(tasks: list[Task], executor: Executor, budget: ExperimentBud
                     waiting.appendleft(task)
                 else:
                     so_far = so_far.plus(outcome.record)
-                    hear(so_far, outcome.record)
+                    on_progress(so_far, outcome.record)
     finally:
         for one in running:
             one.cancel()

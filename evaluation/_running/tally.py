@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from harbor.evaluation._experiments.trial_records import GameRecord
+from harbor.evaluation._experiments.trial_records import TrialRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Tally:
         """How many are still to be held."""
         return self.games - self.finished - self.failed
 
-    def plus(self, record: GameRecord) -> Tally:
+    def plus(self, record: TrialRecord) -> Tally:
         """Count one more game that was held."""
         known = self.cost_dollars is not None and record.cost is not None
         return replace(
@@ -44,7 +44,7 @@ class Tally:
         return {key: counts[key] for key in ("games", "finished", "failed")} | {"unfinished": self.unfinished} | counts
 
 
-def tally(records: Iterable[GameRecord]) -> Tally:
+def tally(records: Iterable[TrialRecord]) -> Tally:
     """Count all games of an experiment; what an unfinished one has cost so far is counted too."""
     listed = list(records)
     counted = Tally(len(listed))

@@ -1,4 +1,4 @@
-"""The folder of one game: that of a run or a series, with what was measured of it kept beside its log.
+"""The folder of one game: that of a run or a series, with what was measured of it cached beside its log.
 
 The log is the truth. `record.json` saves measuring it again: it counts as long as the logs, the metrics and Harbor are
 those that it was made from. `failure.json` says why a game broke off for a reason of its own.
@@ -23,7 +23,7 @@ from harbor._core.version import __version__
 from harbor._games.logs import read_whole_lines
 from harbor._runs.folder import CONFIG, EVENTS, complete
 from harbor._runs.items import resolved
-from harbor.evaluation._experiments.trial_records import GameRecord, broken_off, record
+from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off, record
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
 
@@ -31,16 +31,16 @@ RECORD, FAILURE = "record.json", "failure.json"
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _CachedRecord:
     """A record and what it was made from."""
 
     harbor: str
     metrics: tuple[str, ...]
     logs: dict[str, str]
-    record: GameRecord
+    record: TrialRecord
 
 
-_KEPT = TypeAdapter(_Kept)
+_CACHED = TypeAdapter(_CachedRecord)
 
 
 def begun(path: Path) -> bool:
@@ -54,7 +54,7 @@ def clear(path: Path) -> None:
         shutil.rmtree(path)
 
 
-def read_game(path: Path, game: Trial, metrics: Sequence[str]) -> GameRecord:
+def read_trial(path: Path, game: Trial, metrics: Sequence[str]) -> TrialRecord:
     """Read the record of a game, or measure it anew if there is none that counts.
 
     Raises:
@@ -68,9 +68,9 @@ def read_game(path: Path, game: Trial, metrics: Sequence[str]) -> GameRecord:
     if failure:
         return broken_off(game, _logs_of_failed(path), failure)
     digests = _digests(path)
-    kept = _kept(path)
-    if kept and (kept.harbor, kept.metrics, kept.logs) == (__version__, tuple(metrics), digests):
-        return kept.record
+    cached = _cached(path)
+    if cached and (cached.harbor, cached.metrics, cached.logs) == (__version__, tuple(metrics), digests):
+        return cached.record
     if complete(path) is None:
         return broken_off(game, logs_in(path))
     found = record(game, metrics, logs_in(path))
@@ -79,10 +79,10 @@ def read_game(path: Path, game: Trial, metrics: Sequence[str]) -> GameRecord:
     return found
 
 
-def keep_record(path: Path, metrics: Sequence[str], found: GameRecord) -> None:
+def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:
     """Keep what was measured of a complete game."""
-    kept = _Kept(__version__, tuple(metrics), _digests(path), found)
-    write_whole(path / RECORD, _KEPT.dump_json(kept, exclude_defaults=True))
+    cached = _CachedRecord(__version__, tuple(metrics), _digests(path), found)
+    write_whole(path / RECORD, _CACHED.dump_json(cached, exclude_defaults=True))
 
 
 def keep_failure(path: Path, reason: str) -> None:
@@ -159,9 +159,9 @@ def _digests(path: Path) -> dict[str, str]:
     return found
 
 
-def _kept(path: Path) -> _Kept | None:
+def _cached(path: Path) -> _CachedRecord | None:
     try:
-        return _KEPT.validate_json((path / RECORD).read_bytes())
+        return _CACHED.validate_json((path / RECORD).read_bytes())
     except (OSError, ValueError):
         return None
 

@@ -18,11 +18,11 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run
 from harbor._runs.series import SeriesRun
 from harbor.evaluation._experiments.run_trial import logs_of
-from harbor.evaluation._experiments.trial_records import GameRecord, record
+from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.budget import TrialBudget, paid_for
-from harbor.evaluation._running.experiment_folder import game_path
-from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_game
+from harbor.evaluation._running.experiment_folder import trial_path
+from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_trial
 
 LONGEST_REASON = 500
 MAX_ATTEMPTS = 3
@@ -44,7 +44,7 @@ class Task:
 class TaskOutcome:
     """What came of it: a record (None: it was stopped for want of money), and what it has cost in all, in dollars."""
 
-    record: GameRecord | None
+    record: TrialRecord | None
     paid: float = 0.0
 
 
@@ -53,7 +53,7 @@ class Executor:
     """Somewhere to hold games: how many side by side, and a function that holds one."""
 
     places: int
-    hold: Callable[[Task], Awaitable[TaskOutcome]]
+    run: Callable[[Task], Awaitable[TaskOutcome]]
 
 
 async def run_task(task: Task) -> TaskOutcome:
@@ -63,11 +63,11 @@ async def run_task(task: Task) -> TaskOutcome:
         OSError: the folder can't be written.
         RunFolderError: another process holds it.
     """
-    path, config = game_path(task.folder, task.game), task.game.config
+    path, config = trial_path(task.folder, task.game), task.game.config
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
     try:
-        logs = await _within(budget, _hold(path, config, RunInputs(budget=budget)))
+        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget)))
         found = record(task.game, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)
@@ -83,17 +83,17 @@ async def run_task(task: Task) -> TaskOutcome:
 def worker_lost(task: Task) -> TaskOutcome:
     """Record that a game has cost too many workers."""
     reason = f"its worker died {MAX_ATTEMPTS} times: killed from outside, or out of memory; try fewer jobs"
-    path = game_path(task.folder, task.game)
+    path = trial_path(task.folder, task.game)
     return TaskOutcome(
         failed(task, reason), paid_for(path, task.game.config.models) if task.dollars is not None else 0.0
     )
 
 
-def failed(task: Task, reason: str) -> GameRecord:
+def failed(task: Task, reason: str) -> TrialRecord:
     """Record that a game has failed, and why."""
-    path = game_path(task.folder, task.game)
+    path = trial_path(task.folder, task.game)
     keep_failure(path, redact(reason)[:LONGEST_REASON])
-    return read_game(path, task.game, task.metrics)
+    return read_trial(path, task.game, task.metrics)
 
 
 async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -> Logs | None:
@@ -110,7 +110,7 @@ async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -
         return None
 
 
-async def _hold(path: Path, config: AuctionConfig, given: RunInputs) -> Logs:
+async def _run_in(path: Path, config: AuctionConfig, given: RunInputs) -> Logs:
     clear(path)
     if config.series is not None:
         series = SeriesRun(config, given)

@@ -42,17 +42,17 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
     unit = unit_of(metric)
 
     def panel(part: Part) -> Panel:
-        courses = {name: course(part.rows[part.rows[series] == name]) for name in names}
+        curves = {name: mean_curve(part.rows[part.rows[series] == name]) for name in names}
 
         def draw(axes: Axes) -> None:
-            for place, one in enumerate(courses.values()):
+            for place, one in enumerate(curves.values()):
                 axes.plot(one.index, one["mean"], color=colour(place), marker=marker(place))
                 axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.12, linewidth=0)
             _frame(axes, metric, low, high)
 
         ends = [
             f"{name} from {write(one['mean'].iloc[0], unit)} to {write(one['mean'].iloc[-1], unit)}"
-            for name, one in zip(names.values(), courses.values(), strict=True)
+            for name, one in zip(names.values(), curves.values(), strict=True)
             if len(one)
         ]
         return paint(part.heading, f"{title}, {part.heading}: {'; '.join(ends)}", draw)
@@ -60,7 +60,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
     return drawing(title, caption, parts(loaded, metric, by), panel, legend(names.values()))
 
 
-def course(rows: pd.DataFrame) -> pd.DataFrame:
+def mean_curve(rows: pd.DataFrame) -> pd.DataFrame:
     """Give mean and interval at each place, the game being the unit: a row a place, columns mean, low and high."""
     games = rows.groupby([*GAME, "at"])["value"].mean()
     found = {at: t_mean(values) for at, values in games.groupby("at")}
@@ -79,7 +79,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
                 rows = part.rows[part.rows["bidder"] == bidder]
                 games = [game[["at", "value"]].to_numpy("float64") for _, game in rows.groupby(GAME)]
                 axes.add_collection(LineCollection(games[:MOST_PATHS], colors=colour(place), linewidths=0.6, alpha=0.3))
-                mean = course(rows)
+                mean = mean_curve(rows)
                 axes.plot(mean.index, mean["mean"], color=colour(place), marker=marker(place), linewidth=2)
             _frame(axes, metric, low, high)
 
