@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Believed
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_NO_BELIEFS = "no bidder has written down beliefs"
 
 
+@metric("corrected failure rate of beliefs about oneself", "share", "skewed", no_data=_NO_BELIEFS)
 def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
 
@@ -27,6 +30,7 @@ def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurem
     return _rates(name, [(one.bidder, one.errors_self, one.fields_self) for one in updates])
 
 
+@metric("corrected failure rate of beliefs about others", "share", "skewed", no_data=_NO_BELIEFS)
 def belief_error_rate_others(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Corrected failure rate of each bidder's beliefs about the others, a share: as `belief_error_rate_self`.
 

@@ -21,7 +21,9 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
+
+_NO_BIDS = "nobody has bid"
 
 BINS = {"[0, 10)": 0, "[10, 11)": 10, "[11, 20)": 11, "[20, 50)": 20, "[50, inf)": 50}
 """Bins of bid increases and their lower ends, in percent."""
@@ -49,6 +51,27 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
     return found
 
 
+@metric("corrected failure rate of bids", "share", "skewed")
+def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's bids, a share: F / (C + F).
+
+    F is the number of bids that were refused, each attempt by itself. C is the number of decisions that stood, bids and
+    withdrawals: a bidder that is refused is asked again, so C hardly hangs on F. A withdrawal that the auctioneer put
+    in for an answer, as there was no money, no legal bid or no reply, is no decision. Source: Chen et al. 2023,
+    sec. 4.1.
+    """
+    failed = Counter(event.bidder for event in of_type(entries, BidFailed))
+    stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
+    stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
+    found = []
+    for label in of_type(entries, BidderLabelled):
+        wrong, answers = failed[label.bidder], failed[label.bidder] + stood[label.bidder]
+        value, missing = (wrong / answers, "") if answers else (None, "the bidder answered no call")
+        found.append(Measurement(name, value, label.bidder, missing=missing))
+    return found
+
+
+@metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS)
 def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Increase of each bid over the highest bid of the rounds before, a share (0.1: a tenth more), one a bid.
 
@@ -57,6 +80,7 @@ def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [Measurement(name, float(one.increase), one.bidder) for one in raises(entries)]
 
 
+@metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS)
 def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of each bidder's bids whose increase lies in a bin (`about`: "[0, 10)" percent and so on, see `BINS`).
 
@@ -76,22 +100,3 @@ def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]
 
 def _bin(increase: Decimal) -> str:
     return [label for label, lowest in BINS.items() if increase * 100 >= lowest][-1]
-
-
-def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Corrected failure rate of each bidder's bids, a share: F / (C + F).
-
-    F is the number of bids that were refused, each attempt by itself. C is the number of decisions that stood, bids and
-    withdrawals: a bidder that is refused is asked again, so C hardly hangs on F. A withdrawal that the auctioneer put
-    in for an answer, as there was no money, no legal bid or no reply, is no decision. Source: Chen et al. 2023,
-    sec. 4.1.
-    """
-    failed = Counter(event.bidder for event in of_type(entries, BidFailed))
-    stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
-    stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
-    found = []
-    for label in of_type(entries, BidderLabelled):
-        wrong, answers = failed[label.bidder], failed[label.bidder] + stood[label.bidder]
-        value, missing = (wrong / answers, "") if answers else (None, "the bidder answered no call")
-        found.append(Measurement(name, value, label.bidder, missing=missing))
-    return found

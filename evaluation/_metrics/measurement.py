@@ -46,19 +46,37 @@ class Measurement:
     missing: str = ""
 
 
+Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: what it says, its unit, how it spreads over games; `measure` documents its formula and source.
+    """A metric by its name: what it describes, its unit, and how its values spread over games.
 
-    `game` is what it can be measured of; `nothing` says why there is no value where a game gave it nothing to measure.
+    The docstring of `measure` gives its formula and source. `game` is what can be measured by it, and `no_data` is the
+    reason that is given where a game offered nothing to measure.
     """
 
+    name: str
     description: str
     unit: Unit
-    measure: Callable[[str, Sequence[Entry]], list[Measurement]]
-    interval: Interval = "mean"
-    game: GameKind = "ascending auction"
-    no_data: str = "the log holds nothing to measure"
+    measure: Measure
+    interval: Interval
+    game: GameKind
+    no_data: str
+
+
+def metric(
+    description: str,
+    unit: Unit,
+    interval: Interval = "mean",
+    *,
+    game: GameKind = "ascending auction",
+    no_data: str = "the log has nothing to measure",
+    name: str = "",
+) -> Callable[[Measure], Metric]:
+    """Make a metric of a function from a name and a log to measurements; it is called `name`, or as the function."""
+    return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, game, no_data)
 
 
 def by_bidder(metric: str, values: Mapping[str, float | None], missing: str = "") -> list[Measurement]:

@@ -15,8 +15,12 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Planned
 from harbor.evaluation._metrics.behaviour import engagements, matches
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.results import closed, positions
+
+_NO_PLANS_OF_PERSONAS = "no bidder with a persona has a plan for such an item that is over"
+_NO_PLANS = "no bidder has a plan for an item that is over"
+_NO_ITEM = "no item is over yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
     return cells
 
 
+@metric("priority of an item at an item", "priority", no_data=_NO_PLANS)
 def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is under the hammer.
 
@@ -62,6 +67,7 @@ def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("priority of items that match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean priority that each bidder gives the items still to come that match its personas, at each item.
 
@@ -70,6 +76,7 @@ def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return _priority(name, entries, matched=True)
 
 
+@metric("priority of items that do not match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def unmatched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean priority that each bidder gives the items still to come that do not match its personas, at each item.
 
@@ -97,6 +104,7 @@ def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
     ]
 
 
+@metric("priority in the first plan", "priority", no_data=_NO_PLANS)
 def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Priority r(1) that each bidder gave the item at place `at` in its plan before the first item.
 
@@ -113,6 +121,7 @@ def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("priority in the plan in force", "priority", no_data=_NO_PLANS)
 def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was under the hammer.
 
@@ -126,6 +135,7 @@ def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("bids on an item, by its place", "count", "skewed", no_data=_NO_ITEM)
 def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of bids n of each bidder on the closed item at place `at`, zeros included.
 
@@ -139,6 +149,7 @@ def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("whether an item was won, by its place", "share", "binary", no_data=_NO_ITEM)
 def won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
     winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from statistics import fmean, linear_regression
 from typing import Any
 
@@ -16,7 +17,9 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
 from harbor.evaluation._metrics.lineup import any_simulated
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_metric = partial(metric, game="series", no_data="no auction is over yet")
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
     )
 
 
+@_metric("rank by profit in an auction", "rank")
 def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Rank of each bidder by profit in each auction (`at`) of a series: 1 is the best, equals share the best rank.
 
@@ -88,6 +92,7 @@ def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("profit in an auction", "dollars")
 def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder in each auction (`at`) of a series, dollars. Source: Chen et al. 2023, sec. 4.3."""
     return [
@@ -97,11 +102,13 @@ def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("mean rank over the auctions", "rank")
 def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean of each bidder's ranks over the auctions of a series that are held. Source: Chen et al. 2023, B.3."""
     return by_bidder(name, summarise_series(entries).mean_ranks)
 
 
+@_metric("how much the rank changes from auction to auction; below 0 it gets better", "number")
 def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Slope of each bidder's rank over the number of the auction, by least squares: below 0 it climbs.
 
@@ -117,6 +124,7 @@ def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("profit over the auctions", "dollars")
 def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Sum of each bidder's profits over the auctions of a series that are held, dollars. Source: as `mean_rank`."""
     return by_bidder(name, {bidder: float(total) for bidder, total in summarise_series(entries).total_profits.items()})

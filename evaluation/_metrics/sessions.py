@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from statistics import fmean
 from typing import TypeVar
 
@@ -16,7 +17,9 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.beauty import BeautyOpened, target
 from harbor._games.session import RunLabelled, RunSettled
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_metric = partial(metric, game="session", no_data="no run is over yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,7 @@ def _runs(entries: Sequence[Entry], measure: Callable[[RunSettled, RunLabelled],
     return found
 
 
+@_metric("mean payoff over the runs", "number", "skewed")
 def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean payoff of each bidder over the runs: assets over assets in equilibrium, a ratio.
 
@@ -178,11 +182,13 @@ def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: row.payoff for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
+@_metric("mean payoff over that in equilibrium", "ratio", "skewed")
 def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Ratio r of each bidder: its mean payoff over the mean payoff in equilibrium. Source: EconArena, A.3.1."""
     return by_bidder(name, {row.bidder: row.payoff_ratio for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
+@_metric("mean deviation from equilibrium", "number", "skewed")
 def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean deviation of each bidder from equilibrium over the runs, a ratio: d as in `distances`.
 
@@ -191,6 +197,7 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: row.deviation for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
+@_metric("deviation from equilibrium in a run", "number", "skewed", no_data="no equilibrium to deviate from is known")
 def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Deviation of each bidder from equilibrium in each run (`at`), a ratio: d as in `distances`.
 
@@ -199,6 +206,7 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return _path(name, distances(entries))
 
 
+@_metric("bid or number in a run", "number", "skewed")
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
     return _path(
@@ -215,6 +223,7 @@ def _path(name: str, paths: dict[str, list[float | None]]) -> list[Measurement]:
     ]
 
 
+@_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of runs in which each bidder gave a failed bid, put right or not. Source: EconArena, sec. 4.4, Table 2."""
     return by_bidder(name, broken_shares(entries))

@@ -16,7 +16,9 @@ from harbor._core.events import BidPlaced, ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_NO_STRATEGY = "no bidder has chosen a strategic action"
 
 
 def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
@@ -72,6 +74,7 @@ def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     ]
 
 
+@metric("strategic actions of a kind", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of each strategic action (`about`: A to F) among those that each bidder with a strategy chose.
 
@@ -84,6 +87,7 @@ def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("decisions that follow from the strategic action chosen", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of the decisions of each bidder with a strategy that follow from the action chosen: a bid from A, B or C.
 
@@ -92,6 +96,12 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
     return by_bidder(name, agreement(entries))
 
 
+@metric(
+    "error of the predicted limits of rivals",
+    "ratio",
+    "skewed",
+    no_data="nobody has predicted the limit of a rival that bid and lost",
+)
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
 

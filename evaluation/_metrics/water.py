@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_metric = partial(metric, game="water game", no_data="no day is over yet")
 
 BROKE_OFF = "the game broke off before its last day"
 
@@ -129,6 +132,7 @@ def over(entries: Sequence[Entry]) -> bool:
     return bool(closed) and (len(closed) == length or not any(row.survived for row in standings(entries)))
 
 
+@_metric("whether a resident survived", "share", "binary")
 def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Whether each resident was alive when the game ended: 1 or 0; its mean over games is the survival rate.
 
@@ -139,6 +143,7 @@ def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, fates, BROKE_OFF)
 
 
+@_metric("days that a resident lived through", "count", "skewed")
 def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
     return by_bidder(name, {row.bidder: float(row.days_lived) for row in _fates(entries)})
@@ -149,6 +154,7 @@ def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
     return standings(entries) if of_type(entries, DayClosed) else []
 
 
+@_metric("residents that survived", "count")
 def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
     if not over(entries):
@@ -156,12 +162,14 @@ def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [Measurement(name, float(sum(row.survived for row in standings(entries))))]
 
 
+@_metric("resource satisfaction rate at the start", "number")
 def rsr_start(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """RSR_S: expected supply of a day over the needs of all residents, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
     return [Measurement(name, rate.at_start)] if rate else []
 
 
+@_metric("resource satisfaction rate at the end", "number", "skewed")
 def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """RSR_E: expected supply of a day over the needs of the survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
@@ -170,6 +178,7 @@ def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [Measurement(name, value, missing=why)]
 
 
+@_metric("lowest successful bid of a day", "dollars", "skewed")
 def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
     return [
@@ -183,6 +192,7 @@ def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("bid of a resident on a day", "dollars", "skewed")
 def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid of each living resident on each day (`at`), dollars; one above its balance counts as it was announced.
 
@@ -201,6 +211,7 @@ def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("health of a resident after a day", "health")
 def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Health points of each resident at the end of each day (`at`) while it lived, 0 on its last.
 
@@ -213,6 +224,7 @@ def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("money of a resident after a day", "dollars", "skewed")
 def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars of each resident at the end of each day (`at`) while it lived. Source: Alympics, sec. 3 and 5."""
     return [
