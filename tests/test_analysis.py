@@ -274,7 +274,7 @@ def test_leaving_arms_out_leaves_the_family_as_it_was_planned():
     ]
     kept = Results(chosen_arms(experiment, ["plain", "wise"]), tuple(game for game in games if game.arm != "keen"))
     found = analyse(kept).differences
-    assert [one.note for one in found if one.p is None] == ["arm not held: keen", "arm not held: keen"]
+    assert [one.note for one in found if one.p is None] == ["arm not run: keen", "arm not run: keen"]
     assert (len(found), [one.pairs for one in found]) == (5, [8, 0, 8, 8, 0])
     whole = analyse(Results(experiment, tuple(games))).differences
     assert all(one.p == other.p for one, other in zip(found, whole, strict=True) if one.p is not None)

@@ -261,9 +261,12 @@ def test_given_models_fill_the_first_slots_and_the_rest_are_said_to_stand_in():
     ]
     found = made(stand_ins=stand_ins)
     assert model_slots(found) == ("@1", "@2")
-    assert substitutes(found) == ("slot @1, GPT-4: a stand-in", "slot @2, PaLM: another")
+    assert substitutes(found) == (
+        "model slot @1, in place of GPT-4: a stand-in",
+        "model slot @2, in place of PaLM: another",
+    )
     given_one = with_models(found, ["openai:gpt-4o"])
-    assert substitutes(given_one) == ("slot @2, PaLM: another",)
+    assert substitutes(given_one) == ("model slot @2, in place of PaLM: another",)
     played = {bidder.name: bidder.model for bidder in trials(given_one)[0].config.bidders}
     assert played == {"Ann": "openai:gpt-4o", "Cho": "openai:gpt-4o", "Ben": "simulated"}
     with pytest.raises(ConfigError, match="model 'c:c' is one too many: experiment 'own' has 2 slots"):

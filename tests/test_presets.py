@@ -188,7 +188,7 @@ def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
 def test_a_given_model_fills_the_first_slot_and_stand_ins_keep_the_rest():
     shown = json.loads(harbor("experiment", "show", "standard", "--model", "openai:gpt-4o", "--json").stdout)
     assert shown["slots"] == {"@1": "openai:gpt-4o", "@2": "minimum-90", "@3": "minimum-60"}
-    assert [words.split(",")[0] for words in shown["standing_in"]] == ["slot @2", "slot @3"]
+    assert [words.split(",")[0] for words in shown["standing_in"]] == ["model slot @2", "model slot @3"]
 
 
 @pytest.mark.parametrize(

@@ -118,14 +118,14 @@ def elsewhere(whole, tmp_path):
     """The folder of the experiment as it was begun, and its tasks."""
     experiment = read_settings(whole / "experiment.json", Experiment)
     make_folder(tmp_path / "run", experiment)
-    return tmp_path / "run", [Task(tmp_path / "run", game, measured(experiment)) for game in trials(experiment)]
+    return tmp_path / "run", [Task(tmp_path / "run", trial, measured(experiment)) for trial in trials(experiment)]
 
 
 def sent(task):
     """Do a task as a worker does that has another folder under that name, or none."""
     errand = replace(ray_cluster._errand(task), token="of another")
     outcome, files = ray_cluster._run(errand)
-    ray_cluster._unpack(files, trial_path(task.folder, task.game))
+    ray_cluster._unpack(files, trial_path(task.folder, task.trial))
     return outcome
 
 

@@ -205,8 +205,8 @@ def test_arms_that_were_left_out_are_named_and_their_comparisons_listed_without_
     arms = (Variation(name="one"), Variation(name="two", label="the other"))
     experiment = chosen_arms(design(arms=arms, comparisons=(wiser,)), ["one"])
     said = render(Loaded(results(experiment)))
-    assert "Planned, and not held in this run: two." in said
-    assert "arm not held: two" in said
+    assert "Planned, but not run: two." in said
+    assert "arm not run: two" in said
 
 
 def test_equal_figures_are_equal_text(page):

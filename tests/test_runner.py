@@ -504,7 +504,7 @@ def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_p
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    [error] = [line for line in done.stderr.splitlines() if "stands in" not in line]
+    [error] = [line for line in done.stderr.splitlines() if "model slot" not in line]
     assert "can't be written (File too large)" in error
     assert "harbor experiment resume run" in error
     assert not list((tmp_path / "run").rglob("failure.json"))
@@ -586,7 +586,7 @@ def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
     assert list(printed) == ["name", "folder", *counts, "simulated", "failures", *found]
     assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
     assert printed["cost_dollars"] == pytest.approx(spent(here / "run"))
-    assert told == "harbor: stands in: slot @1, a model: the built-in one\n"
+    assert told == "harbor: model slot @1 is filled by the built-in model (simulated)\n"
 
 
 def test_json_of_a_run_holds_all_that_the_analysis_says(here):

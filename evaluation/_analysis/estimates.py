@@ -28,7 +28,7 @@ from harbor.evaluation._metrics.registry import METRICS
 Cell = tuple[str, str]
 """An arm under a condition."""
 Quantity = tuple[str, str, str, int | None]
-"""What is asked of a cell: metric, bidder, about, at."""
+"""What is estimated in a cell: metric, bidder, about, at."""
 UNMEASURED = "not measured in this game"
 
 
@@ -36,9 +36,9 @@ UNMEASURED = "not measured in this game"
 class Estimate:
     """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
 
-    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for what is the game's. `about` and
-    `at` are as in a measurement; what is measured at places only has an estimate over all of them too, `at` None.
-    `missing` counts games without a value, failed ones among them, and `why` gives their reasons, each with its number.
+    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for a value of the game. `about` and
+    `at` are as in a measurement; a metric with values at places only also has an estimate over all places, `at` None.
+    `missing` counts games without a value, including failed ones, and `why` gives each reason with its number.
     """
 
     metric: str
@@ -59,12 +59,12 @@ class Estimate:
 
 
 def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
-    """Estimate every quantity that a cell answers; a metric without any value is there without a number.
+    """Estimate every quantity of every cell; a metric without any value is listed without a number.
 
-    One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
-    down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
-    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. An
-    interval is cut where its unit ends: a share at 0 and 1, a rank at 1.
+    With one value per game, the metric tells the interval: t, Wilson, or a bootstrap for skewed values. Quantities by
+    subject or by place take t instead of a bootstrap, which would take minutes for the curves of a thousand games. With
+    several values per game (its bids, or all places together), each counts once and the interval is cluster-robust. An
+    interval is cut at the bounds of its unit: a share at 0 and 1, a rank at 1.
 
     Args:
         results: the records.
@@ -84,7 +84,7 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
 
 
 def _answers(values: pd.DataFrame) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
-    """Sort values by cell and quantity, all places together as one more."""
+    """Group values by cell and quantity, with all places together as one more quantity."""
     answers: dict[Cell, dict[Quantity, pd.DataFrame]] = {}
     pooled = pd.concat([values, _over_places(values)])
     for (arm, condition, *quantity), rows in pooled.groupby([*CELL, *QUANTITY], dropna=False, sort=False):
@@ -93,7 +93,7 @@ def _answers(values: pd.DataFrame) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
 
 
 def _over_places(values: pd.DataFrame) -> pd.DataFrame:
-    """Take all places together where a metric is measured at several and never as a whole."""
+    """Pool the places of a metric that is measured at several places and never for the whole game."""
     whole = [*CELL, "metric", "bidder", "about"]
     places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
     only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
@@ -101,7 +101,7 @@ def _over_places(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Quantity, str]]:
-    """Say by game why what has no value has none."""
+    """Give, by game, the reason for each missing value."""
     reasons: dict[tuple[str, str, int], dict[Quantity, str]] = {}
     unknown = table[table["value"].isna()]
     for arm, condition, repeat, *quantity, why in unknown[[*CELL, "repeat", *QUANTITY, "missing"]].itertuples(False):
@@ -114,7 +114,7 @@ def _quantity(metric: object, bidder: object, about: object, at: Any) -> Quantit
 
 
 def _sorted(asked: set[Quantity], metrics: Sequence[str]) -> list[Quantity]:
-    """Order quantities as the metrics; every metric is asked of the game or of everyone."""
+    """Order quantities as the metrics are; every metric has one quantity of the game or of everyone at least."""
     of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
     asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
     return sorted(
@@ -139,7 +139,7 @@ def _missing(
 
 
 def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str]) -> str:
-    """Say why a game has no value: it did not finish, or what was said of the quantity, its bidder, or its metric."""
+    """Give the reason for a missing value: the game did not finish, or what the quantity, bidder or metric lacks."""
     if game.status != "finished":
         return ": ".join(filter(None, (game.status, game.detail)))
     metric, bidder, _, _ = quantity

@@ -1,4 +1,4 @@
-"""What the records of an experiment say: estimates with intervals, planned comparisons, correlations, ratings.
+"""The analysis of an experiment: estimates with intervals, planned comparisons, correlations, ratings.
 
 The game is the unit: values of several bidders, items or days of one game are averaged, or taken as one cluster.
 """
@@ -19,7 +19,7 @@ __all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that is said of an experiment."""
+    """All statistics of an experiment."""
 
     estimates: tuple[Estimate, ...]
     differences: tuple[Difference, ...]
@@ -28,7 +28,7 @@ class Analysis:
 
 
 def analyse(results: Results) -> Analysis:
-    """Analyse the finished games of an experiment; failed and unfinished ones are counted where they are missing.
+    """Analyse the finished games of an experiment; failed and unfinished ones are counted as missing.
 
     It does not depend on the order of the records.
     """

@@ -1,4 +1,4 @@
-"""The measurements of an experiment as a tidy table: a row a measurement, ready for pandas."""
+"""The measurements of an experiment as a tidy pandas table, one row per measurement."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def frame(results: Results) -> pd.DataFrame:
 
 
 def measurements(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep what of a `frame` has a value, and add everyone: the mean over those bidders of a game that have one.
+    """Keep the rows of a `frame` that have a value, and add "everyone": the mean over the bidders of a game.
 
-    A bidder with several values of one question counts with their mean. Rows are sorted, so that sums come out the same
-    whatever the order of the games.
+    A bidder with several values of one quantity counts with their mean. Rows are sorted, since the rounding of sums
+    would otherwise depend on the order of the records.
     """
     found = table.dropna(subset="value")[[*CELL, *QUANTITY, "repeat", "value"]]
     bidders = game_values(found[found["bidder"] != ""])
@@ -40,6 +40,6 @@ def measurements(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def game_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Average several values of one game for the same question."""
+    """Average several values of one game for the same quantity."""
     keys = [*CELL, *QUANTITY, "repeat"]
     return table.groupby(keys, dropna=False)["value"].mean().reset_index()

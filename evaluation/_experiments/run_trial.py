@@ -1,4 +1,4 @@
-"""Holding one game of an experiment in memory; in a folder, where it can be resumed, `running.work` holds it."""
+"""Run one trial of an experiment in memory; `_running.work` runs it in a folder, where it can be resumed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 
 
-async def run_trial(game: Trial, metrics: Sequence[str], listen: Listener | None = None) -> TrialRecord:
-    """Hold a game and measure it."""
-    return record(game, metrics, await _logs(game.config, listen))
+async def run_trial(trial: Trial, metrics: Sequence[str], listen: Listener | None = None) -> TrialRecord:
+    """Run a trial and measure it."""
+    return record(trial, metrics, await _logs(trial.config, listen))
 
 
 def offline(config: AuctionConfig) -> AuctionConfig:
-    """Put the built-in model in the place of every other, at once and free, and keep memories to the game itself."""
+    """Replace every model by the built-in one, free and without latency, and keep no memory beyond the trial."""
     models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
     built_in = {
         name: settings.model_copy(
@@ -40,4 +40,4 @@ async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence
 
 def logs_of(series: SeriesResult) -> list[Sequence[Entry]]:
     """Give the log of a series, then those of its auctions."""
-    return [series.log, *(held.log for held in series.auctions)]
+    return [series.log, *(auction.log for auction in series.auctions)]

@@ -1,4 +1,4 @@
-"""How bidders behaved: what they won of what suits them, and what they bid on.
+"""How bidders behaved: what they won of the items that match them, and what they bid on.
 
 Source: Harbor sec. 3.1 and 4.1.
 """
@@ -107,7 +107,7 @@ def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]
 def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean number of bids of each bidder on the closed items that do not match its personas. Source: Harbor sec. 4.1.
 
-    A bidder without a persona has none: no item is there for it rather than for others.
+    A bidder without a persona has none, as no item matches it more than another.
     """
     return _engagement(name, entries, matched=False)
 

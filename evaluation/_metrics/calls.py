@@ -1,4 +1,4 @@
-"""What the models were asked: calls, tokens, and the chain of calls that had to wait for each other."""
+"""What the models were asked: calls, tokens, and the longest chain of calls that waited for each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 class Calls:
     """Model calls of an auction.
 
-    `chain` is the longest run of calls each of which had to wait for the one before: wall clock can't go below it.
+    `chain` is the critical path: the number of calls that had to be made one after another. It bounds the wall clock.
     """
 
     count: int
@@ -37,7 +37,7 @@ def calls(entries: Sequence[Entry]) -> Calls:
 
 
 def _turn_chains(entries: Sequence[Entry]) -> list[int]:
-    """Give the longest chain of each turn: bidders think side by side, and the slowest holds up the rest."""
+    """Give the longest chain of each turn: bidders think concurrently, and a turn ends with the slowest."""
     turns: list[dict[str, list[ModelCalled]]] = [defaultdict(list)]
     for entry in entries:
         match entry.event:
@@ -79,7 +79,7 @@ def output_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of model calls in the longest chain of a game, each of which had to wait for the one before.
 
-    It comes from the times at which calls began and ended. Calls that take no time at all, as those of the built-in
-    model, never overlap, so that those of one bidder all count as one after another.
+    It is derived from the times at which calls began and ended. Calls without latency, as those of the built-in
+    model, never overlap, so all calls of one bidder in a turn count as consecutive.
     """
     return [Measurement(name, float(calls(entries).chain))]

@@ -1,4 +1,4 @@
-"""How bidders plan, and what they do about the items that they give a priority.
+"""How bidders plan, and how they treat the items that they give a priority.
 
 Priorities are from 1 (give up if need be) to 3 (top). Source: Chen et al. 2023, sec. 3.2 and 4.1; Harbor sec. 3.2, 4.1.
 """
@@ -25,7 +25,7 @@ _NO_ITEM = "no item is over yet"
 
 @dataclass(frozen=True, slots=True)
 class PriorityCell:
-    """The priority that a bidder gives an item while another one, the `during`, is under the hammer."""
+    """The priority that a bidder gives an item while another one (`during`) is on sale."""
 
     bidder: str
     during: str
@@ -56,11 +56,12 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
 
 @metric("priority of an item at an item", "priority", no_data=_NO_PLANS)
 def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is under the hammer.
+    """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is on sale.
 
-    Only items still to come count, the one under the hammer included: a static plan goes on naming those that are gone.
-    Places, and not names, make an average over games whose items are in different orders. Source: Chen et al. 2023,
-    sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
+    Only the item on sale and later ones count, as a static plan still names those that are gone. Items are told apart
+    by their places, not their names, so that games with different orders of sale can be averaged.
+
+    Source: Chen et al. 2023, sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
     """
     return [
         Measurement(name, float(cell.priority), cell.bidder, str(place), now) for cell, place, now in _to_come(entries)
@@ -71,7 +72,7 @@ def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean priority that each bidder gives the items still to come that match its personas, at each item.
 
-    Source: Harbor sec. 4.1, Fig. 3, whichever place the matched houses have.
+    Source: Harbor sec. 4.1, Fig. 3, at whichever places the matched houses are sold.
     """
     return _priority(name, entries, matched=True)
 
@@ -123,7 +124,7 @@ def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("priority in the plan in force", "priority", no_data=_NO_PLANS)
 def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was under the hammer.
+    """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was on sale.
 
     Source: Chen et al. 2023, sec. 4.1, Table 1.
     """

@@ -20,7 +20,7 @@ from harbor.personas._catalog import traits
 _NO_PROFILES = "nobody has profiled a rival whose persona is known"
 
 EPSILON = 1e-6
-"""What both distributions are smoothed by; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""
+"""Added to all shares of both distributions; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
     """Compare every profile in a log with the truth, in order.
 
-    Rivals without a persona, or with one that the catalog does not hold, have no truth to compare with.
+    Rivals without a persona, or with one that is not in the catalog, have no truth to compare with.
     """
     catalogs = of_type(entries, CatalogShown)
     if not catalogs:

@@ -30,7 +30,7 @@ OPENINGS: dict[GameKind, type[Event]] = {
     "series": SeriesOpened,
     "game": BidderLabelled,
 }
-"""The event that opens what a metric is measured of; a log without it has none of that."""
+"""The event with which each kind of game begins; a log without it contains no such game."""
 
 # The order in which tables list the metrics: by module, then as they are defined there.
 _MODULES = (results, behaviour, bidding, beliefs, profiling, plans, strategy, water, sessions, series, calls)
@@ -40,13 +40,13 @@ METRICS = {one.name: one for module in _MODULES for one in vars(module).values()
 def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]:
     """Measure a log, by the metrics of these names.
 
-    A metric of another game, or one that the game gave nothing to measure, is one missing measurement with the reason.
+    A metric of another game, or one with nothing to measure, gives one missing measurement with the reason.
     """
     return [found for name in names for found in _measured(name, METRICS[name], entries)]
 
 
 def fitting(entries: Sequence[Entry]) -> list[str]:
-    """Name the metrics of the game that a log tells of."""
+    """Name the metrics that fit the game of a log."""
     return [name for name, metric in METRICS.items() if _fits(metric, entries)]
 
 

@@ -46,7 +46,7 @@ class Standing:
 class ItemResult:
     """How an item went: winner and price (None if unsold), how many rounds of bidding it took.
 
-    `closed` is False for an item that a log which broke off does not decide.
+    `closed` is False if the log broke off before the item was decided.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ItemResult:
 
 
 def standings(entries: Sequence[Entry]) -> list[Standing]:
-    """Rank the bidders by profit; equal profits stand in seat order."""
+    """Rank the bidders by profit; equal profits are in seat order."""
     sold = of_type(entries, ItemSold)
     labels = of_type(entries, ItemLabelled)
     value = {label.item: label.true_value for label in labels}
@@ -97,7 +97,7 @@ def positions(entries: Sequence[Entry]) -> dict[str, int]:
 
 
 def closed(entries: Sequence[Entry]) -> dict[str, int]:
-    """Give the items that were sold or given up, with their places: those that everyone could bid on to the end."""
+    """Give the items that were sold or given up, with their places: those on which bidding came to its end."""
     over = {end.item for end in of_type(entries, LotClosed)}
     return {item: place for item, place in positions(entries).items() if item in over}
 

@@ -1,4 +1,4 @@
-"""The score of a run: what the metrics of its game say of its log, as `harbor score` shows it."""
+"""The score of a run: the metrics of its game, measured on its log, as `harbor score` shows them."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ class PlayerStanding:
 
     `mean_assets` is dollars after a run. `payoff`, `payoff_ratio` and `deviation` are as in the functions of this
     module: means over the runs, None where no equilibrium is known; `deviation` also where any common number is one.
-    `broken_share` is the share of its runs in which it gave at least one failed bid, put right or not: more runs than
-    those it paid the entrance fee in, which is charged only where every attempt to answer a call failed.
+    `broken_share` is the share of its runs with at least one failed bid, corrected or not. The entrance fee is charged
+    in fewer runs: only where every attempt to answer failed.
     """
 
     bidder: str
@@ -55,11 +55,11 @@ class RunResult:
 NO_EQUILIBRIUM = "no equilibrium to compare with is known, or no number was picked"
 T = TypeVar("T")
 Series = dict[str, list[float]]
-"""A number a run, by bidder."""
+"""One number per run, by bidder."""
 
 
 def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
-    """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals stand in seat order."""
+    """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals are in seat order."""
     payoff, optimum, distance = payoffs(entries), optima(entries), deviations(entries)
     broken = broken_shares(entries)
     rows = []
@@ -84,7 +84,7 @@ def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
 
 
 def runs(entries: Sequence[Entry]) -> list[RunResult]:
-    """List the runs that were closed, whatever of them was shown."""
+    """List the runs that are over, whether or not bidders were told their results."""
     settled: dict[str, list[RunSettled]] = {}
     for event in of_type(entries, RunSettled):
         settled.setdefault(event.item, []).append(event)
@@ -127,9 +127,9 @@ def deviations(entries: Sequence[Entry]) -> Series:
 def distances(entries: Sequence[Entry]) -> dict[str, list[float | None]]:
     """Give the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
 
-    In a beauty contest d is taken on the number itself, and as the equilibrium is 0, over which nothing can be divided,
-    it is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None.
-    With the fraction 1 any number that all pick is an equilibrium, none is the one to deviate from, and there is no d.
+    In a beauty contest d is taken on the number itself. The equilibrium is 0, by which nothing can be divided, so d is
+    number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None. With the
+    fraction 1 any number that all pick is an equilibrium, so there is no d.
     """
     contest = next(iter(of_type(entries, BeautyOpened)), None)
     if contest is None:
@@ -148,9 +148,9 @@ def paths(entries: Sequence[Entry]) -> dict[str, list[Decimal | None]]:
 
 
 def broken_shares(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give the share of runs in which a bidder broke a rule: gave a failed bid, whether or not it put it right.
+    """Give the share of runs in which a bidder broke a rule: made a failed bid, whether or not it corrected it.
 
-    The entrance fee is rarer: it is charged where every attempt to answer a call failed, and never in a beauty contest.
+    The entrance fee is rarer: only where every attempt to answer failed, and never in a beauty contest.
     """
     failed = {(event.bidder, event.item) for event in of_type(entries, BidFailed)}
     played: dict[str, list[bool]] = {}
@@ -225,10 +225,10 @@ def _path(name: str, paths: dict[str, list[float | None]]) -> list[Measurement]:
 
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of runs in which each bidder gave a failed bid, put right or not. Source: EconArena, sec. 4.4, Table 2."""
+    """Share of runs in which each bidder made a failed bid, corrected or not. Source: EconArena, sec. 4.4, Table 2."""
     return by_bidder(name, broken_shares(entries))
 
 
 def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:
-    """Say how the bidders did, once a run is over: before that nothing is known of them."""
+    """Give the standings, but none before the first run is over: nothing is known of the bidders then."""
     return standings(entries) if of_type(entries, RunSettled) else []

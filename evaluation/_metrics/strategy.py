@@ -1,4 +1,4 @@
-"""What bidders chose to do and foresaw: strategic actions, whether decisions follow them, predicted limits of rivals.
+"""What bidders chose and predicted: strategic actions, whether decisions follow them, the limits of rivals.
 
 Source: Harbor sec. 3.5 and 4.5.
 """
@@ -42,9 +42,9 @@ def agreement(entries: Sequence[Entry]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """A predicted limit beside the rival's last bid on that item, in dollars; a rival that never bid has none.
+    """A predicted limit and the rival's last bid on that item, in dollars; a rival that never bid has none.
 
-    Of a rival that `won`, the last bid is only a lower bound of its limit.
+    If the rival `won`, its last bid is only a lower bound of its limit.
     """
 
     bidder: str
@@ -56,7 +56,7 @@ class Foresight:
 
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
-    """Set predicted limits beside last bids, wherever the rival did bid."""
+    """Compare predicted limits with last bids, wherever the rival did bid."""
     last = {(bid.bidder, bid.item): bid.amount for bid in of_type(entries, BidPlaced)}
     winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
     return [
@@ -105,9 +105,9 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
 
-    It is over the rivals that bid on an item and lost it. A loser's limit lies from its last bid up to the next least
-    bid, which is the error that a perfect prediction may show; of a winner the log does not tell how far it would have
-    gone. Source: Harbor's own.
+    It is over the rivals that bid on an item and lost it. A loser's limit lies between its last bid and the next least
+    bid, so a perfect prediction may be off by as much. The log does not tell how far a winner would have gone.
+    Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
     for one in foresights(entries):

@@ -23,7 +23,7 @@ Part = results.ItemResult | water.Day | sessions.RunResult
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """How a game is measured: what its parts are called, who did how well, how each part went, figures of the whole."""
+    """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole."""
 
     parts: str
     standings: Callable[[Sequence[Entry]], Sequence[Standing]]
@@ -36,12 +36,12 @@ MEASURES: dict[type[PublicEvent], Measures] = {
     WaterOpened: Measures("days", water.standings, water.days, water.figures),
     SessionOpened: Measures("runs", sessions.standings, sessions.runs),
 }
-"""How to measure each game, by the event that opens it; a log without any is one of the ascending auction."""
+"""How to summarise each game, by its opening event; a log without any of them is an ascending auction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A bidder whose seat or thoughts failed: how often, and what was said the first time."""
+    """A bidder whose seat or thoughts failed: how often, and the first error."""
 
     bidder: str
     times: int
@@ -50,9 +50,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in short; `simulated` says whether the built-in model played any bidder.
+    """The summary of a run; `simulated` says whether the built-in model played any bidder.
 
-    What `items` holds depends on the game, and `parts` says it: items, days or runs. `figures` are those of the game.
+    `items` are the parts of the game, which `parts` names: items, days or runs. `figures` are those of the whole game.
     """
 
     run: str

@@ -1,4 +1,4 @@
-"""The Water Allocation Challenge: who lived, how scarce water was, what it took to be served.
+"""The Water Allocation Challenge: who survived, how scarce water was, which bids were served.
 
 Source: Alympics (Mao et al. 2024), sec. 4.2 and 4.4.
 """
@@ -66,7 +66,7 @@ class Satisfaction:
 
 
 def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
-    """Rank the residents: survivors first, then by days lived, health and balance; equals stand in seat order."""
+    """Rank the residents: survivors first, then by days lived, health and balance; equals are in seat order."""
     lives = curves(entries)
     days = of_type(entries, DayClosed)
     rows = []
@@ -126,7 +126,7 @@ def paid(day: DayClosed, name: str) -> Decimal:
 
 
 def over(entries: Sequence[Entry]) -> bool:
-    """Say whether the game came to its end: the last day is closed, or nobody is left."""
+    """Tell whether the game came to its end: the last day is closed, or nobody is left."""
     closed = of_type(entries, DayClosed)
     (length,) = {opened.days for opened in of_type(entries, WaterOpened)}
     return bool(closed) and (len(closed) == length or not any(row.survived for row in standings(entries)))
@@ -150,7 +150,7 @@ def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 
 def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
-    """Say how the residents fared, once a day is over: before that nothing is known of them."""
+    """Give the standings, but none before the first day is over: nothing is known of the residents then."""
     return standings(entries) if of_type(entries, DayClosed) else []
 
 

@@ -1,4 +1,4 @@
-"""Merging filled sheets, of people and of judge models: every entry is checked, then unblinded by the key."""
+"""Merging the filled sheets of people and judge models: every entry is checked, then unblinded by the key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PEOPLE = "people"
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A score that a rater gave a record on a criterion, and what that record was."""
+    """A rater's score of a record on a criterion, and what the record is."""
 
     rater: str
     record: str
@@ -29,13 +29,13 @@ class Rating:
 
     @property
     def source(self) -> str:
-        """Who rates: "people", or a judge model, whichever of its opinions it is."""
+        """The kind of rater: "people", or a judge model with all its opinions."""
         return self.rater.partition("#")[0] if self.rater.startswith(f"{JUDGE}:") else PEOPLE
 
 
 @dataclass(frozen=True, slots=True)
 class MissingScores:
-    """Criteria that a rater was to score a record on, and did not."""
+    """Criteria on which a rater did not score a record."""
 
     rater: str
     record: str

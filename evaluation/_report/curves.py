@@ -1,4 +1,4 @@
-"""How a number goes on: over items, days, runs and auctions."""
+"""How a number develops over items, days, runs and auctions."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import Part, drawing, names_in, parts, series_in, values_of
 
 MOST_PATHS = 40
-"""Paths of single games in a panel: more of them make one grey."""
+"""The most paths of single games in a panel: more can't be told apart."""
 PLACE: dict[GameKind, str] = {"ascending auction": "item", "water game": "day", "session": "run", "series": "auction"}
-"""What a place (`at`) is in what a metric is measured of."""
+"""What a place (`at`) is in each kind of game."""
 GAME = ["arm", "condition", "repeat"]
 
 
 def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw a line a bidder, a panel an arm under a condition."""
+    """Draw one line per bidder, in one panel per arm and condition."""
     return _lines(loaded, metric, title, caption, "bidder", ("arm", "condition"))
 
 
 def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw a line a condition, over everyone, a panel an arm; a line an arm where there is one condition."""
+    """Draw one line per condition, in one panel per arm; with a single condition, one line per arm."""
     if len(loaded.experiment.conditions) > 1:
         return _lines(loaded, metric, title, caption, "condition", ("arm",))
     return _lines(loaded, metric, title, caption, "arm", ("condition",))
@@ -61,7 +61,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
 
 
 def mean_curve(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give mean and interval at each place, the game being the unit: a row a place, columns mean, low and high."""
+    """Give mean and interval over games at each place: one row per place, columns mean, low and high."""
     games = rows.groupby([*GAME, "at"])["value"].mean()
     found = {at: t_mean(values) for at, values in games.groupby("at")}
     columns = {name: [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")}
@@ -69,7 +69,7 @@ def mean_curve(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw the path of every game, up to so many, and the mean path of each bidder."""
+    """Draw the path of every game, up to `MOST_PATHS`, and the mean path of each bidder."""
     table = values_of(loaded, metric)
     bidders, low, high = names_in(table, "bidder"), table["value"].min(), table["value"].max()
 
@@ -89,7 +89,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
 
 
 def _frame(axes: Axes, metric: str, low: float, high: float) -> None:
-    """Give all panels equal scales, ranks upside down, so that the best is on top."""
+    """Give all panels equal scales; ranks are upside down, with the best on top."""
     unit, margin = unit_of(metric), (high - low) * 0.05 or 0.5
     axes.set_ylim(*((high + margin, low - margin) if unit == "rank" else (low - margin, high + margin)))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

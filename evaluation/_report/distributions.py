@@ -1,4 +1,4 @@
-"""How values are distributed over games: histograms with kernel densities, and boxes day by day."""
+"""How values are distributed over games: histograms with kernel densities, and boxes per day."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from harbor.evaluation._report.panels import Part, drawing, parts, series_in, va
 
 BINS, POINTS = 20, 200
 DAY, MARGIN = 18, 80
-"""Pixels: the box of a day, and all that stands around the boxes."""
+"""Pixels: the width of a box, and of everything around the boxes."""
 
 
 def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw histogram and kernel density of values by group (`about`); where there is one group, by arm."""
+    """Draw histogram and kernel density of values by group (`about`); with a single group, by arm."""
     table = values_of(loaded, metric)
     if table.empty:
         return None
@@ -47,7 +47,7 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
 
 def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> None:
-    """Draw one group: the share in each bin, and the density times a bin's width, which values all equal lack."""
+    """Draw one group: the share in each bin and, unless all values are equal, the density times the width of a bin."""
     if values.empty:
         return
     axes.hist(values, bins=list(edges), weights=np.full(len(values), 1 / len(values)), color=colour(place), alpha=0.3)
@@ -66,7 +66,7 @@ def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str
 
 
 def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw a box a day over games, and a line at the mean of the days' medians."""
+    """Draw one box per day over games, and a line at the mean of the medians of days."""
     top = values_of(loaded, metric)["value"].max()
 
     def panel(part: Part) -> Panel:

@@ -1,4 +1,4 @@
-"""The figures by name, each with the metrics that it needs; a report has those whose metrics were measured."""
+"""The figures by name, each with the metric that it needs; a report has those whose metric was measured."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import values_of
 
 _BAND = "Mean over games; the band is its 95 % interval."
-_LIVING = "Only who lives that day counts."
+_LIVING = "Only residents alive on that day count."
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure: its title, how to read it, the metric that it needs, and how it is drawn.
+    """A figure: its title and caption, the metric that it needs, and the function that draws it.
 
     `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
     """
@@ -140,7 +140,10 @@ def figures(loaded: Loaded) -> dict[str, Drawing]:
         for name, figure in FIGURES.items()
         if figure.needs in known
     }
-    reading = "Bars: mean mu over shuffled orders of the games. Thick: 95 % of the mus. Thin: one sigma around it."
+    reading = (
+        "Bars: mean mu over shuffled orders of the games. Thick line: the range of mu in 95 % of the orders. Thin line:"
+        " one sigma around mu."
+    )
     drawn["trueskill"] = _drawn("trueskill", "TrueSkill", partial(intervals.trueskill, loaded, "TrueSkill", reading))
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
@@ -149,18 +152,20 @@ def means(loaded: Loaded, metric: str) -> Drawing | None:
     """Draw the means of a metric by arm."""
     if metric not in METRICS:
         return None
-    says = METRICS[metric].description
-    return _drawn(f"means of {metric}", says, partial(intervals.dots, loaded, metric, says))
+    title = METRICS[metric].description
+    return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))
 
 
 def _draw(loaded: Loaded, figure: Figure) -> Drawing | None:
     if figure.by_place and values_of(loaded, figure.needs)["at"].isna().any():
-        raise ConfigError(f"it goes by place, and values of {figure.needs!r} have none; choose a metric with places")
+        raise ConfigError(
+            f"it is drawn by place, and values of {figure.needs!r} have none; choose a metric with places"
+        )
     return figure.draw(loaded, figure.needs, figure.title, figure.caption)
 
 
 def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
-    """Draw a figure; one that fails says so in its place and in a warning, and the report is written all the same."""
+    """Draw a figure; one that fails leaves a note and a warning, and costs no other."""
     try:
         return draw()
     except Exception as error:

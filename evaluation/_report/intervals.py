@@ -28,13 +28,13 @@ from harbor.evaluation._report.tables import TRUESKILL, Finding, findings, label
 
 WIDE = 520
 ROW, MARGIN = 15, 64
-"""Pixels: a panel that stands alone, a row of dots, and all that stands around them."""
+"""Pixels: the width of a single panel, the height of a row of dots, and of everything around the rows."""
 
 CAPTION = "Mean over games with its 95 % interval."
 
 
 def dots(loaded: Loaded, metric: str, says: str) -> Drawing | None:
-    """Draw the mean of a metric with its interval, by arm and bidder, a panel a condition."""
+    """Draw the mean of a metric with its interval, by arm and bidder, one panel per condition."""
     found = [
         one
         for one in findings(metric, loaded.analysis)

@@ -1,4 +1,4 @@
-"""The tables of a report that have nothing published beside them: design, comparisons, ratings, failures, cost."""
+"""The tables of a report without published numbers: design, comparisons, ratings, failures, cost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def variations(kind: str, varied: Iterable[Variation]) -> Table:
 
 
 def seats(results: Results) -> Table:
-    """List the bidders with persona and model, as the design has them, and what played them."""
+    """List the bidders with persona and model, as designed, and what played them."""
     played: dict[str, dict[str, None]] = {}
     for game in results.records:
         for bidder, player in game.players:
@@ -43,7 +43,7 @@ def seats(results: Results) -> Table:
 
 
 def personas_rotate(experiment: Experiment) -> bool:
-    """Say whether any bidder's persona is a slot, in any arm."""
+    """Tell whether any bidder's persona is a slot, in any arm."""
     varied = (one.auction for one in (*experiment.arms, *experiment.conditions))
     settings = [*experiment.auction.get("bidders", []), *varied]
     return any(name.endswith("persona") and SLOT.search(str(value)) for one in settings for name, value in _flat(one))
@@ -64,7 +64,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, ob
 
 
 def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Table:
-    """List the planned comparisons with interval, effect size, p and p within the family."""
+    """List the planned comparisons with interval, effect size, p and p by Holm."""
     heads = _columns(["metric", "difference"], ["mean", "n", "effect", "p", "p (Holm)"])
     rows = []
     for one in differences:
@@ -85,7 +85,7 @@ def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Ta
 
 
 def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
-    """Say what is compared; what both sides share stands below."""
+    """Name what differs between the sides; below it, what they share."""
     named = [{part: _part(side, part, experiment) for part in ("metric", *PARTS)} for side in (of, against)]
     metrics = () if of.metric == against.metric else ("metric",)
     differing = [*metrics, *(part for part in PARTS if named[0][part] != named[1][part])]

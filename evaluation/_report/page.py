@@ -1,4 +1,7 @@
-"""The report as one HTML page that needs neither network nor scripts; whatever it is told is escaped."""
+"""The report as one HTML page without network or scripts.
+
+Figures are images, and every text is escaped, so that nothing that a model wrote can become markup.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ def render(loaded: Loaded) -> str:
 
 
 def commands(experiment: Experiment) -> list[str]:
-    """Give the commands that hold an experiment again: from its design, and by its name where that gives the same."""
+    """Give the commands that reproduce an experiment: from its design, and by its name if it gives the same."""
     by_name = _by_name(experiment) if experiment.name in presets() else None
     return ["harbor experiment run experiment.json", *([by_name] if by_name else [])]
 
@@ -70,7 +73,7 @@ def _by_name(experiment: Experiment) -> str | None:
     arms = [arm.name for arm in experiment.arms if len(experiment.arms) < len(published.arms)]
     try:
         same = chosen(published, models, arms, experiment.repeats, experiment.seed)
-    except HarborError:  # it bears the name of a published one, and is another
+    except HarborError:  # another design under the name of a published one
         return None
     if same.model_copy(update={"prices": experiment.prices}) != experiment:
         return None
@@ -92,5 +95,5 @@ def _environment() -> Environment:
 
 
 def _legible(value: object) -> object:
-    """Clean what the page is told; what is markup already is the page's own."""
+    """Clean a value for the page; a `Markup` is the page's own and stays."""
     return legible(value) if type(value) is str else value

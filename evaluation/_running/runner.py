@@ -1,4 +1,4 @@
-"""The runner: holds the games of an experiment in its folder, wherever its executor does, and goes on with them."""
+"""The runner: runs the trials of an experiment in its folder, on any executor, and resumes them."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from harbor.evaluation._running.work import Executor, Task, TaskOutcome
 from harbor.memory._store.embedding import check_trusted
 
 OnProgress = Callable[[Tally, TrialRecord | None], None]
-"""Hears how far the experiment has come: first where it stands, then each game that ends."""
+"""Is called with the progress: first with the state at the start, then after each trial that ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How games are held, of which nothing shows in the results.
+    """How trials are run; none of it shows in the results.
 
-    `jobs` is how many side by side (None: what suits the executor), `address` that of a Ray cluster, `max_cost` in
-    dollars, over all sessions of the experiment.
+    `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
+    `max_cost` is in dollars, over all sessions of the experiment.
     """
 
     executor: str = "asyncio"
@@ -62,7 +62,7 @@ class RunOptions:
         if self.address is not None and self.executor != "ray":
             raise ConfigError(f"address {self.address!r} is for executor 'ray', not {self.executor!r}; drop one")
         if self.jobs is not None and self.jobs < 1:
-            raise ConfigError(f"jobs {self.jobs} would hold no game; give 1 or more")
+            raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
         if self.max_cost is not None and not 0 < self.max_cost < math.inf:
             raise ConfigError(f"a limit of {self.max_cost} dollars can't be kept; give an amount above 0, such as 5")
 
@@ -70,34 +70,34 @@ class RunOptions:
 async def run_experiment(
     experiment: Experiment, out: Path, options: RunOptions = RunOptions(), on_progress: OnProgress = lambda *_: None
 ) -> Results:
-    """Hold all games of an experiment in a new folder, and measure them.
+    """Run all trials of an experiment in a new folder, and measure them.
 
-    A game that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
-    the games that are held stop, to be resumed.
+    A trial that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
+    the running trials stop and can be resumed.
 
     Raises:
-        ConfigError: a setting that no game could be held with, or a price that is unknown; nothing has been written.
+        ConfigError: no trial could be run with a setting, or a price is unknown; nothing has been written.
         RunFolderError: the folder exists, or can't be written.
         OSError: the disk is full, say; make room and resume.
     """
     options.check()
     experiment = with_prices(experiment)
-    first = [game for game in trials(experiment) if game.repeat == 1]
+    first = [trial for trial in trials(experiment) if trial.repeat == 1]
     if options.max_cost is not None:
         check_prices(first)
-    for game in first:
-        _check_playable(game)
+    for trial in first:
+        _check_playable(trial)
     async with _opened(options) as executor:
         make_folder(out, experiment)
         return await _go_on(out, experiment, options, on_progress, executor=executor)
 
 
-def _check_playable(game: Trial) -> None:
-    """Make what a game needs and let it go: what is wrong with the first of its kind is wrong with all."""
-    if game.config.series is not None:
-        SeriesRun(game.config, RunInputs())
+def _check_playable(trial: Trial) -> None:
+    """Build what a trial needs and drop it: a mistake in the first trial of a cell would fail all of them."""
+    if trial.config.series is not None:
+        SeriesRun(trial.config, RunInputs())
     else:
-        Run(game.config, RunInputs())
+        Run(trial.config, RunInputs())
 
 
 async def resume_experiment(
@@ -107,14 +107,14 @@ async def resume_experiment(
     retry_failed: bool = False,
     embeddings: Collection[str] = (),
 ) -> Results:
-    """Go on with an experiment: a finished game is left as it is, a half one is replayed as far as it came.
+    """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
-    A failed game stays failed, unless it is to be tried again. `embeddings` name those of the memories, needed if they
-    are models: ones that you trust.
+    A failed trial stays failed unless `retry_failed`. `embeddings` names the embedding models that you trust; it is
+    needed if the memories of the experiment use any.
 
     Raises:
         MemoryStoreError: an embedding is a model that only the folder names.
-        RunFolderError: no folder of an experiment, one with another design or version, or another process runs it.
+        RunFolderError: it is no folder of an experiment, its design or version differs, or another process runs it.
         LogError: the log of a game was edited.
         ConfigError: a price is unknown.
         OSError: the folder can't be written.
@@ -122,7 +122,7 @@ async def resume_experiment(
     options.check()
     experiment = read_design(path)
     check_versions(path)
-    for name in {game.config.memory.embedding for game in trials(experiment)}:
+    for name in {trial.config.memory.embedding for trial in trials(experiment)}:
         check_trusted(name, name if name in embeddings else None)
     return await _go_on(path, experiment, options, on_progress, retry_failed)
 
@@ -139,14 +139,14 @@ async def _go_on(
     retry_failed: bool = False,
     executor: Executor | None = None,
 ) -> Results:
-    """Hold what is not held yet, on an executor that is open or is opened when there is something to hold."""
+    """Run what is not finished yet; an executor is opened only if there is something to run."""
     with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
         budget = _budget(path, trials(experiment), options.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)
         if todo:
-            tasks = [Task(path.absolute(), game, measured(experiment)) for game in todo]
+            tasks = [Task(path.absolute(), trial, measured(experiment)) for trial in todo]
             async with nullcontext(executor) if executor else _opened(options) as places:
                 await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)
@@ -155,27 +155,27 @@ async def _go_on(
 
 
 def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[TrialRecord]]:
-    """Give the games that are still to be held, and the records of the others."""
+    """Give the trials that are still to be run, and the records of the others."""
     todo, done = [], []
-    for game, record in zip(trials(experiment), read_results(path).records, strict=True):
+    for trial, record in zip(trials(experiment), read_results(path).records, strict=True):
         again = record.status == "failed" and retry_failed
         if again:
-            set_aside(trial_path(path, game))
+            set_aside(trial_path(path, trial))
         if again or record.status == "unfinished":
-            todo.append(game)
+            todo.append(trial)
         else:
             done.append(record)
     return todo, done
 
 
 def _budget(path: Path, planned: list[Trial], limit: float | None) -> ExperimentBudget:
-    """Open the purse; what was paid in earlier sessions counts, for games that were set aside too."""
+    """Open the budget; what earlier sessions paid counts, also for trials that were set aside."""
     if limit is None:
         return ExperimentBudget()
     check_prices(planned)
-    folders = ((game, folder) for game in planned for folder in _folders(trial_path(path, game)))
+    folders = ((trial, folder) for trial in planned for folder in _folders(trial_path(path, trial)))
     return ExperimentBudget(
-        limit, {_key(game, folder): paid_for(folder, game.config.models) for game, folder in folders}
+        limit, {_key(trial, folder): paid_for(folder, trial.config.models) for trial, folder in folders}
     )
 
 
@@ -183,32 +183,32 @@ def _folders(path: Path) -> list[Path]:
     return [path, *path.parent.glob(f"{path.name}-*")]
 
 
-def _key(game: Trial, folder: Path) -> str:
-    return str(Path(game.path).with_name(folder.name))
+def _key(trial: Trial, folder: Path) -> str:
+    return str(Path(trial.path).with_name(folder.name))
 
 
 async def _run_all(
     tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, on_progress: OnProgress
 ) -> None:
-    """Keep all places busy as long as there are games and money; whatever breaks that off stops the games."""
+    """Keep all places busy while there are trials and money; if that is interrupted, stop the running trials."""
     waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
     try:
         while waiting or running:
             while (
                 waiting
                 and len(running) < executor.places
-                and budget.may_start(waiting[0].game, len(running), so_far.finished)
+                and budget.may_start(waiting[0].trial, len(running), so_far.finished)
             ):
                 task = waiting.popleft()
-                promised = replace(task, dollars=budget.reserve(task.game))
-                running[asyncio.ensure_future(executor.run(promised))] = promised
+                funded = replace(task, dollars=budget.reserve(task.trial))
+                running[asyncio.ensure_future(executor.run(funded))] = funded
             if not running:
                 return
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for one in ended:
                 task, outcome = running.pop(one), one.result()
-                budget.settle(task.game, outcome.paid)
-                if outcome.record is None:
+                budget.settle(task.trial, outcome.paid)
+                if outcome.record is None:  # stopped for want of money: it is the next to run, as the budget now knows
                     waiting.appendleft(task)
                 else:
                     so_far = so_far.plus(outcome.record)

@@ -69,7 +69,7 @@ def run(
     options.check()  # before anything is said
     design = chosen(read(name), model or (), arm or (), repeats, seed)
     for words in substitutes(design):
-        say(f"stands in: {words}")
+        say(words)
     folder = out or Path("runs") / run_name(design.name)
     _conduct(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, quiet)
 

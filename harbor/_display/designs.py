@@ -65,7 +65,7 @@ def print_design(console: Console, experiment: Experiment) -> None:
     for note in dict.fromkeys(one.note for one in experiment.published if one.note):
         console.print(printable(note), markup=False)
     for words in substitutes(experiment):
-        console.print(f"Stands in: {printable(words)}", markup=False)
+        console.print(printable(words), markup=False)
 
 
 def print_power(console: Console, power: Power) -> None:
