@@ -1,4 +1,4 @@
-"""The experiments that can be run: the published ones by name, and one's own from a TOML file."""
+"""The experiments that can be run: published ones by name, own ones from a TOML file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def presets() -> tuple[str, ...]:
 
 
 def experiment(name: str) -> Experiment:
-    """Read a published experiment by name, or one's own from a TOML file.
+    """Read a published experiment by name, or an own one from a TOML file.
 
     Raises:
         ConfigError: no such experiment, or a setting of it is refused.

@@ -1,4 +1,7 @@
-"""A judge model rates the transcripts of a folder of ratings, through the one doorway, on a sheet like anybody's."""
+"""A judge model rates the transcripts of a folder of ratings and fills the same sheet as people do.
+
+It reads the text that people read, as JSON inside its prompt, so that no transcript can pose as an instruction.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ AT_ONCE = 8
 
 
 def _level(value: Any) -> Any:
-    """Take "4", "4/5" and "4: flexible" for 4: models write them so."""
+    """Take "4", "4/5" and "4: flexible" for 4, as models write scores in these ways."""
     found = re.match(r"\s*([0-9]+)\s*(?:[/:].*)?$", value) if isinstance(value, str) else None
     return found[1] if found else value
 
@@ -59,7 +62,7 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a judge has left: its sheet, the calls it took, and the records it gave no usable verdict on, with why."""
+    """The work of a judge: its sheet, its calls, and why there is no usable verdict on some records."""
 
     rater: str
     sheet: Path
@@ -83,18 +86,18 @@ async def judge(
 ) -> Judged:
     """Have a model rate every record of a folder of ratings.
 
-    What it was asked and said is kept in ``judges/<model>/calls.jsonl``, and an interrupted judge goes on from there:
-    no call that is recorded is paid again.
+    Its calls are written to ``judges/<model>/calls.jsonl``, from which an interrupted judge resumes: no recorded call
+    is paid again.
 
     Args:
         folder: of ratings.
         model: "simulated" or "provider:name".
-        settings: of the model; by default with the prices of the table.
+        settings: of the model; by default with known prices.
         chat: a chat model of yours, under the name `model`.
         again: 1 for its first sheet, 2 for a second opinion of the same model, and so on.
 
     Raises:
-        RatingError: the folder holds no key, or that judge has filled its sheet already.
+        RatingError: the folder has no key, or that judge has filled its sheet already.
         ConfigError: the model is unknown or can't be made.
         RunFolderError: the folder can't be written.
         LogError: a line of its calls.jsonl is not a model call.
@@ -144,7 +147,7 @@ async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClie
 
 
 async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asyncio.Semaphore) -> Verdict | str:
-    """Ask for the verdict on a record; if the model fails, give its complaint."""
+    """Ask for the verdict on a record; if the model fails, give the error."""
     persona = key.records[id_].persona
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""What can be rated: the games of the bidders that give reasons, found in the folders of runs and experiments."""
+"""What can be rated: the games of bidders that give reasons, found in the folders of runs and experiments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harbor.evaluation._rating.transcript import Transcript, transcript
 
 @dataclass(frozen=True, slots=True)
 class Rateable:
-    """One bidder's game: where its log is, of which game of an experiment, and what played the bidder.
+    """One bidder's game: the folder of its log, its trial if it is from an experiment, and what played the bidder.
 
     `arm` and `condition` are empty outside an experiment, and `game` is then the folder of the run.
     """
@@ -37,9 +37,9 @@ class Rateable:
 
 
 def rateables(folders: Iterable[Path]) -> list[Rateable]:
-    """Find all that can be rated: bidders that gave a reason or words of their own, in games that came to their end.
+    """Find all that can be rated: bidders that gave a reason or words of their own, in finished games.
 
-    The auctions of a series stand on their own.
+    Each auction of a series counts by itself.
 
     Raises:
         RatingError: there is nothing to rate.
@@ -74,5 +74,5 @@ def _place(folder: Path, run: Path) -> tuple[str, str, str]:
 
 
 def _speaking(entries: Sequence[Entry]) -> list[str]:
-    """Name the bidders that said anything of why they bid as they did."""
+    """Name the bidders that said anything about why they bid as they did."""
     return list(dict.fromkeys(entry.event.bidder for entry in entries if isinstance(entry.event, Decided | Answered)))

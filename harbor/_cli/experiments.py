@@ -49,10 +49,10 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     from harbor._display import designs
     from harbor._display.screen import Screen
     from harbor.evaluation._experiments.design import with_models
-    from harbor.evaluation._experiments.trials import games
+    from harbor.evaluation._experiments.trials import trials
 
     found = with_models(design, model or [])
-    games(found, 1)  # what is wrong with an arm is said here too
+    trials(found, 1)  # what is wrong with an arm is said here too
     if as_json:
         typer.echo(designs.as_json(found))
     else:

@@ -44,12 +44,12 @@ def power(
 
     from harbor._display.designs import print_power
     from harbor._display.screen import Screen
-    from harbor.evaluation._analysis.power import Power, Question, planned, weigh
+    from harbor.evaluation._analysis.power import Power, Question, games_needed, planned
 
     question = Question(effect, power, alpha)
     comparisons = planned(experiment, metric)
     results = _read(experiment, pilot) if pilot else _played(experiment, comparisons, repeats)
-    found = weigh(results, comparisons, question)
+    found = games_needed(results, comparisons, question)
     if as_json:
         typer.echo(TypeAdapter(Power).dump_json(found))
     else:

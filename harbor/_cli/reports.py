@@ -34,7 +34,7 @@ def report(
     unfinished = len(loaded.results.of("unfinished"))
     if unfinished:
         again = f"harbor experiment resume {shlex.quote(str(folder))}"
-        say(f"{unfinished} of {len(loaded.results.games)} games are not finished; go on with: {again}")
+        say(f"{unfinished} of {len(loaded.results.records)} games are not finished; go on with: {again}")
     place = out or folder / ("report.html" if format_ is Format.html else format_.value)
     try:
         if format_ is Format.html:

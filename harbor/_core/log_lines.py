@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -33,8 +34,7 @@ def _name(kind: type[Event]) -> str:
 
 
 _AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
-_BY_NAME: dict[str, TypeAdapter[Any]] = {}
+_BY_NAME: dict[str, type[Event]] = {}
 
 
 def know(*modules: ModuleType) -> None:
@@ -45,18 +45,21 @@ def know(*modules: ModuleType) -> None:
     """
     for kind in (kind for module in modules for kind in vars(module).values()):
         if isinstance(kind, type) and issubclass(kind, _AUDIENCES) and kind not in _AUDIENCES:
-            _adapter(kind)
+            _register(kind)
 
 
+def _register(kind: type[Event]) -> str:
+    """Give the name of an event type in a log; a new event type is registered."""
+    name = _name(kind)
+    if _BY_NAME.setdefault(name, kind) is not kind:
+        raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
+    return name
+
+
+@cache
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
-    """Give the name of an event type in a log, and its adapter; a new event type is registered."""
-    if kind not in _ADAPTERS:
-        name = _name(kind)
-        if name in _BY_NAME:
-            raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
-        _BY_NAME[name] = TypeAdapter(kind)
-        _ADAPTERS[kind] = (name, _BY_NAME[name])
-    return _ADAPTERS[kind]
+    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
+    return _register(kind), TypeAdapter(kind)
 
 
 know(events, thoughts)
@@ -89,7 +92,7 @@ def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
     body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
     if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
         raise LogError("was edited: its digest does not match its text")
-    adapter = _BY_NAME[fields.pop("type")]
+    _, adapter = _adapter(_BY_NAME[fields.pop("type")])
     seq, at = fields.pop("seq"), fields.pop("at")
     fields.pop("audience")
     return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest

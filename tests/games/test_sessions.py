@@ -563,7 +563,7 @@ def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
 
 def test_the_price_of_an_auction_is_what_its_winner_paid():
     entries = run(auction(SecondPrice, 60, 50, show="nothing"), [40, 50]).log.entries
-    assert metrics.runs(entries) == [metrics.Run("run 1", ("Ben",), dollar(40), None)]
+    assert metrics.runs(entries) == [metrics.RunResult("run 1", ("Ben",), dollar(40), None)]
 
 
 @pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])
