@@ -22,7 +22,7 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._running.experiment_folder import game_path, read_results
-from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 
 LATENCY_SECONDS = 0.1
 AT_ONCE = 10
@@ -50,7 +50,7 @@ def quick(repeats: int) -> Experiment:
 
 def hold(experiment: Experiment, folder: Path, **running: object) -> float:
     began = time.perf_counter()
-    asyncio.run(run_experiment(experiment, folder, Running(**running)))
+    asyncio.run(run_experiment(experiment, folder, RunOptions(**running)))
     return time.perf_counter() - began
 
 
@@ -83,7 +83,7 @@ def test_two_workers_without_latency(benchmark, figure, tmp_path, executor):
     def pace(places: int) -> float:
         ends: list[float] = []
         hear = lambda _, record: ends.append(time.perf_counter()) if record else None  # noqa: E731
-        asyncio.run(run_experiment(experiment, tmp_path / str(places), Running(executor, places), hear))
+        asyncio.run(run_experiment(experiment, tmp_path / str(places), RunOptions(executor, places), hear))
         late = ends[len(ends) // 3 :]
         return (len(late) - 1) / (late[-1] - late[0])
 

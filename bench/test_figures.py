@@ -23,7 +23,7 @@ from harbor._config.auction import Bidder, Houses, ModelSettings, Simulated, rea
 from harbor._core.events import Lot
 from harbor._core.log import Log, of_type
 from harbor._core.thoughts import Decided
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.policies import MinimumRaise
 from harbor._house.sale import Sale
 
@@ -44,7 +44,7 @@ def standard(seed: int = 0, bidders: int = 3, latency: float = 0.0) -> Auction:
 def bare_auction(seed: int) -> Log:
     """Rules alone: no room, the log in memory, three rule bidders of K = 4."""
     names = [bidder.name for bidder in STANDARD.bidders]
-    items = tuple(Item(Lot(item.name, item.start), item.true_value) for item in STANDARD.items)
+    items = tuple(ValuedLot(Lot(item.name, item.start), item.true_value) for item in STANDARD.items)
     sale = Sale(English(items, dict.fromkeys(names, STANDARD.bidders[0].budget)), names, Log(), Random(seed))
     rule = MinimumRaise(4)
     sale.settle({})

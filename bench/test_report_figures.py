@@ -10,7 +10,7 @@ from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.run_trial import run_trial
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import games
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.loading import Loaded
@@ -41,7 +41,7 @@ def thousand() -> Results:
     return Results(design.model_copy(update={"repeats": repeats}), tuple(again))
 
 
-def noisy(record: GameRecord, repeat: int, rng: Random) -> GameRecord:
+def noisy(record: TrialRecord, repeat: int, rng: Random) -> TrialRecord:
     return replace(record, repeat=repeat, measurements=tuple(noise(one, rng) for one in record.measurements))
 
 

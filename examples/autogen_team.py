@@ -13,11 +13,9 @@ from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
 
-from harbor import Auction, Bidder, BidderAgent, houses
-from harbor._core.asks import Ask
-from harbor._core.events import BidderSeated
-from harbor._games.policies import Truthful
-from harbor._room.seats import ask_message
+from harbor import Auction, Bidder, BidderAgent, ask_message, houses
+from harbor.events import BidderSeated
+from harbor.games import Ask, Truthful
 
 
 class Talker(BaseChatAgent):

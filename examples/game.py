@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import Event, LotClosed, PublicEvent
-from harbor._core.log_lines import know
-from harbor._core.money import Claim
+from harbor.events import LotClosed, PublicEvent
+from harbor.games import Action, Ask, Bid, Claim, Event, know
 from harbor.testing import check_rules
 
 

@@ -8,17 +8,16 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
-from harbor import Bidder, BidderContext, SimulatedChat, bidder_graph
-from harbor._core.asks import Ask
-from harbor._core.events import BidderSeated, ItemOpened, Lot, SaleOpened
-from harbor.graphs._context.context import BidderState
+from harbor import Bidder, BidderContext, BidderState, SimulatedChat, bidder_graph
+from harbor.events import BidderSeated, ItemOpened, Lot, SaleOpened
+from harbor.games import Ask
 
 
 async def advise() -> dict[str, Any]:
     """Ask the bidder inside a bigger graph what it would do; its model can be any LangChain chat model."""
 
     async def report(state: BidderState) -> dict[str, Any]:
-        print(f"{state['notebook'].name} answers {state['answer']}")
+        print(f"{state['view'].name} answers {state['answer']}")
         return {}
 
     app = StateGraph(BidderState)

@@ -9,8 +9,7 @@ from autogen_core.memory import MemoryContent, MemoryMimeType
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from harbor._room.team_memory import StoreMemory
-from harbor.memory._store.chroma import ChromaStore
+from harbor.memory import ChromaStore, StoreMemory
 
 LEARNINGS = ("Ann", "learnings")
 

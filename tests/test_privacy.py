@@ -139,7 +139,7 @@ def telling_run(tmp_path, monkeypatch):
     return hold(tmp_path, monkeypatch, "true value")
 
 
-def sale_of(entries: Sequence[Entry]) -> Sale[english.State]:
+def sale_of(entries: Sequence[Entry]) -> Sale[english.EnglishState]:
     """Hold the sale again from its log, to look at it through the eyes of a bidder."""
     sale = Sale(english.English((), BUDGETS), tuple(BUDGETS), Log(), Random(0))
     for entry in entries:

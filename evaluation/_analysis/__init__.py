@@ -1,1 +1,1 @@
-"""What the records of an experiment say, with intervals, and how many games it would take to say more."""
+"""Statistics of the records of an experiment: estimates with intervals, comparisons, and power."""

@@ -1,4 +1,4 @@
-"""Planned comparisons: differences between games of the same repeat, tested as one family."""
+"""Planned comparisons: differences between trials of the same repeat, tested as one family."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from harbor.evaluation._metrics.registry import METRICS
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A planned comparison: the mean of the differences game by game, with its 95 % interval, p and effect size.
+    """A planned comparison: the mean of the paired differences, with its 95 % interval, p and effect size.
 
-    The sides name their arm, condition and metric. `missing` counts repeats that lack a value on a side. `effect` is
-    Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p within the family of all
-    planned comparisons of the experiment, those included that can't be made. `note` says why there is no interval.
+    Each side names its arm, condition and metric. `missing` counts repeats that lack a value on a side. `effect` is
+    Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p corrected by Holm over all
+    planned comparisons of the experiment, including those that can't be made. `note` says why there is no interval.
     """
 
     metric: str
@@ -52,7 +52,10 @@ def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...
 
 
 def expanded(experiment: Experiment) -> Iterator[Comparison]:
-    """Go through the arms and conditions that a comparison leaves open, also where an arm is not held."""
+    """Repeat each comparison in all arms and conditions that it leaves open, also in arms that are not run.
+
+    The family is that of the plan: leaving an arm out must not make the other comparisons look more certain.
+    """
     for comparison in experiment.comparisons:
         planned = (*experiment.arms, *experiment.arms_left_out)
         arms = [arm.name for arm in planned] if comparison.of.arm is None else [None]
@@ -83,13 +86,13 @@ def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Serie
 def repeats_of(results: Results, comparison: Comparison) -> int:
     """Count the repeats of a comparison's cells, whether they have a value or not."""
     cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
-    return len({game.repeat for game in results.games if (game.arm, game.condition) in cells})
+    return len({game.repeat for game in results.records if (game.arm, game.condition) in cells})
 
 
 def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
-    """Give a value a repeat: of the whole game, or else the mean over what it is broken down by.
+    """Give one value per repeat: that of the whole game, or else the mean over places and subjects.
 
-    What is the game's own, and of no bidder, is everyone's.
+    A value of the game, which belongs to no bidder, counts as everyone's.
     """
     cell = values[(values["arm"] == side.arm) & (values["condition"] == side.condition) & (values["metric"] == metric)]
     own = cell[cell["bidder"] == side.bidder]
@@ -118,5 +121,5 @@ def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) 
         p=test.p,
         p_holm=None,
         method=mean.method,
-        note=f"arm not held: {', '.join(sorted(left_out))}" if left_out else mean.note,
+        note=f"arm not run: {', '.join(sorted(left_out))}" if left_out else mean.note,
     )

@@ -1,4 +1,4 @@
-"""Planned correlations of metrics that are measured item by item."""
+"""Planned correlations of metrics that are measured per item."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harbor.evaluation._experiments.trial_records import Results
 class Correlation:
     """Spearman's rho of two metrics over bidders and items, its p, and an interval by resampling whole games.
 
-    `pairs` counts bidder and item of each game once. `note` says why there is no rho, or no interval.
+    `pairs` counts each bidder and item of each game once. `note` says why there is no rho, or no interval.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Correlation:
 
 
 def correlations(results: Results, values: pd.DataFrame) -> Iterator[Correlation]:
-    """Correlate each planned pair of metrics in every cell, over everyone and for each bidder of several.
+    """Correlate each planned pair of metrics in every cell, over all bidders and, if there are several, for each.
 
     Args:
         results: the records.

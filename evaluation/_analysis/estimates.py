@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from harbor.evaluation._analysis.frames import CELL, QUESTION
+from harbor.evaluation._analysis.frames import CELL, QUANTITY
 from harbor.evaluation._analysis.statistics import (
     Mean,
     Method,
@@ -21,14 +21,14 @@ from harbor.evaluation._analysis.statistics import (
     within,
 )
 from harbor.evaluation._experiments.design import EVERYONE, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import BOUNDS
 from harbor.evaluation._metrics.registry import METRICS
 
 Cell = tuple[str, str]
 """An arm under a condition."""
-Question = tuple[str, str, str, int | None]
-"""What is asked of a cell: metric, bidder, about, at."""
+Quantity = tuple[str, str, str, int | None]
+"""What is estimated in a cell: metric, bidder, about, at."""
 UNMEASURED = "not measured in this game"
 
 
@@ -36,9 +36,9 @@ UNMEASURED = "not measured in this game"
 class Estimate:
     """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
 
-    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for what is the game's. `about` and
-    `at` are as in a measurement; what is measured at places only has an estimate over all of them too, `at` None.
-    `missing` counts games without a value, failed ones among them, and `why` gives their reasons, each with its number.
+    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for a value of the game. `about` and
+    `at` are as in a measurement; a metric with values at places only also has an estimate over all places, `at` None.
+    `missing` counts games without a value, including failed ones, and `why` gives each reason with its number.
     """
 
     metric: str
@@ -59,12 +59,12 @@ class Estimate:
 
 
 def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
-    """Estimate every question that a cell answers; a metric without any value is there without a number.
+    """Estimate every quantity of every cell; a metric without any value is listed without a number.
 
-    One value a game has the interval of its metric's spread: t, Wilson, or for the skewed a bootstrap. What is broken
-    down, by subject or by place, takes t instead of a bootstrap, or the curves of a thousand games would take minutes.
-    Several values a game (its bids, or all places together) count once each, with a cluster-robust interval. An
-    interval is cut where its unit ends: a share at 0 and 1, a rank at 1.
+    With one value per game, the metric tells the interval: t, Wilson, or a bootstrap for skewed values. Quantities by
+    subject or by place take t instead of a bootstrap, which would take minutes for the curves of a thousand games. With
+    several values per game (its bids, or all places together), each counts once and the interval is cluster-robust. An
+    interval is cut at the bounds of its unit: a share at 0 and 1, a rank at 1.
 
     Args:
         results: the records.
@@ -76,45 +76,45 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
     for arm in results.experiment.arms:
         for condition in results.experiment.conditions:
             cell = (arm.name, condition.name)
-            games = [game for game in results.games if (game.arm, game.condition) == cell]
+            games = [game for game in results.records if (game.arm, game.condition) == cell]
             found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
-            unanswered = {question for told in why.values() for question in told if question[1]}
-            for question in _sorted({*found, *unanswered}, metrics):
-                yield _estimate(cell, question, found.get(question), _missing(question, games, found, why))
+            unanswered = {quantity for told in why.values() for quantity in told if quantity[1]}
+            for quantity in _sorted({*found, *unanswered}, metrics):
+                yield _estimate(cell, quantity, found.get(quantity), _missing(quantity, games, found, why))
 
 
-def _answers(values: pd.DataFrame) -> dict[Cell, dict[Question, pd.DataFrame]]:
-    """Sort values by cell and question, all places together as one more."""
-    answers: dict[Cell, dict[Question, pd.DataFrame]] = {}
+def _answers(values: pd.DataFrame) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
+    """Group values by cell and quantity, with all places together as one more quantity."""
+    answers: dict[Cell, dict[Quantity, pd.DataFrame]] = {}
     pooled = pd.concat([values, _over_places(values)])
-    for (arm, condition, *question), rows in pooled.groupby([*CELL, *QUESTION], dropna=False, sort=False):
-        answers.setdefault((str(arm), str(condition)), {})[_question(*question)] = rows
+    for (arm, condition, *quantity), rows in pooled.groupby([*CELL, *QUANTITY], dropna=False, sort=False):
+        answers.setdefault((str(arm), str(condition)), {})[_quantity(*quantity)] = rows
     return answers
 
 
 def _over_places(values: pd.DataFrame) -> pd.DataFrame:
-    """Take all places together where a metric is measured at several and never as a whole."""
+    """Pool the places of a metric that is measured at several places and never for the whole game."""
     whole = [*CELL, "metric", "bidder", "about"]
     places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
     only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
     return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
 
 
-def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Question, str]]:
-    """Say by game why what has no value has none."""
-    reasons: dict[tuple[str, str, int], dict[Question, str]] = {}
+def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Quantity, str]]:
+    """Give, by game, the reason for each missing value."""
+    reasons: dict[tuple[str, str, int], dict[Quantity, str]] = {}
     unknown = table[table["value"].isna()]
-    for arm, condition, repeat, *question, why in unknown[[*CELL, "repeat", *QUESTION, "missing"]].itertuples(False):
-        reasons.setdefault((arm, condition, repeat), {})[_question(*question)] = why
+    for arm, condition, repeat, *quantity, why in unknown[[*CELL, "repeat", *QUANTITY, "missing"]].itertuples(False):
+        reasons.setdefault((arm, condition, repeat), {})[_quantity(*quantity)] = why
     return reasons
 
 
-def _question(metric: object, bidder: object, about: object, at: Any) -> Question:
+def _quantity(metric: object, bidder: object, about: object, at: Any) -> Quantity:
     return str(metric), str(bidder), str(about), None if pd.isna(at) else int(at)
 
 
-def _sorted(asked: set[Question], metrics: Sequence[str]) -> list[Question]:
-    """Order questions as the metrics; every metric is asked of the game or of everyone."""
+def _sorted(asked: set[Quantity], metrics: Sequence[str]) -> list[Quantity]:
+    """Order quantities as the metrics are; every metric has one quantity of the game or of everyone at least."""
     of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
     asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
     return sorted(
@@ -128,29 +128,29 @@ def _natural(text: str) -> list[tuple[float, str]]:
 
 
 def _missing(
-    question: Question,
-    games: Iterable[GameRecord],
-    found: Mapping[Question, pd.DataFrame],
-    why: Mapping[int, Mapping[Question, str]],
+    quantity: Quantity,
+    games: Iterable[TrialRecord],
+    found: Mapping[Quantity, pd.DataFrame],
+    why: Mapping[int, Mapping[Quantity, str]],
 ) -> Counter[str]:
     """Count the games without a value, by reason."""
-    measured_in = set(found[question]["repeat"]) if question in found else set()
-    return Counter(_reason(game, question, why[game.repeat]) for game in games if game.repeat not in measured_in)
+    measured_in = set(found[quantity]["repeat"]) if quantity in found else set()
+    return Counter(_reason(game, quantity, why[game.repeat]) for game in games if game.repeat not in measured_in)
 
 
-def _reason(game: GameRecord, question: Question, told: Mapping[Question, str]) -> str:
-    """Say why a game has no value: it did not finish, or what was said of the question, its bidder, or its metric."""
+def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str]) -> str:
+    """Give the reason for a missing value: the game did not finish, or what the quantity, bidder or metric lacks."""
     if game.status != "finished":
         return ": ".join(filter(None, (game.status, game.detail)))
-    metric, bidder, _, _ = question
+    metric, bidder, _, _ = quantity
     of_metric = [why for (name, *_), why in told.items() if name == metric]
-    said = [told.get(question), told.get((metric, bidder, "", None)), told.get((metric, "", "", None))]
+    said = [told.get(quantity), told.get((metric, bidder, "", None)), told.get((metric, "", "", None))]
     return next(filter(None, [*said, *(of_metric if bidder == EVERYONE else [])]), UNMEASURED)
 
 
-def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
-    metric, bidder, about, at = question
-    mean, games = (_mean(question, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
+def _estimate(cell: Cell, quantity: Quantity, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
+    metric, bidder, about, at = quantity
+    mean, games = (_mean(quantity, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
     if bounds := BOUNDS.get(METRICS[metric].unit):
         mean = within(mean, *bounds)
     return Estimate(
@@ -171,8 +171,8 @@ def _estimate(cell: Cell, question: Question, rows: pd.DataFrame | None, missing
     )
 
 
-def _mean(question: Question, rows: pd.DataFrame) -> Mean:
-    metric, bidder, about, at = question
+def _mean(quantity: Quantity, rows: pd.DataFrame) -> Mean:
+    metric, bidder, about, at = quantity
     spread, values, repeats = METRICS[metric].interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
     if len(set(repeats)) < len(repeats):
         return clustered_mean(values, repeats)

@@ -1,4 +1,4 @@
-"""What the records of an experiment say: estimates with intervals, planned comparisons, correlations, ratings.
+"""The analysis of an experiment: estimates with intervals, planned comparisons, correlations, ratings.
 
 The game is the unit: values of several bidders, items or days of one game are averaged, or taken as one cluster.
 """
@@ -11,24 +11,24 @@ from harbor.evaluation._analysis.comparisons import Difference, differences
 from harbor.evaluation._analysis.correlations import Correlation, correlations
 from harbor.evaluation._analysis.estimates import Estimate, estimates
 from harbor.evaluation._analysis.frames import frame, measurements
-from harbor.evaluation._analysis.ratings import Rating, ratings
+from harbor.evaluation._analysis.ratings import SkillRating, ratings
 from harbor.evaluation._experiments.trial_records import Results
 
-__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "Rating", "analyse"]
+__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "analyse"]
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that is said of an experiment."""
+    """All statistics of an experiment."""
 
     estimates: tuple[Estimate, ...]
     differences: tuple[Difference, ...]
     correlations: tuple[Correlation, ...]
-    ratings: tuple[Rating, ...]
+    ratings: tuple[SkillRating, ...]
 
 
 def analyse(results: Results) -> Analysis:
-    """Analyse the finished games of an experiment; failed and unfinished ones are counted where they are missing.
+    """Analyse the finished games of an experiment; failed and unfinished ones are counted as missing.
 
     It does not depend on the order of the records.
     """

@@ -1,4 +1,4 @@
-"""The measurements of an experiment as a tidy table: a row a measurement, ready for pandas."""
+"""The measurements of an experiment as a tidy pandas table, one row per measurement."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from harbor.evaluation._experiments.design import EVERYONE
 from harbor.evaluation._experiments.trial_records import Results
 
 CELL = ["arm", "condition"]
-QUESTION = ["metric", "bidder", "about", "at"]
+QUANTITY = ["metric", "bidder", "about", "at"]
 """What an estimate is of, within a cell."""
-COLUMNS = [*CELL, "repeat", "seed", "status", *QUESTION, "value", "missing"]
+COLUMNS = [*CELL, "repeat", "seed", "status", *QUANTITY, "value", "missing"]
 _NUMBERS = {"repeat": "int64", "seed": "int64", "at": "Int64", "value": "float64"}
 
 
@@ -21,25 +21,25 @@ def frame(results: Results) -> pd.DataFrame:
         columns `arm`, `condition`, `repeat`, `seed` and `status` of the game, then `metric`, `bidder`, `about`, `at`
         (a nullable integer), `value` (NaN: missing) and `missing` (why). Failed and unfinished games have no rows.
     """
-    rows = [(game, one) for game in results.games for one in game.measurements]
+    rows = [(game, one) for game in results.records for one in game.measurements]
     of_game = {name: [getattr(game, name) for game, _ in rows] for name in COLUMNS[:5]}
     of_measurement = {name: [getattr(one, name) for _, one in rows] for name in COLUMNS[5:]}
     return pd.DataFrame(of_game | of_measurement).astype({name: _NUMBERS.get(name, "str") for name in COLUMNS})
 
 
 def measurements(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep what of a `frame` has a value, and add everyone: the mean over those bidders of a game that have one.
+    """Keep the rows of a `frame` that have a value, and add "everyone": the mean over the bidders of a game.
 
-    A bidder with several values of one question counts with their mean. Rows are sorted, so that sums come out the same
-    whatever the order of the games.
+    A bidder with several values of one quantity counts with their mean. Rows are sorted, since the rounding of sums
+    would otherwise depend on the order of the records.
     """
-    found = table.dropna(subset="value")[[*CELL, *QUESTION, "repeat", "value"]]
+    found = table.dropna(subset="value")[[*CELL, *QUANTITY, "repeat", "value"]]
     bidders = game_values(found[found["bidder"] != ""])
     everyone = game_values(bidders.assign(bidder=EVERYONE))
-    return pd.concat([found, everyone]).sort_values([*CELL, *QUESTION, "repeat", "value"], ignore_index=True)
+    return pd.concat([found, everyone]).sort_values([*CELL, *QUANTITY, "repeat", "value"], ignore_index=True)
 
 
 def game_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Average several values of one game for the same question."""
-    keys = [*CELL, *QUESTION, "repeat"]
+    """Average several values of one game for the same quantity."""
+    keys = [*CELL, *QUANTITY, "repeat"]
     return table.groupby(keys, dropna=False)["value"].mean().reset_index()

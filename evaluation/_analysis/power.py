@@ -1,4 +1,4 @@
-"""Power: how many games a planned comparison needs, from how much the differences of a pilot vary."""
+"""Power: how many trials a planned comparison needs, given how much the differences of a pilot vary."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from harbor.evaluation._analysis.statistics import Mean, pairs_needed, t_mean
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, measured
 from harbor.evaluation._experiments.run_trial import offline, run_trial
 from harbor.evaluation._experiments.trial_records import Results
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 
 FEW = 10
-"""Of fewer pairs than these the standard deviation is a guess: of 10, it is within 0.7 and 1.8 times what was found."""
+"""With fewer pairs the standard deviation is a guess: with 10, the true one is 0.7 to 1.8 times the one found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Need:
     """How many games on each side, paired by repeat, a planned comparison needs to find a difference.
 
     `pairs` and `missing` count the pilot's repeats, with and without a value on both sides; `sd` is the standard
-    deviation of its differences, in the unit of the metric. `games` holds for this comparison alone; `games_holm` holds
-    whatever the others of its family turn out, at alpha over their number. None: `note` says why it can't be said.
+    deviation of its differences, in the unit of the metric. `games` is for this comparison alone; `games_holm` is
+    enough whatever the others of its family show, at alpha over their number. None: `note` gives the reason.
     """
 
     metric: str
@@ -40,7 +40,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: an effect in the unit of the metric, found this often (`power`) at this level (`alpha`)."""
+    """What to find: an effect in the unit of the metric, with this probability (`power`), at this level (`alpha`)."""
 
     effect: float
     power: float = 0.8
@@ -72,21 +72,21 @@ def planned(experiment: Experiment, metric: str | None = None) -> tuple[Comparis
 
 
 async def pilot(experiment: Experiment, comparisons: Sequence[Comparison], repeats: int) -> Results:
-    """Hold the games that comparisons are between, in memory, with the built-in model in the place of every other.
+    """Run the trials that comparisons need, in memory, with the built-in model in place of every other.
 
     Raises:
         ConfigError: the settings of a game are refused.
     """
     cells = {(side.arm, side.condition) for one in comparisons for side in (one.of, one.against)}
-    chosen = [game for game in games(experiment, repeats) if (game.arm, game.condition) in cells]
+    chosen = [trial for trial in trials(experiment, repeats) if (trial.arm, trial.condition) in cells]
     names = measured(experiment)
-    held = [await run_trial(replace(game, config=offline(game.config)), names) for game in chosen]
-    return Results(experiment, tuple(held))
+    records = [await run_trial(replace(trial, config=offline(trial.config)), names) for trial in chosen]
+    return Results(experiment, tuple(records))
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What planned comparisons need, by a pilot; `family` is how many the experiment plans in all."""
+    """The trials that planned comparisons need, by a pilot; `family` is the number of planned comparisons."""
 
     experiment: str
     simulated: bool
@@ -95,7 +95,7 @@ class Power:
     needs: tuple[Need, ...]
 
 
-def weigh(results: Results, comparisons: Sequence[Comparison], question: Question) -> Power:
+def games_needed(results: Results, comparisons: Sequence[Comparison], question: Question) -> Power:
     """Say how many games comparisons need, by a two-sided paired t test.
 
     Args:

@@ -1,7 +1,7 @@
-"""A statistical profiler: a baseline for, and referee of, the profiles that models make.
+"""A statistical profiler: a baseline for the profiles that models make.
 
-It sees what a bidder sees: listings, catalog texts, public bids. A logistic regression learns, from logs of other
-sales, what bidding says about one persona; trained on some personas and houses it judges others.
+It sees what a bidder sees: listings, catalog texts, public bids. A logistic regression learns from logs of other sales
+how bidding shows a persona. Trained on some personas and houses, it can judge others.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from harbor.evaluation._analysis.statistics import Floats, constant, generator
 
 RESAMPLES = 999
 FEWEST_CLUSTERS = 5
-"""How many games can be resampled: of fewer there are too few different samples."""
+"""The fewest games that are resampled: fewer have too few different samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,12 @@ class RankCorrelation:
 def spearman(one: ArrayLike, other: ArrayLike, games: ArrayLike) -> RankCorrelation:
     """Correlate the ranks of two series of values, with an interval by resampling whole games.
 
-    `p` is scipy's: it takes pairs as independent of each other, as published ones do; the interval does not.
+    `p` is scipy's, which treats pairs as independent, as the published ones do; the interval does not.
     Resamples in which a series is constant have no rho and are left out.
 
     Args:
-        one: a value a pair.
-        other: the other value of each.
+        one: one value of each pair.
+        other: the other value of each pair.
         games: which game each pair is of.
     """
     x, y = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
@@ -56,17 +56,17 @@ def spearman(one: ArrayLike, other: ArrayLike, games: ArrayLike) -> RankCorrelat
 def _resampled_rho(x: Floats, y: Floats, games: ArrayLike) -> tuple[float, float]:
     """Give the 2.5 and 97.5 % quantiles of rho over resamples of games.
 
-    A game counts as often as it was drawn, and so do its pairs: rho of weighted pairs, for all resamples at once, which
-    scipy does not have. Ranking every resample anew would take minutes for a thousand games.
+    A game counts as often as it was drawn, and so do its pairs: rho is computed from weighted pairs for all resamples
+    at once, which scipy does not offer. Ranking each resample anew would take minutes for a thousand games.
     """
     pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
     codes = np.unique(np.asarray(games), return_inverse=True)[1]
-    held = sparse.csr_array((np.ones(len(x)), (codes, which.ravel())))  # how often a game holds a pair of values
+    counts = sparse.csr_array((np.ones(len(x)), (codes, which.ravel())))  # how often each pair occurs in each game
     count, sides = codes.max() + 1, [np.unique(side, return_inverse=True)[1] for side in pairs.T]
 
     def rho(drawn: NDArray[np.int64], axis: int) -> Floats:
         times = np.apply_along_axis(np.bincount, axis, drawn, minlength=count)
-        return weighted_rho(np.asarray(times @ held), *sides)
+        return weighted_rho(np.asarray(times @ counts), *sides)
 
     draws = (np.arange(count),)
     found = stats.bootstrap(

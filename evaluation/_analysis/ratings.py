@@ -14,14 +14,14 @@ from harbor.evaluation._experiments.trial_records import Results
 
 ORDERS, FEWEST_ORDERS = 100, 10
 COUNTED = 6000
-"""How many games are counted, all orders and cells together, before there are fewer orders: one takes up to 1 ms."""
+"""The number of game updates, over all orders and cells, above which fewer orders are taken: one takes up to 1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class SkillRating:
     """TrueSkill of a bidder: means of mu and sigma over shuffled orders of the games, and how mu spreads over them.
 
-    In a series every auction of it is a game here.
+    In a series every auction counts as a game.
     """
 
     arm: str
@@ -35,8 +35,8 @@ class Rating:
     mu_high: float
 
 
-def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
-    """Rate the bidders of each cell by their ranks, over 100 shuffled orders of its games; over fewer of very many.
+def ratings(results: Results, values: pd.DataFrame) -> Iterator[SkillRating]:
+    """Rate the bidders of each cell by their ranks, over 100 shuffled orders of its games, or fewer if there are many.
 
     Args:
         results: the records.
@@ -53,8 +53,8 @@ def ratings(results: Results, values: pd.DataFrame) -> Iterator[Rating]:
     orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, in_all)))
     for arm, condition, rankings in games:
         for bidder, skill in rate(rankings, orders, results.experiment.seed).items():
-            held = sum(bidder in ranking for ranking in rankings)
-            yield Rating(arm, condition, bidder, held, orders, skill.mu, skill.sigma, skill.low, skill.high)
+            games_of = sum(bidder in ranking for ranking in rankings)
+            yield SkillRating(arm, condition, bidder, games_of, orders, skill.mu, skill.sigma, skill.low, skill.high)
 
 
 def _rankings(rows: pd.DataFrame) -> list[dict[str, int]]:

@@ -19,8 +19,8 @@ MU, SIGMA = 25.0, 25 / 3
 DRAW_PROBABILITY = 0.1
 """How likely two bidders are to draw: the package's own default, as in the published ratings.
 
-It must be above zero, as bidders that win nothing share a rank; and it is the same for all experiments, though ties may
-be rarer in one than in another, since ratings on different scales could not be set side by side.
+It must be above zero, as bidders that win nothing share a rank. It is the same for all experiments, though ties
+are rarer in some, since ratings on different scales could not be compared.
 """
 
 
@@ -28,7 +28,8 @@ be rarer in one than in another, since ratings on different scales could not be 
 class Skill:
     """A bidder's rating: means of mu and sigma over orders of the games; 95 % of the mus lie from `low` to `high`.
 
-    That spread says what the order in which games are counted does, and nothing of how few games there are: sigma does.
+    That spread shows only how much the order of the games matters; how uncertain a rating is after so few games, sigma
+    shows.
     """
 
     mu: float
@@ -40,11 +41,11 @@ class Skill:
 def rate(rankings: Sequence[Mapping[str, int]], orders: int = 100, seed: int = 0) -> dict[str, Skill]:
     """Rate bidders by the ranks that they had in games.
 
-    TrueSkill counts games one after another and later ones weigh more, so the games are counted in shuffled orders.
+    TrueSkill updates game by game, and later games weigh more, so the result is averaged over shuffled orders.
 
     Args:
-        rankings: ranks by bidder, a game each: 1 is the best, equal ranks are a draw. A game of one bidder tells
-            nothing.
+        rankings: ranks by bidder, one mapping per game: 1 is the best, equal ranks are a draw. Games of one bidder are
+            ignored.
         orders: how many orders of the games; at least 1.
         seed: of the shuffling.
 
@@ -66,7 +67,7 @@ def rate(rankings: Sequence[Mapping[str, int]], orders: int = 100, seed: int = 0
 
 
 def _rated(games: Sequence[Sequence[tuple[str, int]]], rng: Random) -> dict[str, Rating]:
-    """Rate by the games in a random order; bidders stand in one too, as it matters a little who draws beside whom."""
+    """Rate by the games in a random order; bidders are shuffled too, as in draws their order matters a little."""
     model = TrueSkill(MU, SIGMA, draw_probability=DRAW_PROBABILITY)
     ratings: dict[str, Rating] = {}
     for game in rng.sample(games, len(games)):

@@ -1,7 +1,7 @@
 """The statistics of games: numbers in, frozen records out, all formulas by scipy and statsmodels.
 
 Where data allow no interval or p (too few of them, or all equal), it is None and `note` says why; never NaN, and never
-an interval of no width. Whatever is resampled is so by a seed of its own: equal data give equal results. All intervals
+an interval of no width. Resampling has a fixed seed, so equal data give equal results. All intervals
 are 95 %.
 """
 
@@ -28,9 +28,9 @@ Floats = NDArray[np.float64]
 
 RESAMPLES = 1999
 BOOTSTRAP_FROM = 20
-"""How many values a bootstrap needs: of fewer, also of skewed ones, the t interval covers more nearly what it says.
+"""The fewest values for a bootstrap: with fewer, even skewed ones, the coverage of the t interval is nearer to 95 %.
 
-In samples of 5 and of 10 from an exponential distribution it holds the mean 90 % of the time, and BCa 81 and 88 %.
+In samples of 5 and of 10 from an exponential distribution it covers the mean 90 % of the time, BCa 81 % and 88 %.
 """
 
 
@@ -66,7 +66,7 @@ def t_mean(values: ArrayLike) -> Mean:
 
 
 def bootstrap_mean(values: ArrayLike) -> Mean:
-    """Give the mean with a bias-corrected and accelerated bootstrap interval; of fewer than 20 values, with that of t.
+    """Give the mean with a bias-corrected and accelerated bootstrap interval; for fewer than 20 values, with that of t.
 
     Source: Efron 1987, for skewed values.
     """
@@ -81,7 +81,7 @@ def bootstrap_mean(values: ArrayLike) -> Mean:
 
 
 def within(found: Mean, least: float, most: float) -> Mean:
-    """Cut an interval where no mean can be: it covers as often as before."""
+    """Cut an interval at the bounds of the mean, which does not change its coverage."""
     if found.low is None or found.high is None:
         return found
     return replace(found, low=max(least, found.low), high=min(most, found.high))
@@ -105,8 +105,8 @@ def wilson_mean(values: ArrayLike) -> Mean:
 def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Mean:
     """Give the mean of values that come in groups (the bids of one game), with a cluster-robust interval.
 
-    Every value counts once. The covariance is that of Liang and Zeger with the correction for few groups, and t has one
-    degree of freedom less than there are groups. `sd` is that of the values.
+    Every value counts once. The covariance is that of Liang and Zeger with the correction for few groups; t has as many
+    degrees of freedom as there are groups, less one. `sd` is that of the values.
     """
     found, codes = _without_interval(values), np.unique(np.asarray(groups), return_inverse=True)[1]
     if found.note:
@@ -120,12 +120,12 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike) -> Mean:
 
 
 def paired(differences: ArrayLike, skewed: bool = False) -> Paired:
-    """Test whether differences, one a pair, are zero in the mean.
+    """Test whether the mean of paired differences is zero.
 
     Args:
-        differences: one a pair.
-        skewed: take a bootstrap interval, and the p of flipping signs at random: all ways of flipping where they are
-            few, which for differences of -1, 0 and 1 is McNemar's exact test. Otherwise t for both.
+        differences: one per pair.
+        skewed: take a bootstrap interval, and p from a sign-flip test, which is exact for few pairs and for differences
+            of -1, 0 and 1 is McNemar's exact test. Otherwise t for both.
     """
     sample, found = _floats(differences), bootstrap_mean(differences) if skewed else t_mean(differences)
     if found.n < 2:
@@ -137,7 +137,7 @@ def paired(differences: ArrayLike, skewed: bool = False) -> Paired:
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Adjust the ps of a family by Holm's method; what has no p stays without one, and counts as if it were 1."""
+    """Adjust the p-values of a family by Holm's method; a missing p counts as 1 and stays missing."""
     if not ps:
         return []
     adjusted = multipletests([1.0 if p is None else p for p in ps], method="holm")[1]
@@ -150,8 +150,8 @@ def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0
     Args:
         effect: the difference, in the unit of the values; its sign does not matter.
         sd: the standard deviation of the differences; above zero.
-        alpha: how often a difference may be found where there is none.
-        power: how often it shall be found.
+        alpha: the probability of finding a difference where there is none.
+        power: the probability of finding the difference.
 
     Raises:
         ValueError: an argument is out of range.
@@ -160,7 +160,7 @@ def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0
         raise ValueError(f"effect {effect!r}, sd {sd!r}, alpha {alpha!r}, power {power!r}: no number of pairs")
 
     def found(pairs: int) -> float:
-        """How often it is found, and in its own direction."""
+        """The probability of finding it, in its own direction."""
         return float(TTestPower().power(abs(effect) / sd, pairs, alpha / 2, alternative="larger"))
 
     enough = 2  # TTestPower's own solver does not converge where a few pairs are enough
@@ -179,12 +179,12 @@ def generator() -> np.random.Generator:
 
 
 def constant(values: Floats) -> bool:
-    """Whether values are equal but for rounding, or too near to zero to be squared: their spread means nothing."""
+    """Whether values are equal but for rounding, or too small to be squared, so that their spread is meaningless."""
     return bool(np.ptp(values) <= max(1e-12 * np.abs(values).max(), 1e-150))
 
 
 def _without_interval(values: ArrayLike) -> Mean:
-    """Give mean and standard deviation, and as note what stands against an interval."""
+    """Give mean and standard deviation; `note` says what rules out an interval, if anything does."""
     sample = _floats(values)
     if not len(sample):
         return Mean(0, None, None, None, None, "none", "no values")

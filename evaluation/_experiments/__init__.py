@@ -1,1 +1,1 @@
-"""Experiments: arms and conditions of auctions, held again and again, measured and compared."""
+"""Experiments: arms and conditions of auctions, run repeatedly, measured and compared."""

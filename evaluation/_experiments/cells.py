@@ -1,4 +1,4 @@
-"""Checks on the cells of an experiment, an arm under a condition each, before any of their games is held."""
+"""Checks on the cells of an experiment (one arm under one condition each) before any trial is run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from harbor._runs.resolve import resolve
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, named_places
 
 Cells = Mapping[tuple[str, str], AuctionConfig]
-"""The settings of the first game of each arm under each condition."""
+"""The settings of the first trial of each arm under each condition."""
 
 
 def check_cells(experiment: Experiment, cells: Cells) -> None:
-    """Refuse what would fail, or mean nothing, only after games had been held.
+    """Refuse what would otherwise fail, or prove meaningless, only after trials had been run.
+
+    So a mistake costs one line that names the arm and the condition, and no model calls.
 
     Raises:
-        ConfigError: a game refuses the settings of a cell, two arms or conditions are equal, or a bidder is compared
-            or has a published number where nobody of that name bids.
+        ConfigError: the rules refuse the settings of a cell, two arms or conditions are equal, or a comparison or a
+            published number names a bidder that does not bid there.
     """
     for (arm, condition), config in cells.items():
         try:
@@ -33,7 +35,7 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
 
 
 def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
-    """Two arms with equal settings under every condition would be one arm, counted twice; so would two conditions."""
+    """Refuse two arms that are equal under every condition: they would be one arm, counted twice; so for conditions."""
     plain = {cell: config.model_copy(update={"name": ""}) for cell, config in cells.items()}
     arms, conditions = ([one.name for one in some] for some in (experiment.arms, experiment.conditions))
     by_arm = {arm: [plain[arm, condition] for condition in conditions] for arm in arms}
@@ -45,7 +47,7 @@ def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
 
 
 def _refuse_strangers(experiment: Experiment, cells: Cells) -> None:
-    """A bidder that is named must bid in every cell in which it is looked for."""
+    """Refuse a named bidder that does not bid in every cell in which it is looked for."""
     for (arm, condition), config in cells.items():
         known = [bidder.name for bidder in config.bidders]
         if EVERYONE in known:

@@ -1,4 +1,4 @@
-"""What is chosen of a design when it is run: models, arms, how often, the seed, and what the models cost that day."""
+"""What a user chooses when a design is run: models, arms, repeats and seed; and what the models cost that day."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from harbor._config.auction import check
 from harbor._core.errors import ConfigError, unknown
-from harbor._models.client import settings_of
 from harbor._models.prices import price_of
+from harbor._models.providers import settings_of
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.design import Experiment, ModelPrice, Published, with_models
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 
 
 def chosen(
@@ -20,10 +20,10 @@ def chosen(
     repeats: int | None = None,
     seed: int | None = None,
 ) -> Experiment:
-    """Fill the first slots with models, keep some arms, and replace repeats and seed; what is not given stays.
+    """Fill the first slots with models, keep some arms, replace repeats and seed; leave the rest as designed.
 
     Raises:
-        ConfigError: a model too many, no such arm, no repeats, or a seed below 0.
+        ConfigError: there are more models than slots, an arm is unknown, or repeats or seed are too low.
     """
     experiment = chosen_arms(with_models(experiment, models), arms)
     if repeats is not None:
@@ -33,7 +33,7 @@ def chosen(
 
 
 def _repeated(experiment: Experiment, repeats: int) -> Experiment:
-    """Repeat every arm under every condition so often, whatever the design says of some."""
+    """Repeat every arm under every condition this often, also those with repeats of their own."""
     if repeats < 1:
         raise ConfigError(f"repeats {repeats}: ask for one or more")
     plain = {"repeats": None}
@@ -43,12 +43,12 @@ def _repeated(experiment: Experiment, repeats: int) -> Experiment:
 
 
 def with_prices(experiment: Experiment) -> Experiment:
-    """Keep in the design what its models cost today, so that it goes on at the same prices on another day.
+    """Write today's prices of its models into the design, so that it resumes at the same prices on another day.
 
     Raises:
         ConfigError: a bidder's model is unknown.
     """
-    configs = [game.config for game in games(experiment, 1)]
+    configs = [trial.config for trial in trials(experiment, 1)]
     used = {settings_of(name, config.models).use for config in configs for name in models_in_use(config)}
     found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
     listed = {
@@ -60,9 +60,9 @@ def with_prices(experiment: Experiment) -> Experiment:
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms and their published numbers, and all comparisons; everything without names.
+    """Keep only these arms with their published numbers; without names, keep all. Every comparison stays.
 
-    A comparison with an arm that is left out can't be made, but it was planned: it counts in the family of Holm's p.
+    A comparison with an arm that is left out can't be made, but it was planned, so it still counts in Holm's family.
 
     Raises:
         ConfigError: no arm has that name.
@@ -74,7 +74,7 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
             raise ConfigError(unknown("arm", name, known))
     if not wanted:
         return experiment
-    kept, left_out = (tuple(one for one in experiment.arms if (one.name in wanted) == held) for held in (True, False))
+    kept, left_out = (tuple(one for one in experiment.arms if (one.name in wanted) == stays) for stays in (True, False))
     published = tuple(told for one in experiment.published if (told := _of_arms(one, wanted)).values)
     left_out = (*experiment.arms_left_out, *left_out)
     return experiment.model_copy(update={"arms": kept, "arms_left_out": left_out, "published": published})

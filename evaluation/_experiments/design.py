@@ -1,7 +1,7 @@
-"""An experiment as data: what is varied, how often it is repeated, what is measured, compared, and published.
+"""An experiment as data: what it varies, repeats, measures and compares, and what papers have published.
 
 Settings of the auctions are written as in any config. A bidder's persona or model may be a slot instead, "@1", "@2" and
-so on: personas rotate over the slots from repeat to repeat, models fill them in the order in which they are given.
+so on. Personas rotate over the slots from repeat to repeat; models fill the slots in the order given.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def _slug(name: str) -> str:
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
 EVERYONE = "everyone"
-"""The bidder of an estimate or a comparison that is over all bidders of a game: their mean."""
+"""The bidder name of an estimate or a comparison over all bidders of a game: their mean."""
 
 
 class Variation(Settings):
-    """An arm or a condition: a name, and what it changes of the common settings.
+    """An arm or a condition: a name, and its changes to the common settings.
 
-    In `auction`, `bidders` is a table of changes by name ("*": every bidder), a list of the names of those who stay, or
-    a list of others; what is not a table is replaced.
+    In `auction`, `bidders` is a table of changes by name ("*": every bidder), a list of names (the others leave), or
+    a list of new bidders. Tables are merged; every other value replaces the common one.
     `repeats` and `order` replace those of the experiment.
     """
 
@@ -48,7 +48,7 @@ class Variation(Settings):
 class Side(Settings):
     """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition.
 
-    `metric` is another than that of the comparison, in the same unit.
+    `metric` replaces that of the comparison on this side, in the same unit.
     """
 
     metric: str | None = None
@@ -58,9 +58,9 @@ class Side(Settings):
 
 
 class Comparison(Settings):
-    """A planned comparison of a metric, or of two: `of` minus `against`, game by game of the same repeat.
+    """A planned comparison of one metric, or of two: `of` minus `against`, paired by repeat.
 
-    An arm, or a condition, that neither side names is gone through: there is a comparison in each.
+    If neither side names an arm (or a condition), there is one comparison in each arm (or condition).
     """
 
     metric: str
@@ -84,9 +84,9 @@ class Comparison(Settings):
 
 
 class PublishedValue(Settings):
-    """A published number and where it stands: arm, condition, bidder, what it is about and at which place.
+    """A published number and what it is of: arm, condition, bidder, subject (`about`) and place (`at`).
 
-    An arm or a condition that is left out is one that the paper does not tell: the number is set beside each of ours.
+    Where the paper does not tell the arm or the condition, it is left out, and the number is shown beside each of ours.
     """
 
     value: float
@@ -98,7 +98,7 @@ class PublishedValue(Settings):
     sd: float | None = None
 
     def is_beside(self, arm: str, condition: str) -> bool:
-        """Say whether it is set beside this arm under this condition."""
+        """Tell whether it is shown beside this arm under this condition."""
         return self.arm in ("", arm) and self.condition in ("", condition)
 
 
@@ -113,9 +113,9 @@ class Published(Settings):
 
 
 class StandIn(Settings):
-    """What the published experiment had and this one lacks unless it is given, and what stands in for it.
+    """A substitute: what the published experiment had (`wants`) and what replaces it here (`uses`).
 
-    `slot` is that of a model, "@1", "@2" ..., if a model can be given for it.
+    `slot` is "@1", "@2" ... where the user can name a model instead.
     """
 
     wants: str
@@ -131,13 +131,13 @@ class ModelPrice(Settings):
 
 
 class Experiment(Settings):
-    """Arms by conditions by repeats of an auction, a game or a series, and what is asked of them.
+    """Arms by conditions by repeats of an auction, a game or a series, and what is measured and compared.
 
-    `models` play the slots "@1", "@2" ... where none are given; `personas` are the pool of the persona slots (the
-    catalog's ten by default). `correlations` are pairs of metrics that are measured item by item. `trueskill`: rate the
-    bidders from their ranks by profit. `prices` are those of the models ("provider:name") whose settings name none;
-    they are filled in when the experiment is begun, so that it goes on at the same prices. `arms_left_out` are planned
-    and not held: comparisons with them stay in the family of those that are planned.
+    `models` fill the slots "@1", "@2" ... by default. `personas` are the pool of the persona slots (by default the ten
+    of the catalog). `correlations` are pairs of metrics that are measured per item. `trueskill`: rate the bidders from
+    their ranks by profit. `prices` are of the models ("provider:name") whose settings name none; they are filled in
+    when the experiment begins, so that it resumes at the same prices. `arms_left_out` are planned but not run:
+    comparisons with them still count in the family of planned comparisons.
     """
 
     name: Slug
@@ -190,7 +190,7 @@ class Experiment(Settings):
 
 
 def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
-    """List what names an arm, a condition or a bidder: the sides of comparisons, and published numbers."""
+    """List whatever names an arm, a condition or a bidder: sides of comparisons and published numbers."""
     sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
     return [*sides, *(value for one in experiment.published for value in one.values)]
 
@@ -225,24 +225,25 @@ def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
     return experiment.model_copy(update=changes)
 
 
-def standing_in(experiment: Experiment) -> tuple[str, ...]:
-    """Say in words what stands in for what the published experiment had: models, by slot, and all else."""
-    told = {one.slot: f"{one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
-    played = dict(zip(model_slots(experiment), experiment.models, strict=False))
-    plain = {slot: "a model: the built-in one" for slot, model in played.items() if model == "simulated"}
-    slots = [f"slot {slot}, {words}" for slot, words in sorted((plain | told).items(), key=lambda one: number(one[0]))]
-    return (*slots, *(f"{one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot))
+def substitutes(experiment: Experiment) -> tuple[str, ...]:
+    """Say in words what replaces what the published experiment had: models by slot, then all else."""
+    told = {one.slot: f", in place of {one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
+    models = dict(zip(model_slots(experiment), experiment.models, strict=False))
+    built_in = {slot: " is filled by the built-in model (simulated)" for slot in models if models[slot] == "simulated"}
+    slots = sorted((built_in | told).items(), key=lambda one: number(one[0]))
+    others = (f"in place of {one.wants}: {one.uses}" for one in experiment.stand_ins if not one.slot)
+    return (*(f"model slot {slot}{words}" for slot, words in slots), *others)
 
 
 def measured(experiment: Experiment) -> tuple[str, ...]:
-    """Name every metric that its games must be measured by: its own, those it correlates, and ranks if it rates."""
+    """Name every metric that its trials are measured by: its own, those correlated, and ranks for TrueSkill."""
     correlated = (name for pair in experiment.correlations for name in pair)
     ranks = (ranking(experiment),) if experiment.trueskill else ()
     return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
 
 
 def ranking(experiment: Experiment) -> str:
-    """Name the metric of the ranks that bidders are rated by: a series has ranks in each of its auctions."""
+    """Name the metric of the ranks that bidders are rated by; a series has ranks in each of its auctions."""
     variations = (*experiment.arms, *experiment.conditions)
     series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
     return "series_rank" if series else "rank"

@@ -1,4 +1,4 @@
-"""What an experiment will take: calls, tokens, dollars, by playing a few of its games on the built-in model."""
+"""What an experiment will need in calls, tokens and dollars, estimated by playing some trials on the built-in model."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.run_trial import offline, run_trial
-from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._metrics.calls import calls
 
 Track = Callable[[Sequence[Trial]], Iterable[Trial]]
-"""Goes through the games that are played, and may show how far it is."""
+"""Iterates over the trials that are played, and may show progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What a model is asked and what that costs; prices are dollars per million tokens (None: unknown)."""
+    """Calls and tokens of one model; prices are dollars per million tokens (None: unknown)."""
 
     model: str
     calls: float
@@ -41,9 +41,9 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a game, or many, take; `chain` is the run of calls that wait for one another, as long as a game must last.
+    """Usage of one trial or of many; `chain` is the critical path, the longest sequence of calls that wait for another.
 
-    Where there are many games, `chain` is that of a game on average.
+    For many trials `chain` is the mean per trial.
     """
 
     models: tuple[ModelUse, ...]
@@ -73,7 +73,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ArmUsage:
-    """What an arm takes in all its games, and what each of those took that were played."""
+    """Usage of all trials of an arm (`usage`), and of each trial that was played (`played`)."""
 
     arm: str
     games: int
@@ -83,7 +83,7 @@ class ArmUsage:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What an experiment takes, in all and arm by arm."""
+    """Usage of an experiment, in all and per arm."""
 
     experiment: str
     games: int
@@ -92,38 +92,38 @@ class DryRun:
 
     @property
     def played(self) -> int:
-        """How many games were played to know it."""
+        """How many trials were played for the estimate."""
         return sum(len(arm.played) for arm in self.arms)
 
 
 async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) -> DryRun:
-    """Say what an experiment takes.
+    """Estimate what an experiment needs.
 
-    The built-in model plays the first games of each arm under each condition, in memory. What it is asked counts for
-    the model whose place it takes, and as much again for each game of that arm and condition that is not played.
+    The built-in model plays the first trials of each arm under each condition, in memory. Its calls are counted for the
+    model that it replaces, and the others of that arm and condition are taken to need as much as those played.
 
     Args:
         experiment: the design; no model of it is called.
-        sample: how many games of each arm under each condition to play.
-        track: told the games to be played, and goes through them.
+        sample: how many trials of each arm under each condition to play.
+        track: gets the trials to be played, and iterates over them.
 
     Raises:
         ConfigError: the settings of an arm are refused, or a model is unknown.
     """
-    planned = games(with_prices(experiment))
+    planned = trials(with_prices(experiment))
     played: dict[tuple[str, str], list[Usage]] = defaultdict(list)
-    for game in track([game for game in planned if game.repeat <= sample]):
-        played[game.arm, game.condition].append(await _play(game))
+    for trial in track([trial for trial in planned if trial.repeat <= sample]):
+        played[trial.arm, trial.condition].append(await _play(trial))
     arms = tuple(_arm(arm.name, planned, played) for arm in experiment.arms)
     whole = _together([(arm.usage, 1) for arm in arms], chain=_mean_chain(planned, played))
     return DryRun(experiment.name, len(planned), whole, arms)
 
 
 def _arm(name: str, planned: Sequence[Trial], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
-    own = [game for game in planned if game.arm == name]
+    own = [trial for trial in planned if trial.arm == name]
     cells = {cell: usages for cell, usages in played.items() if cell[0] == name}
     weighted = [
-        (usage, sum(game.condition == condition for game in own) / len(usages))
+        (usage, sum(trial.condition == condition for trial in own) / len(usages))
         for (_, condition), usages in cells.items()
         for usage in usages
     ]
@@ -132,13 +132,13 @@ def _arm(name: str, planned: Sequence[Trial], played: dict[tuple[str, str], list
 
 
 def _mean_chain(planned: Sequence[Trial], played: dict[tuple[str, str], list[Usage]]) -> float:
-    """Average the chains of all planned games, each taken to be as long as those played of its kind."""
+    """Average the chains of all planned trials, each taken to be as long as those played in its cell."""
     chains = {cell: sum(usage.chain for usage in usages) / len(usages) for cell, usages in played.items()}
-    return sum(chains[game.arm, game.condition] for game in planned) / len(planned)
+    return sum(chains[trial.arm, trial.condition] for trial in planned) / len(planned)
 
 
 def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
-    """Add up what is used, model by model; a model that has several prices is several."""
+    """Add up usage per model; a model with several prices counts as several."""
     sums: dict[tuple[str, float | None, float | None], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for usage, weight in weighted:
         for one in usage.models:
@@ -148,13 +148,13 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
     return Usage(tuple(ModelUse(name, *used, *prices) for (name, *prices), used in sums.items()), chain)
 
 
-async def _play(game: Trial) -> Usage:
-    """Have the built-in model play a game, and count what it was asked in place of each model."""
+async def _play(trial: Trial) -> Usage:
+    """Let the built-in model play a trial, and count its calls in place of each model."""
     heard: list[Entry] = []
-    await run_trial(replace(game, config=offline(game.config)), metrics=(), listen=heard.append)
+    await run_trial(replace(trial, config=offline(trial.config)), metrics=(), listen=heard.append)
     made = of_type(heard, ModelCalled)
     names = dict.fromkeys(call.model for call in made)
-    found = [_use(name, game.config.models[name], [call for call in made if call.model == name]) for name in names]
+    found = [_use(name, trial.config.models[name], [call for call in made if call.model == name]) for name in names]
     return Usage(tuple(found), calls(heard).chain)
 
 

@@ -1,14 +1,17 @@
-"""The experiments that can be run: the published ones by name, and one's own from a TOML file."""
+"""The experiments that can be run: published ones by name, own ones from a TOML file."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harbor._config.auction import read_settings
 from harbor._core.errors import ConfigError, unknown
-from harbor.evaluation._experiments.design import Experiment
+from harbor._core.settings import read_settings
+
+if TYPE_CHECKING:
+    from harbor.evaluation._experiments.design import Experiment
 
 
 @cache
@@ -19,15 +22,16 @@ def presets() -> tuple[str, ...]:
 
 
 def experiment(name: str) -> Experiment:
-    """Read a published experiment by name, or one's own from a TOML file.
+    """Read a published experiment by name, or an own one from a TOML file.
 
     Raises:
         ConfigError: no such experiment, or a setting of it is refused.
     """
-    if name in presets():
-        with as_file(files("harbor.evaluation._experiments.presets") / f"{name}.toml") as path:
-            return read_settings(path, Experiment, "experiment")
-    path = Path(name)
-    if not path.exists() and path.suffix not in (".toml", ".json"):
+    published = name in presets()
+    if not published and not Path(name).exists() and Path(name).suffix not in (".toml", ".json"):
         raise ConfigError(unknown("experiment", name, presets()))
-    return read_settings(path, Experiment, "experiment")
+    from harbor.evaluation._experiments.design import Experiment  # it knows all metrics; a wrong name needs none
+
+    place = files("harbor.evaluation._experiments.presets") / f"{name}.toml" if published else Path(name)
+    with as_file(place) as path:
+        return read_settings(path, Experiment, "experiment")

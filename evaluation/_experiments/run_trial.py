@@ -1,4 +1,4 @@
-"""Holding one game of an experiment in memory; in a folder, where it can be resumed, `running.work` holds it."""
+"""Run one trial of an experiment in memory; `_running.work` runs it in a folder, where it can be resumed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.result import Listener, Result
 from harbor._runs.run import start
 from harbor._runs.series import SeriesResult, prepare
-from harbor.evaluation._experiments.trial_records import GameRecord, record
+from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 
 
-async def run_trial(game: Trial, metrics: Sequence[str], listen: Listener | None = None) -> GameRecord:
-    """Hold a game and measure it."""
-    return record(game, metrics, await _logs(game.config, listen))
+async def run_trial(trial: Trial, metrics: Sequence[str], listen: Listener | None = None) -> TrialRecord:
+    """Run a trial and measure it."""
+    return record(trial, metrics, await _logs(trial.config, listen))
 
 
 def offline(config: AuctionConfig) -> AuctionConfig:
-    """Put the built-in model in the place of every other, at once and free, and keep memories to the game itself."""
+    """Replace every model by the built-in one, free and without latency, and keep no memory beyond the trial."""
     models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
     built_in = {
         name: settings.model_copy(

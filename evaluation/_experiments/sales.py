@@ -1,4 +1,4 @@
-"""What the games of an experiment sell: houses that suit personas, drawn so that games share them, and their order."""
+"""What trials sell: houses that match personas, drawn so that trials share them, and the order of sale."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from harbor.personas._catalog.catalog import catalog_houses, find, personas
 
 
 class MatchedHouses(Settings):
-    """A sample of houses: how many in all, and how many of them suit the persona of a slot or of a bidder."""
+    """A sample of houses: how many in all, and how many of them match the persona of a slot or of a bidder."""
 
     count: int = Field(10, ge=1)
     matched: dict[str, Annotated[int, Field(ge=0)]]
 
 
 def matched_sale(
-    wanted: MatchedHouses, seed: int, mixes: Mapping[str, Sequence[str]], in_play: Set[str] = frozenset()
+    wanted: MatchedHouses, seed: int, mixes: Mapping[str, Sequence[str]], reserved: Set[str] = frozenset()
 ) -> tuple[Item, ...]:
-    """Draw houses so that sales of one seed share as many as they can, each at the same place of the sale.
+    """Draw houses so that sales of one seed share as many as possible, each at the same place in the order of sale.
 
-    Every persona has its houses in an order of the seed's, and so have the others, the fillers, and the places. Where
-    more houses suit somebody, one more takes the place of a filler, and nothing else changes.
+    The seed alone fixes three orders: of the houses of each persona, of the others (the fillers), and of the places.
+    So where an arm wants one more matched house, that house replaces one filler, and nothing else changes.
 
     Args:
-        wanted: how many houses, and how many suit whom.
+        wanted: how many houses, and how many match whom.
         seed: that of the repeat.
-        mixes: the personas of each whom houses shall suit; these suit one after the other.
-        in_play: personas of other arms, whose houses are fillers only where all others are sold.
+        mixes: the personas of each whom houses shall match, which take turns.
+        reserved: personas of other arms, whose houses become fillers only after all others.
 
     Raises:
-        ConfigError: a persona is not of the catalog, or it has fewer houses than are demanded.
+        ConfigError: a persona is not of the catalog, or it has too few houses.
     """
     turns = [
         (turn, mixes[whose][turn % len(mixes[whose])])
@@ -55,7 +55,7 @@ def matched_sale(
         matched.append(_suiting(seed, persona, turn, matched))
     suited = {persona for mix in mixes.values() for persona in mix}
     fillers = [item for item in _in_turn(seed) if item.persona not in suited]
-    fillers.sort(key=lambda item: item.persona in in_play)
+    fillers.sort(key=lambda item: item.persona in reserved)
     left = wanted.count - len(matched)
     if left > len(fillers):
         raise ConfigError(f"{left} houses that match nobody demanded, but the catalog has {len(fillers)}; lower count")
@@ -65,14 +65,14 @@ def matched_sale(
 
 
 def _in_turn(seed: int, persona: str | None = None) -> list[Item]:
-    """Put the houses that suit a persona, or all of the catalog, in the order in which they are drawn."""
+    """List the houses that match a persona, or all of the catalog, in the order in which they are drawn."""
     suits = persona and find(personas(), persona).id
     found = [house.item for house in catalog_houses().values() if suits in (None, house.item.persona)]
     return stream(seed, "houses", suits or "all").sample(found, len(found))
 
 
 def _suiting(seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
-    """Give the house of this turn that suits a persona, or the next that is not drawn."""
+    """Give the house of this turn that matches a persona, or the next that is not drawn."""
     found = _in_turn(seed, persona)
     left = [item for item in (*found[turn:], *found[:turn]) if item not in drawn]
     if not left:
@@ -81,7 +81,7 @@ def _suiting(seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
 
 
 def listed(config: AuctionConfig, order: Order) -> AuctionConfig:
-    """List the items of a game in the order of the design; a series that samples houses does so auction by auction.
+    """Put the items of a trial in the order of the design; a series that samples houses does so in each auction.
 
     Raises:
         ConfigError: the order does not name all items, or is that of items which are not known beforehand.

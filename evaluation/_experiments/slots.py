@@ -19,7 +19,7 @@ def number(slot: str) -> int:
 
 
 def named(key: str, settings: object) -> Iterator[str]:
-    """Give whatever settings, or changes of them, name under a key anywhere: one by one where it is a list or a mix."""
+    """Yield every name that settings, or changes to them, have under a key at any depth; lists and mixes one by one."""
     if isinstance(settings, (list, tuple)):
         for one in settings:
             yield from named(key, one)

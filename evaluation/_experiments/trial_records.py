@@ -1,4 +1,4 @@
-"""What an experiment leaves: a record a game, and all of them together, as data for statistics and reports."""
+"""The results of an experiment: one record per trial, as data for statistics and reports."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Status = Literal["finished", "failed", "unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
-class GameRecord:
-    """One game of an experiment: how it ended, and what was measured of it.
+class TrialRecord:
+    """One trial: how it ended, and its measurements.
 
-    A failed game has no measurements and says why in `detail`; one that was not held, or broke off, is unfinished.
-    `players` says what plays each bidder; `cost` is in dollars (None: unknown).
+    A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
+    `players` tells what plays each bidder; `cost` is in dollars (None: unknown).
     """
 
     arm: str
@@ -47,50 +47,50 @@ class GameRecord:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """An experiment and the records of all its games, in the order of the design."""
+    """An experiment and the records of all its trials, in the order of the design."""
 
     experiment: Experiment
-    games: tuple[GameRecord, ...]
+    records: tuple[TrialRecord, ...]
 
     @property
     def simulated(self) -> bool:
-        """Whether the built-in model played in any game."""
-        return any(game.simulated for game in self.games)
+        """Whether the built-in model played in any trial."""
+        return any(trial.simulated for trial in self.records)
 
-    def of(self, status: Status) -> list[GameRecord]:
-        """List the games that ended so."""
-        return [game for game in self.games if game.status == status]
+    def of(self, status: Status) -> list[TrialRecord]:
+        """List the records with this status."""
+        return [trial for trial in self.records if trial.status == status]
 
 
-def record(game: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> GameRecord:
-    """Measure a finished game.
+def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> TrialRecord:
+    """Measure a finished trial.
 
-    A game in which a model gave no usable reply to any call is a failed one: what that bidder did was nobody's play.
+    A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did.
 
     Args:
-        game: which one.
+        trial: which one.
         metrics: their names.
-        logs: that of the game; for a series, its own log and then those of its auctions.
+        logs: the log of the game; for a series, its own log and then those of its auctions.
     """
     called = [call for log in logs for call in of_type(log, ModelCalled)]
     answered = {call.bidder for call in called if call.outcome == "ok"}
     if silent := sorted({call.bidder for call in called} - answered):
-        return broken_off(game, logs, f"no usable reply of a model for {', '.join(silent)}")
-    return replace(broken_off(game, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
+        return broken_off(trial, logs, f"no usable reply of a model for {', '.join(silent)}")
+    return replace(broken_off(trial, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
 
 
-def broken_off(game: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> GameRecord:
-    """Record a game that has nothing to measure: failed where `failure` says why, else unfinished.
+def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:
+    """Record a trial without measurements: failed if `failure` gives a reason, else unfinished.
 
-    `logs` are what there is of those of a finished game: their calls were made, and are counted.
+    `logs` are those written so far: their calls were made, so they are counted.
     """
     called = [call for log in logs for call in of_type(log, ModelCalled)]
     costs = [call.cost_dollars for call in called]
-    return GameRecord(
-        game.arm,
-        game.condition,
-        game.repeat,
-        game.config.seed,
+    return TrialRecord(
+        trial.arm,
+        trial.condition,
+        trial.repeat,
+        trial.config.seed,
         "failed" if failure else "unfinished",
         detail=failure,
         players=tuple(players(logs[0]).items()) if logs else (),

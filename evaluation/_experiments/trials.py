@@ -1,8 +1,8 @@
-"""From the design to its games: what is varied is applied, slots are filled, seeds are derived.
+"""From the design to its trials: changes are applied, slots are filled, seeds are derived.
 
-Everything that chance decides hangs on the repeat and never on the arm or condition: games of the same repeat share
-their seed, and whatever of items, order, seats and personas their arms and conditions do not themselves vary. So they
-are paired by common random numbers.
+Every random draw depends on the repeat alone, never on the arm or the condition. So trials of one repeat share their
+seed, items, order, seats and personas, except what an arm or a condition itself changes: they are paired by common
+random numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SEEDS = 2**32
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One game of an experiment, its unit of statistics: an auction, a session, a water game or a series."""
+    """One game of an experiment, the unit of statistics: an auction, a session, a water game or a series."""
 
     arm: str
     condition: str
@@ -37,23 +37,23 @@ class Trial:
 
     @property
     def path(self) -> str:
-        """Where it stands in the folder of the experiment: ``arm/condition/0001``."""
+        """Its path in the folder of the experiment: ``arm/condition/0001``."""
         return f"{self.arm}/{self.condition}/{self.repeat:04}"
 
 
-def games(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
-    """List the games of an experiment, repeat by repeat, so that what is interrupted is balanced as far as it came.
+def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
+    """List the trials of an experiment, repeat by repeat, so that an interrupted experiment is still balanced.
 
     Args:
         experiment: the design.
-        repeats: how many of each arm under each condition; what the design says by default.
+        repeats: how many of each arm under each condition; those of the design by default.
 
     Raises:
-        ConfigError: the settings of an arm are refused, two arms are equal, or a bidder is named whom none has.
+        ConfigError: the settings of an arm are refused, two arms are equal, or a named bidder does not bid.
     """
     wanted = _repeats(experiment, repeats)
     found = [
-        game(experiment, arm, condition, repeat)
+        trial(experiment, arm, condition, repeat)
         for repeat in range(1, max(wanted.values()) + 1)
         for arm in experiment.arms
         for condition in experiment.conditions
@@ -63,13 +63,13 @@ def games(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     return found
 
 
-def games_in_all(experiment: Experiment, repeats: int | None = None) -> int:
-    """Count the games of an experiment without resolving them."""
+def trial_count(experiment: Experiment, repeats: int | None = None) -> int:
+    """Count the trials of an experiment without building them."""
     return sum(_repeats(experiment, repeats).values())
 
 
 def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str], int]:
-    """Say how often each arm is repeated under each condition: where both have repeats of their own, the fewer."""
+    """Give the repeats of each arm under each condition: the fewer, where both have repeats of their own."""
     if repeats is not None and repeats < 1:
         raise ConfigError(f"repeats {repeats}: ask for one or more")
     own = {
@@ -81,7 +81,7 @@ def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str
 
 
 class PartialTrial(Settings):
-    """The settings of a game before its slots are filled; what is not named here is as in an auction."""
+    """The settings of a trial before its slots are filled; all other keys are those of an auction."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -89,8 +89,8 @@ class PartialTrial(Settings):
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
-def game(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Trial:
-    """Resolve one game.
+def trial(experiment: Experiment, arm: Variation, condition: Variation, repeat: int) -> Trial:
+    """Build one trial.
 
     Raises:
         ConfigError: its settings are refused.
@@ -123,7 +123,7 @@ def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
-    """Change bidders by a table, keep those that a list names, or replace them by a list of others."""
+    """Change bidders by a table, keep those that a list names, or replace them by a list of new ones."""
     by_table = isinstance(change, Mapping) and all(isinstance(one, Mapping) for one in change.values())
     if not by_table and not (isinstance(change, list) and change and all(isinstance(one, str) for one in change)):
         return change
@@ -136,26 +136,26 @@ def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
     return [{**bidder, **change.get("*", {}), **change.get(bidder.get("name"), {})} for bidder in bidders]
 
 
-def _filled(draft: PartialTrial, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
-    """Fill the slots of models and personas, seat the bidders, and draw houses that are matched."""
+def _filled(partial: PartialTrial, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
+    """Fill the slots of models and personas, seat the bidders, and draw matched houses."""
     pool = experiment.personas or tuple(personas())
     rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
-    bidders = [_bind_slots(bidder, experiment, rotation, repeat) for bidder in draft.bidders]
-    values: dict[str, Any] = dict(draft.model_extra or {})
+    bidders = [_bind_slots(bidder, experiment, rotation, repeat) for bidder in partial.bidders]
+    values: dict[str, Any] = dict(partial.model_extra or {})
     items = values.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
         wanted = check(MatchedHouses, dict(items), "items")
         values["items"] = _houses(wanted, seed, bidders, rotation, experiment, repeat)
     values["bidders"] = _seated(bidders, experiment.seed, repeat) if experiment.rotate_seats else bidders
-    values["models"] = _models(draft.models, bidders, experiment)
+    values["models"] = _models(partial.models, bidders, experiment)
     return values
 
 
 def _seated(bidders: list[dict[str, Any]], seed: int, repeat: int) -> list[dict[str, Any]]:
-    """Seat bidders by their names: in each block of as many repeats as they are, everyone sits once in every seat.
+    """Rotate the seats: in each block of as many repeats as there are bidders, everyone sits once in every seat.
 
-    Each block has an order of its own that goes round, so that over blocks neighbours change, and seats do not move in
-    step with personas.
+    Each block rotates a new random order. With one order for all blocks a bidder would always sit behind the same
+    rival, and seats would move in step with personas, which also move by one per repeat.
     """
     block, shift = divmod(repeat - 1, len(bidders) or 1)
     by_name = sorted(bidders, key=lambda bidder: str(bidder.get("name")))
@@ -165,29 +165,29 @@ def _seated(bidders: list[dict[str, Any]], seed: int, repeat: int) -> list[dict[
 
 def _bind_slots(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
     """Put personas and a model in a bidder's slots."""
-    cast = dict(bidder)
-    mix = [cast["persona"]] if isinstance(cast.get("persona"), str) else cast.get("persona")
+    filled = dict(bidder)
+    mix = [filled["persona"]] if isinstance(filled.get("persona"), str) else filled.get("persona")
     if isinstance(mix, list) and all(isinstance(slot, str) for slot in mix):
-        cast["persona"] = [_persona(slot, rotation, repeat) for slot in mix]
-    model = str(cast.get("model", "simulated"))
+        filled["persona"] = [_persona(slot, rotation, repeat) for slot in mix]
+    model = str(filled.get("model", "simulated"))
     if SLOT.fullmatch(model):
-        cast["model"] = experiment.models[number(model) - 1]
-    return cast
+        filled["model"] = experiment.models[number(model) - 1]
+    return filled
 
 
 def _persona(slot: str, rotation: list[str], repeat: int) -> str:
-    """Give the persona of a slot: each repeat moves every slot on by one, so that each persona is in each in turn."""
+    """Give the persona of a slot: with each repeat every slot takes the next persona, so that each has each in turn."""
     if not SLOT.fullmatch(slot):
         return slot
     if number(slot) > len(rotation):
-        raise ConfigError(f"slot {slot!r} has no persona, as the pool holds {len(rotation)}; add to personas")
+        raise ConfigError(f"slot {slot!r} has no persona, as the pool has {len(rotation)}; add to personas")
     return rotation[(number(slot) + repeat - 2) % len(rotation)]
 
 
 def _models(
     own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], experiment: Experiment
 ) -> dict[str, dict[str, Any]]:
-    """Give the settings of every model in use: its own, else the temperature and prices of the experiment."""
+    """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
     used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders if not bidder.get("rule"))
     settings = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
     prices = {use: price.model_dump() for use, price in experiment.prices.items()}
@@ -202,14 +202,14 @@ def _houses(
     experiment: Experiment,
     repeat: int,
 ) -> list[dict[str, Any]]:
-    """Draw houses that suit the personas of slots, and so are the same for all arms, or those of bidders."""
-    held = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
-    mixes = {whose: held.get(whose) or [_persona(whose, rotation, repeat)] for whose in wanted.matched}
-    in_play = _in_play(experiment, rotation, repeat)
-    return [item.model_dump() for item in matched_sale(wanted, seed, mixes, in_play)]
+    """Draw houses that match the personas of slots (so the same for all arms) or of bidders."""
+    own = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
+    mixes = {whose: own.get(whose) or [_persona(whose, rotation, repeat)] for whose in wanted.matched}
+    reserved = _personas_in_repeat(experiment, rotation, repeat)
+    return [item.model_dump() for item in matched_sale(wanted, seed, mixes, reserved)]
 
 
-def _in_play(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:
+def _personas_in_repeat(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:
     """Name the personas that bidders have in any arm or condition of a repeat."""
     varied = (one.auction for one in (*experiment.arms, *experiment.arms_left_out, *experiment.conditions))
     return {_persona(slot, rotation, repeat) for slot in named("persona", (experiment.auction, *varied))}

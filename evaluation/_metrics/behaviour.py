@@ -1,4 +1,4 @@
-"""How bidders behaved: what they won of what suits them, and what they bid on.
+"""How bidders behaved: what they won of the items that match them, and what they bid on.
 
 Source: Harbor sec. 3.1 and 4.1.
 """
@@ -13,8 +13,10 @@ from statistics import fmean
 from harbor._core.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.results import closed
+
+_NO_ITEM = "no item is over yet"
 
 NO_PERSONA = "the bidder has no persona"
 
@@ -65,6 +67,7 @@ def matches(entries: Sequence[Entry]) -> dict[str, set[str]]:
     }
 
 
+@metric("items won of those that match a bidder's personas", "share", "skewed")
 def acquisition_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of the items matching its personas that each bidder won, of all that were offered. Source: Harbor eq. 4."""
     rates = {one.bidder: one.rate for one in acquisitions(entries)}
@@ -80,6 +83,7 @@ def _no_rate(bidder: str, rates: dict[str, float | None]) -> str:
     return "no item that matches its persona was offered" if rates[bidder] is None else ""
 
 
+@metric("bids on an item", "count", "skewed", no_data=_NO_ITEM)
 def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of bids of each bidder on each item (`about`, at its place) that was closed, zeros included.
 
@@ -93,15 +97,17 @@ def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("bids on an item that matches a bidder's personas", "count", "skewed")
 def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean number of bids of each bidder on the closed items that match its personas. Source: Harbor sec. 4.1."""
     return _engagement(name, entries, matched=True)
 
 
+@metric("bids on an item that does not match a bidder's personas", "count", "skewed")
 def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean number of bids of each bidder on the closed items that do not match its personas. Source: Harbor sec. 4.1.
 
-    A bidder without a persona has none: no item is there for it rather than for others.
+    A bidder without a persona has none, as no item matches it more than another.
     """
     return _engagement(name, entries, matched=False)
 

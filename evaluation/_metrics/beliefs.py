@@ -1,7 +1,7 @@
 """How well bidders keep track of the sale: wrong fields of the beliefs that they update after each item.
 
-A belief's fields are the own budget, everyone's profit, and every item won with its price; it is the first answer that
-is compared with the truth. Source: Chen et al. 2023, sec. 3.2 and 4.1.
+A belief has these fields: the bidder's own budget, everyone's profit, and every item won with its price. The first
+answer is compared with the truth, before any correction. Source: Chen et al. 2023, sec. 3.2 and 4.1.
 """
 
 from __future__ import annotations
@@ -12,21 +12,25 @@ from collections.abc import Sequence
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Believed
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_NO_BELIEFS = "no bidder has written down beliefs"
 
 
+@metric("corrected failure rate of beliefs about oneself", "share", "skewed", no_data=_NO_BELIEFS)
 def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
 
-    F is the number of wrong fields over all updates. C is the number of fields: each wrong one is put right by the
-    auctioneer, so that in the end all are correct, and C is the same whatever F. Where a config leaves beliefs
-    uncorrected C is the same, so that rates can be set side by side; all fields wrong is a rate of 1/2.
+    F is the number of wrong fields over all updates. C is the number of all fields: the auctioneer corrects each wrong
+    one, so in the end all are correct. Where a config leaves beliefs uncorrected C is the same, so that rates are
+    comparable. If all fields are wrong the rate is 1/2.
     Source: Chen et al. 2023, sec. 4.1, Fig. 2.
     """
     updates = of_type(entries, Believed)
     return _rates(name, [(one.bidder, one.errors_self, one.fields_self) for one in updates])
 
 
+@metric("corrected failure rate of beliefs about others", "share", "skewed", no_data=_NO_BELIEFS)
 def belief_error_rate_others(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Corrected failure rate of each bidder's beliefs about the others, a share: as `belief_error_rate_self`.
 

@@ -1,4 +1,4 @@
-"""How bidders bid: how boldly they raise, and how often a bid of theirs is refused.
+"""How bidders bid: by how much they raise, and how often a bid is refused.
 
 Source: Chen et al. 2023, sec. 4.1, and its later version, sec. 4.3 and Fig. 5.
 """
@@ -21,23 +21,25 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
+
+_NO_BIDS = "nobody has bid"
 
 BINS = {"[0, 10)": 0, "[10, 11)": 10, "[11, 20)": 11, "[20, 50)": 20, "[50, inf)": 50}
 """Bins of bid increases and their lower ends, in percent."""
 
 
 class Raise(NamedTuple):
-    """A bid over the highest before its round, or, if there was none, over the starting price; a share of it."""
+    """A bid relative to the highest bid before its round, or to the starting price if there was none."""
 
     bidder: str
     increase: Decimal
 
 
 def raises(entries: Sequence[Entry]) -> list[Raise]:
-    """List the bids, each as its increase over the price that its bidder was called at.
+    """List the bids, each as its increase over the price at which its bidder was asked.
 
-    Bids of one round are simultaneous, so each is set against the price before the round.
+    Bids of one round are simultaneous, so each is compared with the price before the round.
     """
     found, price = [], Decimal(0)
     for entry in entries:
@@ -49,20 +51,42 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
     return found
 
 
-def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Increase of each bid over the highest bid of the rounds before, a share (0.1: a tenth more), one a bid.
+@metric("corrected failure rate of bids", "share", "skewed")
+def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's bids, a share: F / (C + F).
 
-    A first bid is set against the starting price. Source: Chen et al. 2023, later version, sec. 4.3.
+    F is the number of refused bids, each attempt counted. C is the number of accepted decisions, bids and withdrawals:
+    a bidder that is refused is asked again, so C hardly depends on F. A withdrawal that the auctioneer entered because
+    there was no money, no legal bid or no reply is not a decision. Source: Chen et al. 2023,
+    sec. 4.1.
+    """
+    failed = Counter(event.bidder for event in of_type(entries, BidFailed))
+    stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
+    stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
+    found = []
+    for label in of_type(entries, BidderLabelled):
+        wrong, answers = failed[label.bidder], failed[label.bidder] + stood[label.bidder]
+        value, missing = (wrong / answers, "") if answers else (None, "the bidder answered no call")
+        found.append(Measurement(name, value, label.bidder, missing=missing))
+    return found
+
+
+@metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS)
+def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Increase of each bid over the highest bid of the rounds before, a ratio (0.1: a tenth more), one value per bid.
+
+    A first bid is compared with the starting price. Source: Chen et al. 2023, later version, sec. 4.3.
     """
     return [Measurement(name, float(one.increase), one.bidder) for one in raises(entries)]
 
 
+@metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS)
 def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of each bidder's bids whose increase lies in a bin (`about`: "[0, 10)" percent and so on, see `BINS`).
 
-    The source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. Its first bin holds first
-    bids, which need not exceed the starting price. As the least raise is a tenth of the starting price and not of the
-    bid before, later raises by the minimum fall in it too. Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
+    The source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. Its first bin contains first
+    bids, which need not exceed the starting price. It also contains later raises by the minimum, which is a tenth of
+    the starting price and not of the bid before. Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
     """
     counts: dict[str, Counter[str]] = {}
     for one in raises(entries):
@@ -76,22 +100,3 @@ def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]
 
 def _bin(increase: Decimal) -> str:
     return [label for label, lowest in BINS.items() if increase * 100 >= lowest][-1]
-
-
-def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Corrected failure rate of each bidder's bids, a share: F / (C + F).
-
-    F is the number of bids that were refused, each attempt by itself. C is the number of decisions that stood, bids and
-    withdrawals: a bidder that is refused is asked again, so C hardly hangs on F. A withdrawal that the auctioneer put
-    in for an answer, as there was no money, no legal bid or no reply, is no decision. Source: Chen et al. 2023,
-    sec. 4.1.
-    """
-    failed = Counter(event.bidder for event in of_type(entries, BidFailed))
-    stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
-    stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
-    found = []
-    for label in of_type(entries, BidderLabelled):
-        wrong, answers = failed[label.bidder], failed[label.bidder] + stood[label.bidder]
-        value, missing = (wrong / answers, "") if answers else (None, "the bidder answered no call")
-        found.append(Measurement(name, value, label.bidder, missing=missing))
-    return found

@@ -1,4 +1,4 @@
-"""What the models were asked: calls, tokens, and the chain of calls that had to wait for each other."""
+"""What the models were asked: calls, tokens, and the longest chain of calls that waited for each other."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from harbor._core.events import BiddersAsked, ModelCalled, Paused
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
     """Model calls of an auction.
 
-    `chain` is the longest run of calls each of which had to wait for the one before: wall clock can't go below it.
+    `chain` is the critical path: the number of calls that had to be made one after another. It bounds the wall clock.
     """
 
     count: int
@@ -37,7 +37,7 @@ def calls(entries: Sequence[Entry]) -> Calls:
 
 
 def _turn_chains(entries: Sequence[Entry]) -> list[int]:
-    """Give the longest chain of each turn: bidders think side by side, and the slowest holds up the rest."""
+    """Give the longest chain of each turn: bidders think concurrently, and a turn ends with the slowest."""
     turns: list[dict[str, list[ModelCalled]]] = [defaultdict(list)]
     for entry in entries:
         match entry.event:
@@ -57,25 +57,29 @@ def _chain(made: list[ModelCalled]) -> int:
     return length
 
 
+@metric("model calls", "count", game="game", name="calls")
 def call_count(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of model calls of a game, repairs and failed ones included."""
     return [Measurement(name, float(calls(entries).count))]
 
 
+@metric("tokens that models read", "tokens", game="game")
 def input_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Tokens that the models of a game read."""
     return [Measurement(name, float(calls(entries).input_tokens))]
 
 
+@metric("tokens that models wrote", "tokens", game="game")
 def output_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Tokens that the models of a game wrote."""
     return [Measurement(name, float(calls(entries).output_tokens))]
 
 
+@metric("model calls that waited for each other", "count", game="game")
 def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of model calls in the longest chain of a game, each of which had to wait for the one before.
 
-    It comes from the times at which calls began and ended. Calls that take no time at all, as those of the built-in
-    model, never overlap, so that those of one bidder all count as one after another.
+    It is derived from the times at which calls began and ended. Calls without latency, as those of the built-in
+    model, never overlap, so all calls of one bidder in a turn count as consecutive.
     """
     return [Measurement(name, float(calls(entries).chain))]

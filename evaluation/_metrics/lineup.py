@@ -10,12 +10,12 @@ from harbor._core.log_lines import Entry
 
 
 def players(entries: Sequence[Entry]) -> dict[str, str]:
-    """Say what plays each bidder: a model, a rule, an agent or a person; nothing where a log broke off before it."""
+    """Tell what plays each bidder: a model, a rule, an agent or a person; empty if the log broke off before that."""
     for series in of_type(entries, SeriesOpened):
         return dict(series.players)
     return {label.bidder: label.player for label in of_type(entries, BidderLabelled)}
 
 
 def any_simulated(played_by: Iterable[str]) -> bool:
-    """Say whether the built-in model is among these players."""
+    """Tell whether the built-in model is among these players."""
     return any(player.startswith("simulated") for player in played_by)

@@ -21,21 +21,21 @@ BOUNDS: dict[Unit, tuple[float, float]] = {
     "tokens": (0, inf),
     "nats": (0, inf),
 }
-"""The least and the greatest value of a unit; others have none."""
+"""The least and the greatest possible value of a unit; other units are unbounded."""
 Interval = Literal["mean", "skewed", "binary"]
-"""How values of a metric spread over games, which says how their interval is made: t, bootstrap, or Wilson."""
+"""How the interval of a mean over games is made: by t, by bootstrap for skewed values, by Wilson for 0 and 1."""
 
 GameKind = Literal["ascending auction", "water game", "session", "series", "game"]
-"""What a metric can be measured of; a "game" is any but a series, whose log tells of its games in brief only."""
+"""What a metric can be measured of; "game" is any but a series, whose log only summarises its games."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A number measured of one game.
 
-    `bidder` is whose it is ("": the whole game's), `about` what it is about (a rival, an item, a bin), and
-    `at` the place in the game, from 1 (an item, a day, a run, an auction; None: the whole of it). A `value` of None is
-    missing, and `missing` says why.
+    `bidder` is whose it is ("": the game's), `about` its subject (a rival, an item, a bin), and `at` its place in the
+    game, counted from 1 (of an item, a day, a run, an auction; None: the whole game). If `value` is None, `missing`
+    says why; a missing value is never 0.
     """
 
     metric: str
@@ -46,19 +46,37 @@ class Measurement:
     missing: str = ""
 
 
+Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: what it says, its unit, how it spreads over games; `measure` documents its formula and source.
+    """A metric: its name, what it measures, its unit, and how its values are distributed over games.
 
-    `game` is what it can be measured of; `nothing` says why there is no value where a game gave it nothing to measure.
+    The docstring of `measure` gives its formula and source. `game` is what it can be measured of, and `no_data` is the
+    reason given where there was nothing to measure.
     """
 
+    name: str
     description: str
     unit: Unit
-    measure: Callable[[str, Sequence[Entry]], list[Measurement]]
-    interval: Interval = "mean"
-    game: GameKind = "ascending auction"
-    no_data: str = "the log holds nothing to measure"
+    measure: Measure
+    interval: Interval
+    game: GameKind
+    no_data: str
+
+
+def metric(
+    description: str,
+    unit: Unit,
+    interval: Interval = "mean",
+    *,
+    game: GameKind = "ascending auction",
+    no_data: str = "the log has nothing to measure",
+    name: str = "",
+) -> Callable[[Measure], Metric]:
+    """Make a metric of a function; it is called `name`, by default as the function."""
+    return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, game, no_data)
 
 
 def by_bidder(metric: str, values: Mapping[str, float | None], missing: str = "") -> list[Measurement]:

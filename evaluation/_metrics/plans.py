@@ -1,4 +1,4 @@
-"""How bidders plan, and what they do about the items that they give a priority.
+"""How bidders plan, and how they treat the items that they give a priority.
 
 Priorities are from 1 (give up if need be) to 3 (top). Source: Chen et al. 2023, sec. 3.2 and 4.1; Harbor sec. 3.2, 4.1.
 """
@@ -15,13 +15,17 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Planned
 from harbor.evaluation._metrics.behaviour import engagements, matches
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.results import closed, positions
+
+_NO_PLANS_OF_PERSONAS = "no bidder with a persona has a plan for such an item that is over"
+_NO_PLANS = "no bidder has a plan for an item that is over"
+_NO_ITEM = "no item is over yet"
 
 
 @dataclass(frozen=True, slots=True)
 class PriorityCell:
-    """The priority that a bidder gives an item while another one, the `during`, is under the hammer."""
+    """The priority that a bidder gives an item while another one (`during`) is on sale."""
 
     bidder: str
     during: str
@@ -50,26 +54,30 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
     return cells
 
 
+@metric("priority of an item at an item", "priority", no_data=_NO_PLANS)
 def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is under the hammer.
+    """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is on sale.
 
-    Only items still to come count, the one under the hammer included: a static plan goes on naming those that are gone.
-    Places, and not names, make an average over games whose items are in different orders. Source: Chen et al. 2023,
-    sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
+    Only the item on sale and later ones count, as a static plan still names those that are gone. Items are told apart
+    by their places, not their names, so that games with different orders of sale can be averaged.
+
+    Source: Chen et al. 2023, sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
     """
     return [
         Measurement(name, float(cell.priority), cell.bidder, str(place), now) for cell, place, now in _to_come(entries)
     ]
 
 
+@metric("priority of items that match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean priority that each bidder gives the items still to come that match its personas, at each item.
 
-    Source: Harbor sec. 4.1, Fig. 3, whichever place the matched houses have.
+    Source: Harbor sec. 4.1, Fig. 3, at whichever places the matched houses are sold.
     """
     return _priority(name, entries, matched=True)
 
 
+@metric("priority of items that do not match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def unmatched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean priority that each bidder gives the items still to come that do not match its personas, at each item.
 
@@ -97,6 +105,7 @@ def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
     ]
 
 
+@metric("priority in the first plan", "priority", no_data=_NO_PLANS)
 def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Priority r(1) that each bidder gave the item at place `at` in its plan before the first item.
 
@@ -113,8 +122,9 @@ def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("priority in the plan in force", "priority", no_data=_NO_PLANS)
 def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was under the hammer.
+    """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was on sale.
 
     Source: Chen et al. 2023, sec. 4.1, Table 1.
     """
@@ -126,6 +136,7 @@ def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("bids on an item, by its place", "count", "skewed", no_data=_NO_ITEM)
 def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of bids n of each bidder on the closed item at place `at`, zeros included.
 
@@ -139,6 +150,7 @@ def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("whether an item was won, by its place", "share", "binary", no_data=_NO_ITEM)
 def won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
     winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}

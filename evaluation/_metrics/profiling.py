@@ -13,12 +13,14 @@ from harbor._core.events import BidderLabelled, CatalogShown
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
-from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.results import positions
 from harbor.personas._catalog import traits
 
+_NO_PROFILES = "nobody has profiled a rival whose persona is known"
+
 EPSILON = 1e-6
-"""What both distributions are smoothed by; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""
+"""Added to all shares of both distributions; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
     """Compare every profile in a log with the truth, in order.
 
-    Rivals without a persona, or with one that the catalog does not hold, have no truth to compare with.
+    Rivals without a persona, or with one that is not in the catalog, have no truth to compare with.
     """
     catalogs = of_type(entries, CatalogShown)
     if not catalogs:
@@ -76,6 +78,7 @@ def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list
     ]
 
 
+@metric("divergence of a profile from the truth", "nats", "skewed", no_data=_NO_PROFILES)
 def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || profile) in nats of each profile that a bidder made of a rival (`about`) after the item at `at`.
 
@@ -88,6 +91,7 @@ def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("divergence of the last profile from the truth", "nats", "skewed", no_data=_NO_PROFILES)
 def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || profile) in nats of the last profile that a bidder made of each rival (`about`).
 

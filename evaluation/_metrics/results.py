@@ -21,7 +21,9 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_NO_ITEM = "no item is over yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Standing:
 class ItemResult:
     """How an item went: winner and price (None if unsold), how many rounds of bidding it took.
 
-    `closed` is False for an item that a log which broke off does not decide.
+    `closed` is False if the log broke off before the item was decided.
     """
 
     name: str
@@ -55,7 +57,7 @@ class ItemResult:
 
 
 def standings(entries: Sequence[Entry]) -> list[Standing]:
-    """Rank the bidders by profit; equal profits stand in seat order."""
+    """Rank the bidders by profit; equal profits are in seat order."""
     sold = of_type(entries, ItemSold)
     labels = of_type(entries, ItemLabelled)
     value = {label.item: label.true_value for label in labels}
@@ -95,7 +97,7 @@ def positions(entries: Sequence[Entry]) -> dict[str, int]:
 
 
 def closed(entries: Sequence[Entry]) -> dict[str, int]:
-    """Give the items that were sold or given up, with their places: those that everyone could bid on to the end."""
+    """Give the items that were sold or given up, with their places: those on which bidding came to its end."""
     over = {end.item for end in of_type(entries, LotClosed)}
     return {item: place for item, place in positions(entries).items() if item in over}
 
@@ -105,11 +107,13 @@ def ranks(rows: Sequence[Standing]) -> dict[str, int]:
     return {row.bidder: 1 + sum(other.profit > row.profit for other in rows) for row in rows}
 
 
+@metric("profit of a bidder", "dollars")
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1."""
     return by_bidder(name, {row.bidder: float(row.profit) for row in standings(entries)})
 
 
+@metric("profit over what all items could have earned", "ratio")
 def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder over what all items together could have earned, a share.
 
@@ -119,16 +123,19 @@ def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, ratios, "all items together could have earned nothing")
 
 
+@metric("items that a bidder won", "count")
 def items_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of items that each bidder won. Source: Chen et al. 2023, sec. 4.3 (item bidders)."""
     return by_bidder(name, {row.bidder: float(row.items_won) for row in standings(entries)})
 
 
+@metric("what a bidder paid", "dollars")
 def spent(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that each bidder paid: the sum of its winning bids. Source: Chen et al. 2023, sec. 3.1."""
     return by_bidder(name, {row.bidder: float(row.spent) for row in standings(entries)})
 
 
+@metric("rank by profit", "rank")
 def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Rank of each bidder by profit: 1 plus the number of bidders with more, so that equals share the best rank.
 
@@ -137,6 +144,7 @@ def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {bidder: float(place) for bidder, place in ranks(standings(entries)).items()})
 
 
+@metric("budget left after an item", "dollars", no_data=_NO_ITEM)
 def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that each bidder has left after each item (`at`): its budget minus its winning bids up to there.
 
@@ -152,6 +160,7 @@ def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return found
 
 
+@metric("winning bids", "dollars", "skewed", no_data="nothing was sold")
 def winning_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars of each winning bid, by its winner; `about` is the winner's objective, `at` the item's place.
 

@@ -1,4 +1,4 @@
-"""The score of a run: what the metrics of its game say of its log, as `harbor score` shows it."""
+"""The score of a run: the metrics of its game, measured on its log, as `harbor score` shows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harbor.evaluation._metrics.registry import fitting, measure
 
 
 @dataclass(frozen=True)
-class Score:
+class RunScore:
     """The measurements of a run or a series; `simulated` says whether the built-in model played any bidder."""
 
     run: str
@@ -28,10 +28,10 @@ class Score:
         return asdict(self)
 
 
-def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> Score:
+def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> RunScore:
     """Measure a log by the metrics of these names; by default, all of its game."""
     opened = of_type(entries, LogOpened)[0]
-    return Score(
+    return RunScore(
         opened.run,
         opened.seed,
         any_simulated(players(entries).values()),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from statistics import fmean, linear_regression
 from typing import Any
 
@@ -16,14 +17,16 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
 from harbor.evaluation._metrics.lineup import any_simulated
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_metric = partial(metric, game="series", no_data="no auction is over yet")
 
 
 @dataclass(frozen=True)
 class SeriesSummary:
     """A series so far; `length` is how many auctions it has when it is over.
 
-    `mean_ranks` and `total_profits`, in dollars, are over the auctions that are held, the best mean rank first; 1 is
+    `mean_ranks` and `total_profits`, in dollars, are over the auctions so far, the best mean rank first; 1 is
     the best rank. `simulated` says whether the built-in model played any bidder.
     """
 
@@ -39,13 +42,13 @@ class SeriesSummary:
         """Give the object that `--json` prints; profits are dollars."""
         auctions = [
             {
-                "auction": held.auction,
-                "seed": held.seed,
-                "ranks": held.ranks,
-                "profits": {bidder: as_number(profit) for bidder, profit in held.profits.items()},
-                "learnings": held.learnings,
+                "auction": one.auction,
+                "seed": one.seed,
+                "ranks": one.ranks,
+                "profits": {bidder: as_number(profit) for bidder, profit in one.profits.items()},
+                "learnings": one.learnings,
             }
-            for held in self.auctions
+            for one in self.auctions
         ]
         totals = {bidder: as_number(profit) for bidder, profit in self.total_profits.items()}
         means = {"mean_ranks": self.mean_ranks, "total_profits": totals}
@@ -53,70 +56,75 @@ class SeriesSummary:
 
 
 def is_series(entries: Sequence[Entry]) -> bool:
-    """Say whether a log is that of a series."""
+    """Tell whether a log is that of a series."""
     return any(isinstance(entry.event, SeriesOpened) for entry in entries[:2])
 
 
 def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
     """Measure the log of a series."""
-    opened, begun, held = (
+    opened, begun, auctions = (
         of_type(entries, LogOpened)[0],
         of_type(entries, SeriesOpened)[0],
         of_type(entries, AuctionHeld),
     )
-    means = {bidder: fmean(one.ranks[bidder] for one in held) for bidder in begun.players if held}
+    means = {bidder: fmean(one.ranks[bidder] for one in auctions) for bidder in begun.players if auctions}
     return SeriesSummary(
         run=opened.run,
         seed=opened.seed,
         length=begun.auctions,
-        auctions=held,
+        auctions=auctions,
         mean_ranks=dict(sorted(means.items(), key=lambda one: one[1])),
-        total_profits={bidder: sum((one.profits[bidder] for one in held), Decimal(0)) for bidder in means},
+        total_profits={bidder: sum((one.profits[bidder] for one in auctions), Decimal(0)) for bidder in means},
         simulated=any_simulated(begun.players.values()),
     )
 
 
+@_metric("rank by profit in an auction", "rank")
 def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Rank of each bidder by profit in each auction (`at`) of a series: 1 is the best, equals share the best rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
     return [
-        Measurement(name, float(rank), bidder, at=held.auction)
-        for held in of_type(entries, AuctionHeld)
-        for bidder, rank in held.ranks.items()
+        Measurement(name, float(rank), bidder, at=one.auction)
+        for one in of_type(entries, AuctionHeld)
+        for bidder, rank in one.ranks.items()
     ]
 
 
+@_metric("profit in an auction", "dollars")
 def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder in each auction (`at`) of a series, dollars. Source: Chen et al. 2023, sec. 4.3."""
     return [
-        Measurement(name, float(profit), bidder, at=held.auction)
-        for held in of_type(entries, AuctionHeld)
-        for bidder, profit in held.profits.items()
+        Measurement(name, float(profit), bidder, at=one.auction)
+        for one in of_type(entries, AuctionHeld)
+        for bidder, profit in one.profits.items()
     ]
 
 
+@_metric("mean rank over the auctions", "rank")
 def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean of each bidder's ranks over the auctions of a series that are held. Source: Chen et al. 2023, B.3."""
+    """Mean of each bidder's ranks over the auctions of a series so far. Source: Chen et al. 2023, B.3."""
     return by_bidder(name, summarise_series(entries).mean_ranks)
 
 
+@_metric("how much the rank changes from auction to auction; below 0 it gets better", "number")
 def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Slope of each bidder's rank over the number of the auction, by least squares: below 0 it climbs.
 
     Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
     """
-    held = of_type(entries, AuctionHeld)
-    places = [one.auction for one in held]
+    auctions = of_type(entries, AuctionHeld)
+    places = [one.auction for one in auctions]
     return [
-        Measurement(name, linear_regression(places, [one.ranks[bidder] for one in held]).slope, bidder)
-        if len(held) > 1
+        Measurement(name, linear_regression(places, [one.ranks[bidder] for one in auctions]).slope, bidder)
+        if len(auctions) > 1
         else Measurement(name, None, bidder, missing="one auction has no trend")
         for bidder in summarise_series(entries).mean_ranks
     ]
 
 
+@_metric("profit over the auctions", "dollars")
 def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Sum of each bidder's profits over the auctions of a series that are held, dollars. Source: as `mean_rank`."""
+    """Sum of each bidder's profits over the auctions of a series so far, dollars. Source: as `mean_rank`."""
     return by_bidder(name, {bidder: float(total) for bidder, total in summarise_series(entries).total_profits.items()})

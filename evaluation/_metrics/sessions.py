@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from statistics import fmean
 from typing import TypeVar
 
@@ -16,17 +17,19 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.beauty import BeautyOpened, target
 from harbor._games.session import RunLabelled, RunSettled
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_metric = partial(metric, game="session", no_data="no run is over yet")
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class PlayerStanding:
     """How a bidder did over the runs of a session.
 
     `mean_assets` is dollars after a run. `payoff`, `payoff_ratio` and `deviation` are as in the functions of this
     module: means over the runs, None where no equilibrium is known; `deviation` also where any common number is one.
-    `broken_share` is the share of its runs in which it gave at least one failed bid, put right or not: more runs than
-    those it paid the entrance fee in, which is charged only where every attempt to answer a call failed.
+    `broken_share` is the share of its runs with at least one failed bid, corrected or not. The entrance fee is charged
+    in fewer runs: only where every attempt to answer failed.
     """
 
     bidder: str
@@ -40,7 +43,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunResult:
     """How a run went: its winners, the price in dollars in an auction, the target number in a beauty contest."""
 
     name: str
@@ -52,11 +55,11 @@ class Run:
 NO_EQUILIBRIUM = "no equilibrium to compare with is known, or no number was picked"
 T = TypeVar("T")
 Series = dict[str, list[float]]
-"""A number a run, by bidder."""
+"""One number per run, by bidder."""
 
 
-def standings(entries: Sequence[Entry]) -> list[Player]:
-    """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals stand in seat order."""
+def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
+    """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals are in seat order."""
     payoff, optimum, distance = payoffs(entries), optima(entries), deviations(entries)
     broken = broken_shares(entries)
     rows = []
@@ -66,7 +69,7 @@ def standings(entries: Sequence[Entry]) -> list[Player]:
         total = sum((settled.assets for settled in mine), Decimal(0))
         ratio = fmean(payoff[name]) / fmean(optimum[name]) if payoff.get(name) else None
         rows.append(
-            Player(
+            PlayerStanding(
                 name,
                 " + ".join(label.personas) or None,
                 sum(settled.won for settled in mine),
@@ -80,8 +83,8 @@ def standings(entries: Sequence[Entry]) -> list[Player]:
     return sorted(rows, key=lambda row: (-(row.payoff or 0), -row.mean_assets))
 
 
-def runs(entries: Sequence[Entry]) -> list[Run]:
-    """List the runs that were closed, whatever of them was shown."""
+def runs(entries: Sequence[Entry]) -> list[RunResult]:
+    """List the runs that are over, whether or not bidders were told their results."""
     settled: dict[str, list[RunSettled]] = {}
     for event in of_type(entries, RunSettled):
         settled.setdefault(event.item, []).append(event)
@@ -89,12 +92,12 @@ def runs(entries: Sequence[Entry]) -> list[Run]:
     return [_run(item, events, contest) for item, events in settled.items()]
 
 
-def _run(item: str, settled: list[RunSettled], contest: BeautyOpened | None) -> Run:
+def _run(item: str, settled: list[RunSettled], contest: BeautyOpened | None) -> RunResult:
     winners = tuple(event.bidder for event in settled if event.won)
     if contest is None:
-        return Run(item, winners, next((event.paid for event in settled if event.won), None), None)
+        return RunResult(item, winners, next((event.paid for event in settled if event.won), None), None)
     numbers = [event.action for event in settled if event.action is not None]
-    return Run(item, winners, None, float(target(numbers, contest.fraction)) if numbers else None)
+    return RunResult(item, winners, None, float(target(numbers, contest.fraction)) if numbers else None)
 
 
 def payoffs(entries: Sequence[Entry]) -> Series:
@@ -124,9 +127,9 @@ def deviations(entries: Sequence[Entry]) -> Series:
 def distances(entries: Sequence[Entry]) -> dict[str, list[float | None]]:
     """Give the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
 
-    In a beauty contest d is taken on the number itself, and as the equilibrium is 0, over which nothing can be divided,
-    it is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None.
-    With the fraction 1 any number that all pick is an equilibrium, none is the one to deviate from, and there is no d.
+    In a beauty contest d is taken on the number itself. The equilibrium is 0, by which nothing can be divided, so d is
+    number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None. With the
+    fraction 1 any number that all pick is an equilibrium, so there is no d.
     """
     contest = next(iter(of_type(entries, BeautyOpened)), None)
     if contest is None:
@@ -145,9 +148,9 @@ def paths(entries: Sequence[Entry]) -> dict[str, list[Decimal | None]]:
 
 
 def broken_shares(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give the share of runs in which a bidder broke a rule: gave a failed bid, whether or not it put it right.
+    """Give the share of runs in which a bidder broke a rule: made a failed bid, whether or not it corrected it.
 
-    The entrance fee is rarer: it is charged where every attempt to answer a call failed, and never in a beauty contest.
+    The entrance fee is rarer: only where every attempt to answer failed, and never in a beauty contest.
     """
     failed = {(event.bidder, event.item) for event in of_type(entries, BidFailed)}
     played: dict[str, list[bool]] = {}
@@ -170,6 +173,7 @@ def _runs(entries: Sequence[Entry], measure: Callable[[RunSettled, RunLabelled],
     return found
 
 
+@_metric("mean payoff over the runs", "number", "skewed")
 def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean payoff of each bidder over the runs: assets over assets in equilibrium, a ratio.
 
@@ -178,11 +182,13 @@ def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: row.payoff for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
+@_metric("mean payoff over that in equilibrium", "ratio", "skewed")
 def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Ratio r of each bidder: its mean payoff over the mean payoff in equilibrium. Source: EconArena, A.3.1."""
     return by_bidder(name, {row.bidder: row.payoff_ratio for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
+@_metric("mean deviation from equilibrium", "number", "skewed")
 def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean deviation of each bidder from equilibrium over the runs, a ratio: d as in `distances`.
 
@@ -191,6 +197,7 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: row.deviation for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
+@_metric("deviation from equilibrium in a run", "number", "skewed", no_data="no equilibrium to deviate from is known")
 def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Deviation of each bidder from equilibrium in each run (`at`), a ratio: d as in `distances`.
 
@@ -199,6 +206,7 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return _path(name, distances(entries))
 
 
+@_metric("bid or number in a run", "number", "skewed")
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
     return _path(
@@ -215,11 +223,12 @@ def _path(name: str, paths: dict[str, list[float | None]]) -> list[Measurement]:
     ]
 
 
+@_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of runs in which each bidder gave a failed bid, put right or not. Source: EconArena, sec. 4.4, Table 2."""
+    """Share of runs in which each bidder made a failed bid, corrected or not. Source: EconArena, sec. 4.4, Table 2."""
     return by_bidder(name, broken_shares(entries))
 
 
-def _players(entries: Sequence[Entry]) -> list[Player]:
-    """Say how the bidders did, once a run is over: before that nothing is known of them."""
+def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:
+    """Give the standings, but none before the first run is over: nothing is known of the bidders then."""
     return standings(entries) if of_type(entries, RunSettled) else []

@@ -1,4 +1,4 @@
-"""What bidders chose to do and foresaw: strategic actions, whether decisions follow them, predicted limits of rivals.
+"""What bidders chose and predicted: strategic actions, whether decisions follow them, the limits of rivals.
 
 Source: Harbor sec. 3.5 and 4.5.
 """
@@ -16,7 +16,9 @@ from harbor._core.events import BidPlaced, ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_NO_STRATEGY = "no bidder has chosen a strategic action"
 
 
 def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
@@ -40,9 +42,9 @@ def agreement(entries: Sequence[Entry]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """A predicted limit beside the rival's last bid on that item, in dollars; a rival that never bid has none.
+    """A predicted limit and the rival's last bid on that item, in dollars; a rival that never bid has none.
 
-    Of a rival that `won`, the last bid is only a lower bound of its limit.
+    If the rival `won`, its last bid is only a lower bound of its limit.
     """
 
     bidder: str
@@ -54,7 +56,7 @@ class Foresight:
 
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
-    """Set predicted limits beside last bids, wherever the rival did bid."""
+    """Compare predicted limits with last bids, wherever the rival did bid."""
     last = {(bid.bidder, bid.item): bid.amount for bid in of_type(entries, BidPlaced)}
     winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
     return [
@@ -72,6 +74,7 @@ def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     ]
 
 
+@metric("strategic actions of a kind", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of each strategic action (`about`: A to F) among those that each bidder with a strategy chose.
 
@@ -84,6 +87,7 @@ def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@metric("decisions that follow from the strategic action chosen", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of the decisions of each bidder with a strategy that follow from the action chosen: a bid from A, B or C.
 
@@ -92,12 +96,18 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
     return by_bidder(name, agreement(entries))
 
 
+@metric(
+    "error of the predicted limits of rivals",
+    "ratio",
+    "skewed",
+    no_data="nobody has predicted the limit of a rival that bid and lost",
+)
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
 
-    It is over the rivals that bid on an item and lost it. A loser's limit lies from its last bid up to the next least
-    bid, which is the error that a perfect prediction may show; of a winner the log does not tell how far it would have
-    gone. Source: Harbor's own.
+    It is over the rivals that bid on an item and lost it. A loser's limit lies between its last bid and the next least
+    bid, so a perfect prediction may be off by as much. The log does not tell how far a winner would have gone.
+    Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
     for one in foresights(entries):

@@ -17,13 +17,13 @@ from harbor.evaluation._metrics import results, sessions, water
 from harbor.evaluation._metrics.calls import Calls, calls
 from harbor.evaluation._metrics.lineup import any_simulated, players
 
-Standing = results.Standing | water.Resident | sessions.Player
-Part = results.ItemResult | water.Day | sessions.Run
+Standing = results.Standing | water.ResidentStanding | sessions.PlayerStanding
+Part = results.ItemResult | water.Day | sessions.RunResult
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
-    """How a game is measured: what its parts are called, who did how well, how each part went, figures of the whole."""
+class Measures:
+    """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole."""
 
     parts: str
     standings: Callable[[Sequence[Entry]], Sequence[Standing]]
@@ -31,17 +31,17 @@ class Game:
     figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
 
 
-ENGLISH = Game("items", results.standings, results.items)
-GAMES: dict[type[PublicEvent], Game] = {
-    WaterOpened: Game("days", water.standings, water.days, water.figures),
-    SessionOpened: Game("runs", sessions.standings, sessions.runs),
+ENGLISH = Measures("items", results.standings, results.items)
+MEASURES: dict[type[PublicEvent], Measures] = {
+    WaterOpened: Measures("days", water.standings, water.days, water.figures),
+    SessionOpened: Measures("runs", sessions.standings, sessions.runs),
 }
-"""How to measure each game, by the event that opens it; a log without any is one of the ascending auction."""
+"""How to summarise each game, by its opening event; a log without any of them is an ascending auction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A bidder whose seat or thoughts failed: how often, and what was said the first time."""
+    """A bidder whose seat or thoughts failed: how often, and the first error."""
 
     bidder: str
     times: int
@@ -50,9 +50,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in short; `simulated` says whether the built-in model played any bidder.
+    """The summary of a run; `simulated` says whether the built-in model played any bidder.
 
-    What `items` holds depends on the game, and `parts` says it: items, days or runs. `figures` are those of the game.
+    `items` are the parts of the game, which `parts` names: items, days or runs. `figures` are those of the whole game.
     """
 
     run: str
@@ -95,7 +95,7 @@ def failures(entries: Sequence[Entry]) -> list[Failure]:
 def summarise(entries: Sequence[Entry]) -> Summary:
     """Summarise a log."""
     opened = of_type(entries, LogOpened)[0]
-    game = next((game for opening, game in GAMES.items() if of_type(entries, opening)), ENGLISH)
+    game = next((game for opening, game in MEASURES.items() if of_type(entries, opening)), ENGLISH)
     return Summary(
         run=opened.run,
         seed=opened.seed,

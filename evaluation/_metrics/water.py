@@ -1,4 +1,4 @@
-"""The Water Allocation Challenge: who lived, how scarce water was, what it took to be served.
+"""The Water Allocation Challenge: who survived, how scarce water was, which bids were served.
 
 Source: Alympics (Mao et al. 2024), sec. 4.2 and 4.4.
 """
@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+
+_metric = partial(metric, game="water game", no_data="no day is over yet")
 
 BROKE_OFF = "the game broke off before its last day"
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class ResidentStanding:
     """How a resident fared: days lived through (its last one not), days served, health and dollars at the end."""
 
     bidder: str
@@ -62,8 +65,8 @@ class Satisfaction:
     at_end: float | None
 
 
-def standings(entries: Sequence[Entry]) -> list[Resident]:
-    """Rank the residents: survivors first, then by days lived, health and balance; equals stand in seat order."""
+def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
+    """Rank the residents: survivors first, then by days lived, health and balance; equals are in seat order."""
     lives = curves(entries)
     days = of_type(entries, DayClosed)
     rows = []
@@ -73,7 +76,7 @@ def standings(entries: Sequence[Entry]) -> list[Resident]:
         served = sum(label.bidder in day.served for day in days)
         lived = sum(point.health > 0 for point in life)
         persona = " + ".join(label.personas) or None
-        rows.append(Resident(label.bidder, persona, health > 0, lived, served, health, balance))
+        rows.append(ResidentStanding(label.bidder, persona, health > 0, lived, served, health, balance))
     return sorted(rows, key=lambda row: (-row.survived, -row.days_lived, -row.health, -row.balance))
 
 
@@ -123,12 +126,13 @@ def paid(day: DayClosed, name: str) -> Decimal:
 
 
 def over(entries: Sequence[Entry]) -> bool:
-    """Say whether the game came to its end: the last day is closed, or nobody is left."""
+    """Tell whether the game came to its end: the last day is closed, or nobody is left."""
     closed = of_type(entries, DayClosed)
     (length,) = {opened.days for opened in of_type(entries, WaterOpened)}
     return bool(closed) and (len(closed) == length or not any(row.survived for row in standings(entries)))
 
 
+@_metric("whether a resident survived", "share", "binary")
 def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Whether each resident was alive when the game ended: 1 or 0; its mean over games is the survival rate.
 
@@ -139,16 +143,18 @@ def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, fates, BROKE_OFF)
 
 
+@_metric("days that a resident lived through", "count", "skewed")
 def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
     return by_bidder(name, {row.bidder: float(row.days_lived) for row in _fates(entries)})
 
 
-def _fates(entries: Sequence[Entry]) -> list[Resident]:
-    """Say how the residents fared, once a day is over: before that nothing is known of them."""
+def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
+    """Give the standings, but none before the first day is over: nothing is known of the residents then."""
     return standings(entries) if of_type(entries, DayClosed) else []
 
 
+@_metric("residents that survived", "count")
 def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
     if not over(entries):
@@ -156,12 +162,14 @@ def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [Measurement(name, float(sum(row.survived for row in standings(entries))))]
 
 
+@_metric("resource satisfaction rate at the start", "number")
 def rsr_start(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """RSR_S: expected supply of a day over the needs of all residents, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
     return [Measurement(name, rate.at_start)] if rate else []
 
 
+@_metric("resource satisfaction rate at the end", "number", "skewed")
 def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """RSR_E: expected supply of a day over the needs of the survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
@@ -170,6 +178,7 @@ def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [Measurement(name, value, missing=why)]
 
 
+@_metric("lowest successful bid of a day", "dollars", "skewed")
 def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
     return [
@@ -183,6 +192,7 @@ def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("bid of a resident on a day", "dollars", "skewed")
 def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid of each living resident on each day (`at`), dollars; one above its balance counts as it was announced.
 
@@ -201,6 +211,7 @@ def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("health of a resident after a day", "health")
 def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Health points of each resident at the end of each day (`at`) while it lived, 0 on its last.
 
@@ -213,6 +224,7 @@ def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
+@_metric("money of a resident after a day", "dollars", "skewed")
 def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars of each resident at the end of each day (`at`) while it lived. Source: Alympics, sec. 3 and 5."""
     return [

@@ -1,1 +1,1 @@
-"""Rating how well bidders think, by people or judge models: transcripts, blinded sheets, merging, agreement."""
+"""Rating the reasoning of bidders, by people or judge models: transcripts, blinded sheets, merging, agreement."""

@@ -1,4 +1,4 @@
-"""How far raters agree: Krippendorff's alpha for ordinal scores, with an interval."""
+"""How well raters agree: Krippendorff's alpha for ordinal scores, with an interval."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harbor._core.errors import RatingError
 RESAMPLES = 500
 SEED = 0
 MOST_UNDEFINED = 0.05
-"""The largest share of resamples without an alpha that an interval is given for."""
+"""No interval is given if a larger share of the resamples has no alpha."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Krippendorff's alpha of the records that two raters or more have rated; None says why in `undefined`.
+    """Krippendorff's alpha of the records with two ratings or more (None: `undefined` says why).
 
-    1 is full agreement, 0 as much as chance gives, below 0 less. `low` and `high` bound the 95 % interval from
+    1 is full agreement, 0 agreement by chance, below 0 less. `low` and `high` bound the 95 % interval from
     resampled records (None: too few of them).
     """
 
@@ -41,12 +41,12 @@ class Agreement:
 
 
 def agreement(ratings: Iterable[Rated]) -> Agreement:
-    """Measure how far raters agree.
+    """Measure how well raters agree.
 
     Source: Krippendorff 2011, "Computing Krippendorff's alpha-reliability", with the ordinal metric difference.
 
     Raises:
-        RatingError: nltk, which has the formula, is not installed.
+        RatingError: nltk, which computes alpha, is not installed.
     """
     by_record: dict[str, list[Rated]] = defaultdict(list)
     for rated in ratings:
@@ -66,7 +66,7 @@ def alpha(records: Sequence[Sequence[Rated]]) -> float:
     """Give Krippendorff's alpha of records that have two ratings or more, not all of them equal.
 
     Raises:
-        RatingError: nltk, which has the formula, is not installed.
+        RatingError: nltk, which computes alpha, is not installed.
     """
     try:
         from nltk.metrics.agreement import AnnotationTask
@@ -79,7 +79,7 @@ def alpha(records: Sequence[Sequence[Rated]]) -> float:
 
 
 def ordinal(scores: Counter[int]) -> Callable[[int, int], float]:
-    """Make the ordinal difference of two scores: the scores that lie between them, squared, ends counting half."""
+    """Make the ordinal difference: the number of scores between two levels, both ends counting half, squared."""
 
     def difference(one: int, other: int) -> float:
         low, high = sorted((one, other))
@@ -90,7 +90,7 @@ def ordinal(scores: Counter[int]) -> Callable[[int, int], float]:
 
 
 def _interval(records: Sequence[Sequence[Rated]]) -> tuple[float | None, float | None]:
-    """Resample records; where one resample in twenty has all scores equal, and so no alpha, there is no interval."""
+    """Resample records; if more than one resample in twenty has all scores equal, and so no alpha, give no interval."""
     import numpy as np
     from scipy.stats import bootstrap
 

@@ -1,4 +1,7 @@
-"""A judge model rates the transcripts of a folder of ratings, through the one doorway, on a sheet like anybody's."""
+"""A judge model rates the transcripts of a folder of ratings and fills the same sheet as people do.
+
+It reads the text that people read, as JSON inside its prompt, so that no transcript can pose as an instruction.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,24 @@ from pydantic import BaseModel, BeforeValidator, Field
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ModelError, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
-from harbor._models.client import ModelClient, Prompt, open_chat, settings_of
+from harbor._models.client import ModelClient, Prompt
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
+from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import RawCall, ReplayCache
 from harbor._runs.folder import CALLS, drop_cut_line, read_calls
 from harbor.evaluation._rating.rubric import rubric
-from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
+from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Text
 
 PROMPTS = "harbor.evaluation._rating.prompts"
-JUDGE = "judge"
 AT_ONCE = 8
 """How many transcripts are rated at the same time."""
 
 
 def _level(value: Any) -> Any:
-    """Take "4", "4/5" and "4: flexible" for 4: models write them so."""
+    """Take "4", "4/5" and "4: flexible" for 4, as models write scores in these ways."""
     found = re.match(r"\s*([0-9]+)\s*(?:[/:].*)?$", value) if isinstance(value, str) else None
     return found[1] if found else value
 
@@ -59,7 +62,7 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a judge has left: its sheet, the calls it took, and the records it gave no usable verdict on, with why."""
+    """The work of a judge: its sheet, its calls, and why there is no usable verdict on some records."""
 
     rater: str
     sheet: Path
@@ -83,18 +86,18 @@ async def judge(
 ) -> Judged:
     """Have a model rate every record of a folder of ratings.
 
-    What it was asked and said is kept in ``judges/<model>/calls.jsonl``, and an interrupted judge goes on from there:
-    no call that is recorded is paid again.
+    Its calls are written to ``judges/<model>/calls.jsonl``, from which an interrupted judge resumes: no recorded call
+    is paid again.
 
     Args:
         folder: of ratings.
         model: "simulated" or "provider:name".
-        settings: of the model; by default with the prices of the table.
+        settings: of the model; by default with known prices.
         chat: a chat model of yours, under the name `model`.
         again: 1 for its first sheet, 2 for a second opinion of the same model, and so on.
 
     Raises:
-        RatingError: the folder holds no key, or that judge has filled its sheet already.
+        RatingError: the folder has no key, or that judge has filled its sheet already.
         ConfigError: the model is unknown or can't be made.
         RunFolderError: the folder can't be written.
         LogError: a line of its calls.jsonl is not a model call.
@@ -144,7 +147,7 @@ async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClie
 
 
 async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asyncio.Semaphore) -> Verdict | str:
-    """Ask for the verdict on a record; if the model fails, give its complaint."""
+    """Ask for the verdict on a record; if the model fails, give the error."""
     persona = key.records[id_].persona
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""Merging filled sheets, of people and of judge models: every entry is checked, then unblinded by the key."""
+"""Merging the filled sheets of people and judge models: every entry is checked, then unblinded by the key."""
 
 from __future__ import annotations
 
@@ -10,32 +10,41 @@ from pathlib import Path
 
 from harbor._core.errors import RatingError, unknown
 from harbor._core.parsing import printable
-from harbor.evaluation._rating.judging import JUDGE
 from harbor.evaluation._rating.rubric import LEVELS, Criterion, rubric
-from harbor.evaluation._rating.sheets import JUDGES, NOT_RATED, SHEET, SHEETS, Key, Record, columns, read_key
+from harbor.evaluation._rating.sheets import (
+    JUDGE,
+    JUDGES,
+    NOT_RATED,
+    SHEET,
+    SHEETS,
+    Key,
+    RatedRecord,
+    columns,
+    read_key,
+)
 
 PEOPLE = "people"
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A score that a rater gave a record on a criterion, and what that record was."""
+    """A rater's score of a record on a criterion, and what the record is."""
 
     rater: str
     record: str
     criterion: str
     score: int
-    of: Record
+    of: RatedRecord
 
     @property
     def source(self) -> str:
-        """Who rates: "people", or a judge model, whichever of its opinions it is."""
+        """The kind of rater: "people", or a judge model with all its opinions."""
         return self.rater.partition("#")[0] if self.rater.startswith(f"{JUDGE}:") else PEOPLE
 
 
 @dataclass(frozen=True, slots=True)
 class MissingScores:
-    """Criteria that a rater was to score a record on, and did not."""
+    """Criteria on which a rater did not score a record."""
 
     rater: str
     record: str
@@ -93,7 +102,7 @@ def _missing(key: Key, raters: Sequence[str], ratings: Sequence[Rating]) -> Iter
                 yield MissingScores(rater, id_, lacking)
 
 
-def _assigned(rater: str, record: Record) -> bool:
+def _assigned(rater: str, record: RatedRecord) -> bool:
     return rater.startswith(f"{JUDGE}:") or rater in record.raters
 
 
@@ -104,7 +113,7 @@ class _Row:
     place: str
     rater: str
     record: str
-    of: Record
+    of: RatedRecord
     cells: dict[str, str]
 
     def ratings(self) -> Iterator[Rating]:

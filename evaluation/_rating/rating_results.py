@@ -1,4 +1,4 @@
-"""What merged ratings say: how each criterion was scored, by whom, in which arm, and how far the raters agree."""
+"""The results of merged ratings: the scores of each criterion by kind of rater and arm, and the agreement of raters."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from harbor.evaluation._rating.rubric import rubric
 class CriterionScores:
     """How a criterion was scored by one kind of rater ("people", or a judge model), in an arm ("": all).
 
-    `low` and `high` bound the 95 % interval of the mean, robust to clusters: the game is the unit, whose scores, by
-    several raters or of several bidders, hang together (None: fewer than two games, or all scores equal).
+    `low` and `high` bound the 95 % interval of the mean, cluster-robust by game, as the scores of one game,
+    by several raters or of several bidders, are correlated (None: fewer than two games, or all scores equal).
     """
 
     criterion: str
@@ -37,7 +37,7 @@ class CriterionScores:
 
 @dataclass(frozen=True, slots=True)
 class CriterionAgreement:
-    """How far the raters of one kind agree on a criterion ("all": people and judges together)."""
+    """How well the raters of one kind agree on a criterion ("all": people and judges together)."""
 
     criterion: str
     source: str
@@ -45,7 +45,7 @@ class CriterionAgreement:
 
 
 def scores(merged: Merged) -> list[CriterionScores]:
-    """Describe the scores of each criterion, by kind of rater, in all and arm by arm."""
+    """Describe the scores of each criterion, by kind of rater, in all and per arm."""
     cells: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
     for rating in merged.ratings:
         for arm in dict.fromkeys(("", rating.of.arm)):
@@ -82,7 +82,7 @@ def _described(criterion: str, source: str, arm: str, ratings: Sequence[Rating])
 
 
 def agreements(merged: Merged) -> list[CriterionAgreement]:
-    """Measure how far raters agree on each criterion, within each kind of rater and, if there are several, in all."""
+    """Measure how well raters agree on each criterion, per kind of rater and, if there are several, over all."""
     return [CriterionAgreement(*cell, agreement(rated)) for cell, rated in _rated(merged.ratings)]
 
 

@@ -1,4 +1,4 @@
-"""What a transcript is rated on: six criteria from 1 to 5, and the published ratings, both kept as data."""
+"""The rubric: six criteria with levels from 1 to 5; and the published ratings. Both are data files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = 5
 
 
 class Criterion(Settings):
-    """A question about a transcript, and what each level from 1 to 5 means; `persona_only`: about a persona."""
+    """A question about a transcript, and what each level from 1 to 5 means; `persona_only`: if it has one."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""What can be rated: the games of the bidders that give reasons, found in the folders of runs and experiments."""
+"""What can be rated: the games of bidders that give reasons, found in the folders of runs and experiments."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harbor._core.errors import RatingError, RunFolderError
+from harbor._core.errors import RatingError
 from harbor._core.events import Answered, BidderLabelled
+from harbor._core.layout import EVENTS, GAMES, logs_in
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided
 from harbor._games.logs import read_log
-from harbor._runs.folder import EVENTS
 from harbor.evaluation._metrics.series import is_series
 from harbor.evaluation._rating.transcript import Transcript, transcript
-
-GAMES = "games"
-"""The folder in that of an experiment, in which its games stand as ``arm/condition/repeat``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rateable:
-    """One bidder's game: where its log is, of which game of an experiment, and what played the bidder.
+    """One bidder's game: the folder of its log, its trial if it is from an experiment, and what played the bidder.
 
     `arm` and `condition` are empty outside an experiment, and `game` is then the folder of the run.
     """
@@ -40,29 +37,22 @@ class Rateable:
 
 
 def rateables(folders: Iterable[Path]) -> list[Rateable]:
-    """Find all that can be rated: bidders that gave a reason or words of their own, in games that came to their end.
+    """Find all that can be rated: bidders that gave a reason or words of their own, in finished games.
 
-    The auctions of a series stand on their own.
+    Each auction of a series counts by itself.
 
     Raises:
         RatingError: there is nothing to rate.
-        RunFolderError: a folder holds no run.
+        RunFolderError: a folder contains no run.
         LogError: a log can't be read.
     """
     wanted = list(folders)
-    logs = {log.resolve(): (folder, log) for folder in wanted for log in _logs(folder)}  # a run may be given twice
+    logs = {log.resolve(): (folder, log) for folder in wanted for log in logs_in(folder)}  # a run may be given twice
     found = [one for place in logs.values() for one in _bidders(*place)]
     if not found:
         raise RatingError(
             f"nothing to rate in {', '.join(map(repr, map(str, wanted)))}; give finished runs with models"
         )
-    return found
-
-
-def _logs(folder: Path) -> list[Path]:
-    found = sorted(folder.rglob(EVENTS))
-    if not found:
-        raise RunFolderError(f"{str(folder)!r} holds no run; give the folder of a run or of an experiment")
     return found
 
 
@@ -84,5 +74,5 @@ def _place(folder: Path, run: Path) -> tuple[str, str, str]:
 
 
 def _speaking(entries: Sequence[Entry]) -> list[str]:
-    """Name the bidders that said anything of why they bid as they did."""
+    """Name the bidders that said anything about why they bid as they did."""
     return list(dict.fromkeys(entry.event.bidder for entry in entries if isinstance(entry.event, Decided | Answered)))

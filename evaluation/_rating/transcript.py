@@ -1,7 +1,7 @@
-"""A transcript of one bidder's game from the log alone, blinded: what was public, and what it alone knew and thought.
+"""A blinded transcript of one bidder's game, from the log alone: public events, and what it alone knew and thought.
 
-It tells neither what plays the bidder nor in which run, arm or condition. Bidders have letters for names: the one that
-is told of is Player A. Every line is one line, whatever a model wrote, and what a player says stands in quotes.
+It tells neither what plays the bidder nor in which run, arm or condition. Bidders are named by letters; the rated one
+is Player A. One statement is one line and the words of players are quoted, so that no player can forge a statement.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Spell = Callable[[Decimal], str]
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A bidder's game, line by line; `persona` says whether it was told to be somebody."""
+    """A bidder's game, line by line; `persona` says whether it had a persona."""
 
     lines: tuple[str, ...]
     persona: bool
@@ -107,7 +107,7 @@ def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]
 
 
 def _listings(event: Event) -> Iterator[str]:
-    """Tell what is for sale; a listing names no bidder, so that nothing in it is blinded."""
+    """Tell what is for sale; listings name no bidder, so nothing in them is blinded."""
     for lot in event.lots if isinstance(event, SaleOpened) else ():
         if lot.listing:
             yield f"{_plain(lot.name)}: {_quoted(lot.listing)}"
@@ -162,7 +162,7 @@ def _quoted(text: str) -> str:
 
 
 def _blinded(entries: Sequence[Entry], bidder: str, names: Iterable[str]) -> Blind:
-    """Make the replacement of names: bidders get letters, and a model that names itself is not named."""
+    """Make the replacement of names: bidders get letters, and names of models are hidden."""
     rivals = [name for name in names if name != bidder]
     letters = {rival: f"Player {_letter(place)}" for place, rival in enumerate(rivals, start=1)}
     models = {part for call in of_type(entries, ModelCalled) for part in (call.model, call.model.partition(":")[2])}

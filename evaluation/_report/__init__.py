@@ -1,1 +1,1 @@
-"""Reports: what an experiment found, as one HTML page, as tables for other programs, and as frames for pandas."""
+"""Reports: the findings of an experiment as one HTML page, as files for other programs, and as pandas frames."""

@@ -1,6 +1,6 @@
-"""Drawing with matplotlib, without a screen: images as SVG that follow a light or a dark page.
+"""Drawing with matplotlib, without a screen, as SVG images that follow a light or a dark page.
 
-Text is never parsed as mathematics, and stands in the image as text, so that the reader's own fonts show every script.
+Text is never parsed as mathematics and stays text in the image, so that the reader's fonts can show every script.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from harbor.evaluation._report.formatting import legible, write_tick
 
 INK, FAINT = "#2b3038", "#d4d8de"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
-"""Wong's colour-blind-safe palette, without what can't be seen on a white or on a black page."""
+"""Wong's colour-blind-safe palette, without the colours that are invisible on a white or a black page."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
 WIDTH, HEIGHT = 430, 280
 LONGEST_LABEL, LONGEST_LINE = 28, 24
-"""Letters in a label of one line, and in each of two."""
+"""Most characters of a label on one line, and of each line of a label on two."""
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "harbor",  # equal figures are equal text
     "svg.fonttype": "none",
@@ -76,7 +76,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendEntry:
     """A line of a legend."""
 
     label: str
@@ -86,21 +86,21 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure: what it shows, its panels, the legend of all of them, and how many panels found no room.
+    """A figure: its title and caption, its panels and their legend, and how many panels were left out.
 
-    `failure` says in one line why it could not be drawn; it has no panels then.
+    `failure` says in one line why it could not be drawn; then there are no panels.
     """
 
     title: str
     caption: str
     panels: tuple[Panel, ...] = ()
-    legend: tuple[Key, ...] = ()
+    legend: tuple[LegendEntry, ...] = ()
     left_out: int = 0
     failure: str = ""
 
 
 def colour(place: int) -> str:
-    """Give the colour of a series; the last one is for all that come after it."""
+    """Give the colour of a series; all series beyond the palette have its last colour."""
     return COLOURS[min(place, len(COLOURS) - 1)]
 
 
@@ -109,19 +109,19 @@ def marker(place: int) -> str:
     return MARKERS[min(place, len(MARKERS) - 1)]
 
 
-def legend(names: Iterable[str]) -> tuple[Key, ...]:
+def legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     """Name series by their colours and markers."""
     last = len(SIGNS) - 1
-    return tuple(Key(name, colour(place), SIGNS[min(place, last)]) for place, name in enumerate(names))
+    return tuple(LegendEntry(name, colour(place), SIGNS[min(place, last)]) for place, name in enumerate(names))
 
 
 def label(text: str) -> str:
-    """Cut a name to what an axis has room for."""
+    """Shorten a name to fit beside an axis."""
     return legible(text, LONGEST_LABEL)
 
 
 def wrapped(text: str) -> str:
-    """Put a name in one line or two, and cut it to what they have room for."""
+    """Wrap a name to one line or two, and shorten it to fit."""
     return "\n".join(wrap(legible(text), LONGEST_LINE, max_lines=2, placeholder="…"))
 
 
@@ -136,9 +136,9 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
 
 
 def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:
-    """Draw a panel: `draw` is handed empty axes; sizes are in pixels."""
+    """Draw a panel: `draw` gets empty axes; sizes are in pixels."""
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph \d+")  # the reader's fonts may have it
+        warnings.filterwarnings("ignore", r"Glyph \d+")  # fonts here may lack a glyph that the reader's have
         figure = Figure((width / PIXELS_AN_INCH, height / PIXELS_AN_INCH), layout="constrained")
         draw(figure.subplots())
         text = StringIO()

@@ -1,4 +1,4 @@
-"""How values are distributed over games: histograms with kernel densities, and boxes day by day."""
+"""How values are distributed over games: histograms with kernel densities, and boxes per day."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import gaussian_kde
 
-from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, Key, Panel, colour, paint, show_unit
+from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, LegendEntry, Panel, colour, paint, show_unit
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import Part, drawing, parts, series_in, values_of
 
 BINS, POINTS = 20, 200
 DAY, MARGIN = 18, 80
-"""Pixels: the box of a day, and all that stands around the boxes."""
+"""Pixels: the width of a box, and of everything around the boxes."""
 
 
 def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw histogram and kernel density of values by group (`about`); where there is one group, by arm."""
+    """Draw histogram and kernel density of values by group (`about`); with a single group, by arm."""
     table = values_of(loaded, metric)
     if table.empty:
         return None
@@ -42,12 +42,12 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
         return paint(part.heading, f"{title}, {part.heading}: {_told(names.values(), groups, metric)}", draw)
 
-    keys = tuple(Key(name, colour(place)) for place, name in enumerate(names.values()))
+    keys = tuple(LegendEntry(name, colour(place)) for place, name in enumerate(names.values()))
     return drawing(title, caption, parts(loaded, metric, by), panel, keys)
 
 
 def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> None:
-    """Draw one group: the share in each bin, and the density times a bin's width, which values all equal lack."""
+    """Draw one group: the share in each bin and, unless all values are equal, the density times the width of a bin."""
     if values.empty:
         return
     axes.hist(values, bins=list(edges), weights=np.full(len(values), 1 / len(values)), color=colour(place), alpha=0.3)
@@ -66,7 +66,7 @@ def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str
 
 
 def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw a box a day over games, and a line at the mean of the days' medians."""
+    """Draw one box per day over games, and a line at the mean of the medians of days."""
     top = values_of(loaded, metric)["value"].max()
 
     def panel(part: Part) -> Panel:
@@ -94,5 +94,5 @@ def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
         told = f"mean of the medians of {len(days)} days {write(float(np.mean(medians)), unit_of(metric))}"
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, max(WIDTH, MARGIN + DAY * len(days)))
 
-    keys = (Key("median of a day", COLOURS[1], "━"), Key("mean of the medians", COLOURS[6], "╍"))
+    keys = (LegendEntry("median of a day", COLOURS[1], "━"), LegendEntry("mean of the medians", COLOURS[6], "╍"))
     return drawing(title, caption, parts(loaded, metric), panel, keys)

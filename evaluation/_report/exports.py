@@ -16,23 +16,23 @@ from harbor.evaluation._report.tables import Cell, Table
 
 FRAMES = ("games", "measurements", "estimates", "differences", "correlations", "ratings")
 FORMULA = r"^([=+\-@\t\r\n＝＋－＠])"  # noqa: RUF001
-"""How a text begins that a spreadsheet would run."""
+"""Matches a text that a spreadsheet would run as a formula."""
 _PLAIN = str.maketrans({MINUS: "-", NOTHING: "--", "\ufffd": "?"})
-"""What LaTeX's fonts lack in text."""
+"""Characters that LaTeX's text fonts lack."""
 _UNESCAPED = str.maketrans({"<": r"\textless{}", ">": r"\textgreater{}"})
-"""What pandas leaves, and TeX's oldest encoding prints as other characters."""
+"""What pandas does not escape, and TeX's oldest encoding prints as other characters."""
 Write = Callable[[Loaded, Path], None]
 
 
 def to_csv(loaded: Loaded, folder: Path) -> None:
     """Write each frame of an experiment as a CSV file, in UTF-8.
 
-    Names and errors are foreign text: where a spreadsheet would take one for a formula, a single quote stands before
-    it. Numbers have none, and `harbor.evaluation.load` gives every text as it was. Source: OWASP, "CSV Injection".
+    Names and errors are foreign text: a single quote is put before any that a spreadsheet would take for a formula.
+    Numbers have none, and `harbor.evaluation.load` gives every text unchanged. Source: OWASP, "CSV Injection".
     """
     for name in FRAMES:
         inert = getattr(loaded, name).replace(FORMULA, r"'\1", regex=True)
-        # with RFC 4180's line ends a carriage return in a text is quoted too
+        # with the line ends of RFC 4180 a carriage return inside a text is quoted too
         inert.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", lineterminator="\r\n")
 
 
@@ -51,7 +51,7 @@ def to_parquet(loaded: Loaded, folder: Path) -> None:
 
 
 def to_latex(loaded: Loaded, folder: Path) -> None:
-    """Write the tables of the report as tabulars for LaTeX's booktabs, a file each."""
+    """Write each table of the report as a file with a tabular for LaTeX's booktabs."""
     analysis, experiment = loaded.analysis, loaded.experiment
     tables = {
         f"estimates-{metric.replace(' ~ ', '-with-')}": table for metric, table in findings_tables(loaded).items()
@@ -77,7 +77,7 @@ def latex(table: Table) -> str:
 
 
 def _text(cell: Cell) -> str:
-    """Put a cell in one line, what is below it in parentheses."""
+    """Put a cell on one line, its lower line in parentheses."""
     below = cell.below if cell.is_interval or not cell.below else f"({cell.below})"
     return legible(f"{cell.text} {below}".strip()).translate(_PLAIN)
 

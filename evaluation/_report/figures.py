@@ -1,4 +1,4 @@
-"""The figures by name, each with the metrics that it needs; a report has those whose metrics were measured."""
+"""The figures by name, each with the metric that it needs; a report has those whose metric was measured."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from functools import partial
 
 from harbor._core.errors import ConfigError, HarborError
 from harbor.evaluation._metrics.registry import METRICS
-from harbor.evaluation._report import courses, distributions, intervals, shares
+from harbor.evaluation._report import curves, distributions, intervals, shares
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import values_of
 
 _BAND = "Mean over games; the band is its 95 % interval."
-_LIVING = "Only who lives that day counts."
+_LIVING = "Only residents alive on that day count."
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure: its title, how to read it, the metric that it needs, and how it is drawn.
+    """A figure: its title and caption, the metric that it needs, and the function that draws it.
 
     `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
     """
@@ -46,14 +46,14 @@ FIGURES: dict[str, Figure] = {
         "Remaining budget over items",
         f"{_BAND} Source: Chen et al. 2023, B.2.",
         "remaining_budget",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "profiling-error": Figure(
         "Profiling error over rounds",
         f"KL(truth ‖ profile) in nats, over all bidders and rivals. {_BAND} Source: Harbor, Fig. 5.",
         "profiling_error",
-        courses.by_condition,
+        curves.by_condition,
         by_place=True,
     ),
     "bid-increases": Figure(
@@ -85,48 +85,48 @@ FIGURES: dict[str, Figure] = {
         by_place=True,
     ),
     "water-bids": Figure(
-        "Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", courses.by_bidder, by_place=True
+        "Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", curves.by_bidder, by_place=True
     ),
     "health": Figure(
         "Health by day",
         f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "health",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "balance": Figure(
         "Balance by day",
         f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
         "balance",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "ranks": Figure(
         "Ranks over the games of a series",
         f"Rank by profit, 1 is the best. {_BAND} Source: Chen et al. 2023, B.3.",
         "series_rank",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "series-profits": Figure(
         "Profit over the games of a series",
         f"{_BAND} Source: Chen et al. 2023, sec. 4.3.",
         "series_profit",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
     "actions": Figure(
         "Paths of actions over runs",
-        f"Thin: single games, {courses.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
+        f"Thin: single games, {curves.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
         "action",
-        courses.paths,
+        curves.paths,
         by_place=True,
     ),
     "deviations": Figure(
         "Deviation from equilibrium over runs",
         f"{_BAND} Source: EconArena, sec. 3.2.",
         "deviation_path",
-        courses.by_bidder,
+        curves.by_bidder,
         by_place=True,
     ),
 }
@@ -134,13 +134,16 @@ FIGURES: dict[str, Figure] = {
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
     """Draw the figures of the papers that the metrics of an experiment allow, by name."""
-    known = {one.metric for game in loaded.results.games for one in game.measurements if one.value is not None}
+    known = {one.metric for game in loaded.results.records for one in game.measurements if one.value is not None}
     drawn = {
         name: _drawn(name, figure.title, partial(_draw, loaded, figure))
         for name, figure in FIGURES.items()
         if figure.needs in known
     }
-    reading = "Bars: mean mu over shuffled orders of the games. Thick: 95 % of the mus. Thin: one sigma around it."
+    reading = (
+        "Bars: mean mu over shuffled orders of the games. Thick line: the range of mu in 95 % of the orders. Thin line:"
+        " one sigma around mu."
+    )
     drawn["trueskill"] = _drawn("trueskill", "TrueSkill", partial(intervals.trueskill, loaded, "TrueSkill", reading))
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
@@ -149,18 +152,20 @@ def means(loaded: Loaded, metric: str) -> Drawing | None:
     """Draw the means of a metric by arm."""
     if metric not in METRICS:
         return None
-    says = METRICS[metric].description
-    return _drawn(f"means of {metric}", says, partial(intervals.dots, loaded, metric, says))
+    title = METRICS[metric].description
+    return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))
 
 
 def _draw(loaded: Loaded, figure: Figure) -> Drawing | None:
     if figure.by_place and values_of(loaded, figure.needs)["at"].isna().any():
-        raise ConfigError(f"it goes by place, and values of {figure.needs!r} have none; choose a metric with places")
+        raise ConfigError(
+            f"it is drawn by place, and values of {figure.needs!r} have none; choose a metric with places"
+        )
     return figure.draw(loaded, figure.needs, figure.title, figure.caption)
 
 
 def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
-    """Draw a figure; one that fails says so in its place and in a warning, and the report is written all the same."""
+    """Draw a figure; one that fails leaves a note and a warning, and costs no other."""
     try:
         return draw()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""How numbers and foreign text are written in a report: by the unit of the metric, and shares never as percent."""
+"""How numbers and foreign text are written in a report: by the unit of the metric; shares are never percentages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from harbor.evaluation._metrics.measurement import Unit
 from harbor.evaluation._metrics.registry import METRICS
 
 NOTHING = "\N{EN DASH}"
+"""Shown where there is no number."""
 MINUS = "\N{MINUS SIGN}"
-"""What stands where there is no number."""
 EXACT_DOLLARS = 1000
 """From here on dollars are written without cents."""
 PLACES: dict[str, int] = {"share": 3, "ratio": 3, "nats": 3, "correlation": 3, "tokens": 0}
@@ -18,7 +18,7 @@ PLACES: dict[str, int] = {"share": 3, "ratio": 3, "nats": 3, "correlation": 3, "
 WHOLE_DOLLARS = 10
 """An axis as long as this has ticks at whole dollars."""
 TICKS = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
-"""From which span of an axis on, in dollars, ticks are written in which size, and its letter."""
+"""The least span of an axis, in dollars, for ticks in a unit, that unit, and its letter."""
 SMALLEST_P = 0.001
 _ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -31,7 +31,7 @@ def unit_of(metric: str) -> Unit:
 
 
 def write(value: float | None, unit: Unit) -> str:
-    """Write one number."""
+    """Write a number in a unit."""
     return NOTHING if value is None else write_to(value, unit, _places(unit, [value]))
 
 
@@ -63,7 +63,7 @@ def _places(unit: Unit, values: Sequence[float]) -> int:
 
 
 def write_to(value: float, unit: Unit, places: int) -> str:
-    """Write a number to so many places, its sign before all else."""
+    """Write a number to this many places, with its sign first."""
     size = f"{abs(value):,.{places}f}"
     sign = MINUS if value < 0 and any(digit in "123456789" for digit in size) else ""
     return f"{sign}{'$' if unit == 'dollars' else ''}{size}"
@@ -79,7 +79,7 @@ def write_tick(value: float, span: float) -> str:
 
 
 def legible(text: str, longest: int | None = None) -> str:
-    """Put white space to single spaces and replace what no image may hold; cut what is longer than `longest`.
+    """Make white space single spaces, replace characters that an SVG image can't contain, and cut to `longest`.
 
     >>> legible("a very  long name", 8)
     'a very…'

@@ -7,7 +7,7 @@ from math import nan
 
 from matplotlib.axes import Axes
 
-from harbor.evaluation._analysis.findings import Rating
+from harbor.evaluation._analysis.findings import SkillRating
 from harbor.evaluation._metrics.measurement import Unit
 from harbor.evaluation._report.canvas import (
     INK,
@@ -28,13 +28,13 @@ from harbor.evaluation._report.tables import TRUESKILL, Finding, findings, label
 
 WIDE = 520
 ROW, MARGIN = 15, 64
-"""Pixels: a panel that stands alone, a row of dots, and all that stands around them."""
+"""Pixels: the width of a single panel, the height of a row of dots, and of everything around the rows."""
 
 CAPTION = "Mean over games with its 95 % interval."
 
 
 def dots(loaded: Loaded, metric: str, says: str) -> Drawing | None:
-    """Draw the mean of a metric with its interval, by arm and bidder, a panel a condition."""
+    """Draw the mean of a metric with its interval, by arm and bidder, one panel per condition."""
     found = [
         one
         for one in findings(metric, loaded.analysis)
@@ -93,7 +93,7 @@ def _told(loaded: Loaded, one: Finding, unit: Unit) -> str:
 
 def trueskill(loaded: Loaded, title: str, caption: str) -> Drawing | None:
     """Draw TrueSkill ratings as bars, with how mu spreads over orders of the games and one sigma around it."""
-    cells: dict[str, list[Rating]] = {}
+    cells: dict[str, list[SkillRating]] = {}
     for one in loaded.analysis.ratings:
         cells.setdefault(heading(loaded.experiment, {"arm": one.arm, "condition": one.condition}), []).append(one)
     bidders = list(dict.fromkeys(one.bidder for one in loaded.analysis.ratings))
@@ -101,7 +101,7 @@ def trueskill(loaded: Loaded, title: str, caption: str) -> Drawing | None:
     return Drawing(title, caption, panels, left_out=max(0, len(cells) - MOST)) if panels else None
 
 
-def _bars(heading: str, rated: Sequence[Rating], bidders: Sequence[str]) -> Panel:
+def _bars(heading: str, rated: Sequence[SkillRating], bidders: Sequence[str]) -> Panel:
     def draw(axes: Axes) -> None:
         for row, one in enumerate(rated):
             axes.barh(row, one.mu, 0.6, color=colour(bidders.index(one.bidder)), alpha=0.85)

@@ -1,14 +1,14 @@
-"""The tables of a report that have nothing published beside them: design, comparisons, ratings, failures, cost."""
+"""The tables of a report without published numbers: design, comparisons, ratings, failures, cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harbor.evaluation._analysis.findings import Correlation, Difference, Rating
+from harbor.evaluation._analysis.findings import Correlation, Difference, SkillRating
 from harbor.evaluation._experiments.design import Experiment, Side, Variation
 from harbor.evaluation._experiments.slots import SLOT
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.formatting import MINUS, NOTHING, unit_of, write, write_interval, write_p
 from harbor.evaluation._report.tables import Cell, Column, Table, label_of, write_spread
 
@@ -26,9 +26,9 @@ def variations(kind: str, varied: Iterable[Variation]) -> Table:
 
 
 def seats(results: Results) -> Table:
-    """List the bidders with persona and model, as the design has them, and what played them."""
+    """List the bidders with persona and model, as designed, and what played them."""
     played: dict[str, dict[str, None]] = {}
-    for game in results.games:
+    for game in results.records:
         for bidder, player in game.players:
             played.setdefault(bidder, {})[player] = None
     designed = {bidder["name"]: bidder for bidder in results.experiment.auction.get("bidders", [])}
@@ -43,7 +43,7 @@ def seats(results: Results) -> Table:
 
 
 def personas_rotate(experiment: Experiment) -> bool:
-    """Say whether any bidder's persona is a slot, in any arm."""
+    """Tell whether any bidder's persona is a slot, in any arm."""
     varied = (one.auction for one in (*experiment.arms, *experiment.conditions))
     settings = [*experiment.auction.get("bidders", []), *varied]
     return any(name.endswith("persona") and SLOT.search(str(value)) for one in settings for name, value in _flat(one))
@@ -64,7 +64,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, ob
 
 
 def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Table:
-    """List the planned comparisons with interval, effect size, p and p within the family."""
+    """List the planned comparisons with interval, effect size, p and p by Holm."""
     heads = _columns(["metric", "difference"], ["mean", "n", "effect", "p", "p (Holm)"])
     rows = []
     for one in differences:
@@ -85,7 +85,7 @@ def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Ta
 
 
 def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
-    """Say what is compared; what both sides share stands below."""
+    """Name what differs between the sides; below it, what they share."""
     named = [{part: _part(side, part, experiment) for part in ("metric", *PARTS)} for side in (of, against)]
     metrics = () if of.metric == against.metric else ("metric",)
     differing = [*metrics, *(part for part in PARTS if named[0][part] != named[1][part])]
@@ -120,7 +120,7 @@ def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
     return Table(tuple(heads), tuple(rows))
 
 
-def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
+def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
     """List TrueSkill ratings: mu with its spread over orders of the games, and sigma."""
     heads = _columns(["arm", "condition", "bidder"], ["mu", "sigma", "games", "orders"])
     rows = [
@@ -138,7 +138,7 @@ def ratings(found: Sequence[Rating], experiment: Experiment) -> Table:
     return Table(heads, tuple(rows))
 
 
-def games(found: Sequence[GameRecord], experiment: Experiment) -> Table:
+def games(found: Sequence[TrialRecord], experiment: Experiment) -> Table:
     """List games that failed or are not finished, each with its reason."""
     heads = (*_columns(["arm", "condition"]), Column(Cell("repeat")), Column(Cell("seed")), *_columns(["how it ended"]))
     rows = [
@@ -157,13 +157,13 @@ def games(found: Sequence[GameRecord], experiment: Experiment) -> Table:
 def costs(results: Results) -> Table:
     """Count games, calls, tokens and dollars by arm, and in all."""
     heads = _columns(["arm"], ["games", "calls", "input tokens", "output tokens", "dollars"])
-    arms = [[one for one in results.games if one.arm == arm.name] for arm in results.experiment.arms]
+    arms = [[one for one in results.records if one.arm == arm.name] for arm in results.experiment.arms]
     labels = [label_of(results.experiment, "arm", arm.name) for arm in results.experiment.arms]
     rows = [_cost(label, games) for label, games in zip(labels, arms, strict=True)]
-    return Table(heads, (*rows, _cost("in all", results.games)))
+    return Table(heads, (*rows, _cost("in all", results.records)))
 
 
-def _cost(label: str, found: Sequence[GameRecord]) -> tuple[Cell, ...]:
+def _cost(label: str, found: Sequence[TrialRecord]) -> tuple[Cell, ...]:
     held = [one for one in found if one.status != "unfinished"]
     unknown = sum(one.cost is None for one in held)
     known = sum(one.cost for one in held if one.cost is not None)

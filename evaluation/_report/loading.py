@@ -1,4 +1,4 @@
-"""An experiment's folder as frames for pandas: its games, what was measured, and what that says."""
+"""The folder of an experiment as pandas frames: games, measurements and their analysis."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from harbor._core.version import __version__
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, Rating, analyse
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, SkillRating, analyse
 from harbor.evaluation._analysis.frames import frame
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results
 
 SIDE = ("arm", "condition", "bidder", "metric")
@@ -23,7 +23,7 @@ SIDE = ("arm", "condition", "bidder", "metric")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an experiment was begun with: Harbor's version, the digest of the design, packages, the state of git."""
+    """What an experiment was begun with: Harbor's version, digest of the design, packages, state of git."""
 
     harbor: str = __version__
     digest: str = ""
@@ -39,8 +39,9 @@ UNKNOWN = Origin()
 class Loaded:
     """An experiment and its results; each frame is made when it is first asked for.
 
-    Frames have a row a game, a measurement, an estimate and so on, and the columns of `GameRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation` and `Rating`; what is missing is NaN, and a count or a place is `Int64`.
+    Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
+    `Estimate`, `Difference`, `Correlation` and `SkillRating`; missing numbers are NaN, counts and places
+    are `Int64`.
     """
 
     def __init__(self, results: Results, origin: Origin = UNKNOWN) -> None:
@@ -54,29 +55,29 @@ class Loaded:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """What the results say, as data classes."""
+        """The analysis of the results, as data classes."""
         return analyse(self.results)
 
     @cached_property
     def games(self) -> pd.DataFrame:
-        """A row a game, unfinished and failed ones too; `players` is a JSON object, `cost` is dollars."""
-        table = _table(GameRecord, self.results.games).drop(columns="measurements")
-        return table.assign(players=[json.dumps(dict(game.players)) for game in self.results.games])
+        """One row per game, including unfinished and failed ones; `players` is a JSON object, `cost` is dollars."""
+        table = _table(TrialRecord, self.results.records).drop(columns="measurements")
+        return table.assign(players=[json.dumps(dict(game.players)) for game in self.results.records])
 
     @cached_property
     def measurements(self) -> pd.DataFrame:
-        """A row a measurement of a finished game."""
+        """One row per measurement of a finished game."""
         return frame(self.results)
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """A row an estimate; the reasons in `why` are joined."""
+        """One row per estimate; the reasons in `why` are joined."""
         table = _table(Estimate, self.analysis.estimates)
         return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """A row a planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric`, and so on."""
+        """One row per planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric` etc."""
         table = _table(Difference, self.analysis.differences).drop(columns=["of", "against"])
         for side in ("against", "of"):
             for name in reversed(SIDE):
@@ -86,13 +87,13 @@ class Loaded:
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
-        """A row a correlation in an arm under a condition."""
+        """One row per correlation in an arm under a condition."""
         return _table(Correlation, self.analysis.correlations)
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
-        """A row a bidder that is rated by TrueSkill."""
-        return _table(Rating, self.analysis.ratings)
+        """One row per bidder in an arm under a condition, rated by TrueSkill."""
+        return _table(SkillRating, self.analysis.ratings)
 
 
 TYPES = {
@@ -105,7 +106,7 @@ TYPES = {
     "tuple[Measurement, ...]": "object",
     "Side": "object",
 }
-"""Types of columns by the annotations of their fields, so that an empty table has them too; all others are text."""
+"""Types of columns by the annotations of their fields, so that an empty table has them too; others are text."""
 
 
 def _table(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
@@ -115,7 +116,7 @@ def _table(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
 
 
 def _sound(value: object) -> object:
-    """Write out halves of characters, which a cut reply may hold and no file takes."""
+    """Escape lone surrogates, which a cut reply may contain and no file can."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

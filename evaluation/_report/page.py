@@ -1,4 +1,7 @@
-"""The report as one HTML page that needs neither network nor scripts; whatever it is told is escaped."""
+"""The report as one HTML page without network or scripts.
+
+Figures are images, and every text is escaped, so that nothing that a model wrote can become markup.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harbor._core.errors import HarborError
 from harbor.evaluation._experiments.choices import chosen
-from harbor.evaluation._experiments.design import Experiment, model_slots, standing_in
+from harbor.evaluation._experiments.design import Experiment, model_slots, substitutes
 from harbor.evaluation._experiments.library import experiment as named_experiment
 from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._report import listings
@@ -26,14 +29,14 @@ TEMPLATE = "report.html.j2"
 def render(loaded: Loaded) -> str:
     """Write the report of an experiment."""
     results, analysis, experiment = loaded.results, loaded.analysis, loaded.experiment
-    counted, failed = tally(results.games), [*results.of("failed"), *results.of("unfinished")]
+    counted, failed = tally(results.records), [*results.of("failed"), *results.of("unfinished")]
     return (
         _environment()
         .get_template(TEMPLATE)
         .render(
             experiment=experiment,
             tally=counted,
-            simulated=sum(game.simulated for game in results.games),
+            simulated=sum(game.simulated for game in results.records),
             players=models_of(results),
             tokens=write(counted.input_tokens + counted.output_tokens, "tokens"),
             cost=write(counted.cost_dollars, "dollars"),
@@ -41,7 +44,7 @@ def render(loaded: Loaded) -> str:
             rotating=listings.personas_rotate(experiment),
             arms=listings.variations("arm", experiment.arms),
             conditions=listings.variations("condition", experiment.conditions),
-            standing_in=standing_in(experiment),
+            standing_in=substitutes(experiment),
             few=few_games(results),
             sections=sections(loaded),
             figures=figures(loaded),
@@ -59,7 +62,7 @@ def render(loaded: Loaded) -> str:
 
 
 def commands(experiment: Experiment) -> list[str]:
-    """Give the commands that hold an experiment again: from its design, and by its name where that gives the same."""
+    """Give the commands that reproduce an experiment: from its design, and by its name if it gives the same."""
     by_name = _by_name(experiment) if experiment.name in presets() else None
     return ["harbor experiment run experiment.json", *([by_name] if by_name else [])]
 
@@ -70,7 +73,7 @@ def _by_name(experiment: Experiment) -> str | None:
     arms = [arm.name for arm in experiment.arms if len(experiment.arms) < len(published.arms)]
     try:
         same = chosen(published, models, arms, experiment.repeats, experiment.seed)
-    except HarborError:  # it bears the name of a published one, and is another
+    except HarborError:  # another design under the name of a published one
         return None
     if same.model_copy(update={"prices": experiment.prices}) != experiment:
         return None
@@ -92,5 +95,5 @@ def _environment() -> Environment:
 
 
 def _legible(value: object) -> object:
-    """Clean what the page is told; what is markup already is the page's own."""
+    """Clean a value for the page; a `Markup` is the page's own and stays."""
     return legible(value) if type(value) is str else value

@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from harbor.evaluation._experiments.design import Experiment, Variation
-from harbor.evaluation._report.canvas import Drawing, Key, Panel
+from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import label_of
 
 MOST = 24
-"""Panels in a figure; how many found no room is told."""
+"""The most panels in a figure; the figure says how many are left out."""
 Draw = Callable[[Axes], None]
 
 
@@ -27,7 +27,7 @@ class Part:
 
     @property
     def games(self) -> int:
-        """How many games it is from."""
+        """The number of games that it shows."""
         return len(self.rows[["arm", "condition", "repeat"]].drop_duplicates())
 
 
@@ -54,7 +54,7 @@ def _order(variations: Sequence[Variation]) -> dict[str, int]:
 
 
 def heading(experiment: Experiment, named: dict[str, str]) -> str:
-    """Name a panel by what tells it apart: the only arm or condition there is does not."""
+    """Name a panel by what tells it apart, so not by an arm or a condition if there is only one."""
     only = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
     told = [
         label_of(experiment, name, value) if name in only else value
@@ -69,24 +69,24 @@ def drawing(
     caption: str,
     split: Sequence[Part],
     paint_part: Callable[[Part], Panel],
-    keys: tuple[Key, ...] = (),
+    keys: tuple[LegendEntry, ...] = (),
 ) -> Drawing | None:
-    """Paint all parts alike; None where there are none."""
+    """Paint one panel per part; None if there are no parts."""
     if not split:
         return None
     return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST))
 
 
 def names_in(rows: pd.DataFrame, column: str) -> list[str]:
-    """List the values of a column: numbers by size, names by alphabet, so that seats that rotate change no colour."""
+    """List the values of a column: numbers by size, names by alphabet, so that colours do not depend on the seats."""
     names = sorted(str(name) for name in rows[column].drop_duplicates())
     return sorted(names, key=int) if all(name.isdecimal() for name in names) else names
 
 
 def series_in(loaded: Loaded, rows: pd.DataFrame, column: str) -> dict[str, str]:
-    """Name the series of a figure and give their labels; arms and conditions stand in the order of the design."""
+    """Map the series of a figure to their labels; arms and conditions are in the order of the design."""
     if column not in ("arm", "condition"):
         return {name: name for name in names_in(rows, column)}
-    held = set(rows[column])
+    present = set(rows[column])
     designed = loaded.experiment.arms if column == "arm" else loaded.experiment.conditions
-    return {one.name: one.label or one.name for one in designed if one.name in held}
+    return {one.name: one.label or one.name for one in designed if one.name in present}

@@ -1,4 +1,4 @@
-"""What a report says of each metric: a figure of the means, a table beside the published numbers, and the rest."""
+"""The sections of a report, one per metric: a figure of means, a table with published numbers, and details."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figures import means
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.tables import Table, asked, beside_published, findings, parted, printed_numbers
+from harbor.evaluation._report.tables import Table, asked, beside_published, findings, parted, published_numbers
 
 MOST_ROWS = 200
-"""Rows of what is broken down by item, day or rival; more are in the exports."""
+"""The most rows of a table by item, day or rival; the exports have all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A metric in a report: its name, what it says and its unit, figure, table, table of details, notes of papers."""
+    """A metric in a report: name, description, unit, figure, table, table of details, notes on published numbers."""
 
     name: str
-    says: str
+    description: str
     unit: str
     drawing: Drawing | None
     table: Table
@@ -29,23 +29,23 @@ class Section:
 
 
 def sections(loaded: Loaded) -> list[Section]:
-    """Say what was found of each metric, and of what else is published."""
+    """Make a section for each metric, and for whatever else is published."""
     return [_section(loaded, name) for name in asked(loaded.experiment)]
 
 
 def findings_tables(loaded: Loaded) -> dict[str, Table]:
-    """Give the table of each metric, details and all."""
+    """Give the whole table of each metric, with details."""
     tables = {}
     for name in asked(loaded.experiment):
         found = findings(name, loaded.analysis)
-        printed = printed_numbers(name, found, loaded.experiment)
+        printed = published_numbers(name, found, loaded.experiment)
         tables[name] = beside_published(name, found, printed, loaded.results)
     return tables
 
 
 def _section(loaded: Loaded, name: str) -> Section:
     found = findings(name, loaded.analysis)
-    printed = printed_numbers(name, found, loaded.experiment)
+    printed = published_numbers(name, found, loaded.experiment)
     whole, rest = parted(found, printed)
     metric = METRICS.get(name)
     return Section(

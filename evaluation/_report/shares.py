@@ -1,4 +1,4 @@
-"""What a whole is made of, and who gives what to which item: stacked bars and heatmaps."""
+"""Shares as stacked bars, and priorities of items as heatmaps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from harbor.evaluation._report.canvas import FAINT, Drawing, Key, Panel, colour, label, paint, wrapped
+from harbor.evaluation._report.canvas import FAINT, Drawing, LegendEntry, Panel, colour, label, paint, wrapped
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import Part, drawing, names_in, parts, values_of
@@ -20,7 +20,7 @@ SIDE = 300
 
 
 def stacked(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw the mean share of each kind (`about`) as a stacked bar a bidder, a panel an arm under a condition."""
+    """Draw the mean share of each kind (`about`) as one stacked bar per bidder, in one panel per arm and condition."""
     kinds = names_in(values_of(loaded, metric), "about")
 
     def panel(part: Part) -> Panel:
@@ -42,12 +42,12 @@ def stacked(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         )
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, height=MARGIN + ROW * len(shares))
 
-    keys = tuple(Key(kind, colour(place)) for place, kind in enumerate(kinds))
+    keys = tuple(LegendEntry(kind, colour(place)) for place, kind in enumerate(kinds))
     return drawing(title, caption, parts(loaded, metric), panel, keys)
 
 
 def heatmap(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw the mean value of each item (`about`) at each place, a panel a bidder in an arm under a condition."""
+    """Draw the mean value of each item (`about`) at each place, in one panel per arm, condition and bidder."""
 
     def panel(part: Part) -> Panel:
         grid = part.rows.pivot_table("value", "about", "at", aggfunc="mean", sort=False)
@@ -57,12 +57,12 @@ def heatmap(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
             axes.pcolormesh(grid.to_numpy(), vmin=1, vmax=len(PRIORITIES), cmap=CMAP, edgecolors=FAINT, linewidth=0.3)
             axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
             axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [label(item) for item in grid.index])
-            axes.set(xlabel="item under the hammer", ylabel="item", ylim=(grid.shape[0], 0))
+            axes.set(xlabel="item on sale", ylabel="item", ylim=(grid.shape[0], 0))
             axes.grid(visible=False)
 
         told = f"means from {write(grid.min().min(), 'number')} to {write(grid.max().max(), 'number')}"
         return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, SIDE)
 
     shades = colormaps[CMAP](np.linspace(0, 1, len(PRIORITIES)))
-    keys = tuple(Key(name, to_hex(shade)) for name, shade in zip(PRIORITIES, shades, strict=True))
+    keys = tuple(LegendEntry(name, to_hex(shade)) for name, shade in zip(PRIORITIES, shades, strict=True))
     return drawing(title, caption, parts(loaded, metric, ("arm", "condition", "bidder")), panel, keys)

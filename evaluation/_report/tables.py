@@ -1,4 +1,4 @@
-"""The tables of a report: our estimates beside the published numbers, comparisons, correlations, ratings, failures."""
+"""The tables of a report that show our numbers beside the published ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import compress, product
 
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, Rating
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, SkillRating
 from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, measured
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._metrics.measurement import Unit
@@ -16,7 +16,7 @@ from harbor.evaluation._report.formatting import NOTHING, unit_of, write, write_
 TRUESKILL = "trueskill"
 FEW = 5
 VARIED = ("arm", "condition", "bidder", "about", "at")
-"""What tells places apart; what is the same everywhere needs no column."""
+"""What tells places apart; what is equal for all needs no column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its head, a smaller line below it, and whether it holds numbers."""
+    """A column: its head, a smaller line below it, and whether it contains numbers."""
 
     head: Cell
     numeric: bool = True
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a number is of: the part of an estimate that a published number shares with it."""
+    """What a number is of; an estimate and a published number are matched by it."""
 
     arm: str
     condition: str
@@ -74,7 +74,7 @@ class Finding:
 
 
 def findings(metric: str, analysis: Analysis) -> list[Finding]:
-    """List what was found of a metric, of a correlation "a ~ b", or of trueskill."""
+    """List the findings on a metric, on a correlation "a ~ b", or on trueskill."""
     if metric == TRUESKILL:
         return [_of_rating(one) for one in analysis.ratings]
     return [_of_estimate(one) for one in analysis.estimates if one.metric == metric] + [
@@ -91,25 +91,25 @@ def _of_correlation(one: Correlation) -> Finding:
     return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games, note=one.note)
 
 
-def _of_rating(one: Rating) -> Finding:
-    """Give mu without an interval: that it differs over orders of the games says nothing of other games."""
+def _of_rating(one: SkillRating) -> Finding:
+    """Give mu without an interval: its spread over orders of the games does not show the uncertainty of few games."""
     note = f"sigma {write(one.sigma, 'number')}; {write_spread(one)}"
     return Finding(Place(one.arm, one.condition, one.bidder), one.mu, None, None, one.games, note=note)
 
 
-def write_spread(one: Rating) -> str:
-    """Say how far mu spreads over orders of the games."""
+def write_spread(one: SkillRating) -> str:
+    """Write how far mu spreads over orders of the games."""
     return f"{write(one.mu_low, 'number')} to {write(one.mu_high, 'number')} over orders"
 
 
 def models_of(results: Results) -> str:
     """Name what played: the models, and the rules and people beside them."""
-    players = {player for game in results.games for _, player in game.players}
+    players = {player for game in results.records for _, player in game.players}
     return ", ".join(sorted(players or set(results.experiment.models)))
 
 
 def few_games(results: Results) -> str:
-    """Warn of arms under conditions with fewer finished games than an interval should rest on, if there are any."""
+    """Warn of arms under conditions with too few finished games for a good interval."""
     finished = Counter((game.arm, game.condition) for game in results.of("finished"))
     few = sorted({count for count in finished.values() if count < FEW})
     return f"n = {', '.join(map(str, few))}: intervals of so few games say little" if few else ""
@@ -123,16 +123,16 @@ def asked(experiment: Experiment) -> tuple[str, ...]:
 def parted(
     found: Sequence[Finding], printed: Mapping[Published, Mapping[Place, PublishedValue]]
 ) -> tuple[list[Finding], list[Finding]]:
-    """Part what is of whole games, or published, from what is broken down by item, day or rival."""
+    """Separate findings on whole games, or with a published number, from those by item, day or rival."""
     beside = {place for values in printed.values() for place in values}
     shown = [one.place in beside or (one.place.at is None and not one.place.about) for one in found]
     return list(compress(found, shown)), [one for one, first in zip(found, shown, strict=True) if not first]
 
 
-def printed_numbers(
+def published_numbers(
     metric: str, found: Sequence[Finding], experiment: Experiment
 ) -> dict[Published, dict[Place, PublishedValue]]:
-    """Find what is published of a metric, and at which of our places it stands."""
+    """Find the published numbers of a metric, and the place of ours that each belongs to."""
     own = {finding.place for finding in found}
     return {one: _places(one, experiment, own) for one in experiment.published if one.metric == metric}
 
@@ -143,7 +143,7 @@ def beside_published(
     printed: Mapping[Published, Mapping[Place, PublishedValue]],
     results: Results,
 ) -> Table:
-    """Set what was found of a metric beside what is published of it; every column names its model and source."""
+    """Put our numbers beside the published ones; every column names its model and source."""
     own, experiment = {finding.place: finding for finding in found}, results.experiment
     places = list(dict.fromkeys([*own, *(place for values in printed.values() for place in values)]))
     varied = [name for name in VARIED if len({getattr(place, name) for place in places}) > 1] or ["arm"]
@@ -163,7 +163,7 @@ def beside_published(
 
 
 def _places(published: Published, experiment: Experiment, own: Set[Place]) -> dict[Place, PublishedValue]:
-    """Find the places of published numbers: beside all arms they are set by; of everyone is of the game, if ours is."""
+    """Find the places of published numbers: without arm or condition, each; everyone's is the game's if ours is."""
     found = {}
     for value in published.values:
         for arm, condition in product(experiment.arms, experiment.conditions):
@@ -182,7 +182,7 @@ def _named(experiment: Experiment, place: Place, name: str) -> Cell:
 
 
 def label_of(experiment: Experiment, kind: str, name: str) -> str:
-    """Give the label of an arm or condition, its name where it has none."""
+    """Give the label of an arm or a condition, by default its name."""
     arms = (*experiment.arms, *experiment.arms_left_out)
     variations = arms if kind == "arm" else experiment.conditions
     return next((one.label for one in variations if one.name == name and one.label), name)

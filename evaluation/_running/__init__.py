@@ -1,1 +1,1 @@
-"""Holding the games of an experiment: their folder, executors, money, and going on after an interruption."""
+"""Running the trials of an experiment: their folder, executors, budget, and resuming after an interruption."""

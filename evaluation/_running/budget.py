@@ -1,4 +1,7 @@
-"""What an experiment may cost: money is promised to games, and a game that has used it up makes no further call."""
+"""What an experiment may cost: each trial gets a budget before it starts, and makes no call beyond it.
+
+Money is reserved before it is spent, so no executor can overdraw the limit by more than one call per trial.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +13,31 @@ from pathlib import Path
 
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError
-from harbor._models.client import settings_of
+from harbor._models.providers import settings_of
 from harbor._models.replay import RawCall
 from harbor._runs.folder import CALLS, read_calls
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.trials import Trial
 
 CHARACTERS_PER_TOKEN = 3
-"""Of a call whose tokens nobody tells: fewer than most models take, so that it is rather charged too much."""
+"""For a call that reports no tokens: fewer than with most models, so that its cost is rather overestimated."""
 FIRST_TOKENS = 5_000
-"""What the first call of a game is taken to read and to write, until its cost is known: more than most do."""
+"""Tokens that the first call of a trial is assumed to read, and to write: more than most calls do."""
 MARGIN = 2
-"""How many times the dearest call so far the next one may cost, for all that one expects."""
+"""The next call is assumed to cost at most this many times the dearest call so far."""
 ROOM = 1.5
-"""How many times the dearest game so far a game may cost before it is stopped, which only costs replaying it."""
+"""A trial is stopped once it costs this many times the dearest so far; it resumes by replay, which is free."""
 NOTHING = 1e-6
-"""Dollars that no game is begun for: sums of what calls cost are less off than that."""
+"""No trial is started with less than this many dollars: rounding errors of sums stay below it."""
 
 
-def check_prices(held: Iterable[Trial]) -> None:
+def check_prices(planned: Iterable[Trial]) -> None:
     """Refuse a limit in dollars where nobody knows what a call costs.
 
     Raises:
         ConfigError: it names the model.
     """
-    for name, settings in (found for game in held for found in _settings(game).items()):
+    for name, settings in (found for trial in planned for found in _settings(trial).items()):
         if settings.use != "simulated" and None in (settings.input_price, settings.output_price):
             raise ConfigError(
                 f"the price of model {name!r} is unknown, so no limit in dollars can be kept; give input_price and"
@@ -43,12 +46,12 @@ def check_prices(held: Iterable[Trial]) -> None:
             )
 
 
-def _settings(game: Trial) -> dict[str, ModelSettings]:
-    return {name: settings_of(name, game.config.models) for name in models_in_use(game.config)}
+def _settings(trial: Trial) -> dict[str, ModelSettings]:
+    return {name: settings_of(name, trial.config.models) for name in models_in_use(trial.config)}
 
 
 def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
-    """Give what a call cost, in dollars; one whose tokens nobody told, as it failed, is charged by its length."""
+    """Give the cost of a call in dollars; a failed call, which reports no tokens, is charged by its length."""
     if call.cost_dollars is not None:
         return call.cost_dollars
     settings = models.get(call.model, ModelSettings())
@@ -61,7 +64,7 @@ def _price(settings: ModelSettings, read: float, written: float) -> float:
 
 
 def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
-    """Add up what the calls that a folder of games holds have cost, in dollars.
+    """Add up the cost of all calls recorded below a folder, in dollars.
 
     Raises:
         LogError: a line is not a model call; it says which.
@@ -70,61 +73,65 @@ def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
 
 
 class ExperimentBudget:
-    """The money of an experiment: a limit, what each game has cost, and up to where those that are held may go.
+    """The budget of an experiment: its limit, the cost of each trial so far, and the amounts reserved for running ones.
 
-    What a game costs is learned from the dearest so far. The first is held alone, and beside others no more than one
-    more than have finished: so few are under way if games turn out dearer, and the money finishes some.
+    The cost of a trial is unknown before it ends; the dearest trial so far is the estimate. The first trial runs alone,
+    and after n finished trials at most n + 1 run at once. So if trials turn out dearer than the first, few are under
+    way, and the money finishes those. For example, $40 and trials of $11.50 finish three trials, whatever `jobs` is.
 
     Args:
-        limit: in dollars; None: there is none.
-        paid: what each game has cost so far, in dollars, by its path.
+        limit: in dollars; None: no limit.
+        paid: the cost of each trial so far, in dollars, by its path.
     """
 
     def __init__(self, limit: float | None = None, paid: Mapping[str, float] | None = None) -> None:
         self._limit = limit
         self._paid = dict(paid or {})
-        self._promised: dict[str, float] = {}
+        self._reserved: dict[str, float] = {}
 
     @property
     def left(self) -> float:
-        """What is neither spent nor promised, in dollars."""
+        """What is neither spent nor reserved, in dollars."""
         if self._limit is None:
             return math.inf
-        bound = {game: max(dollars, self._promised.get(game, 0.0)) for game, dollars in self._paid.items()}
+        bound = {trial: max(dollars, self._reserved.get(trial, 0.0)) for trial, dollars in self._paid.items()}
         return self._limit - sum(bound.values())
 
-    def may_start(self, game: Trial, running: int, finished: int) -> bool:
-        """Say whether a game may be held beside so many others: what is left must cover what it may still need."""
+    def may_start(self, trial: Trial, running: int, finished: int) -> bool:
+        """Tell whether a trial may start beside `running` others: what is left must cover the dearest trial so far."""
         if self._limit is None:
             return True
-        needed = self._dearest - self._paid.get(game.path, 0.0)
+        needed = self._dearest - self._paid.get(trial.path, 0.0)
         return running <= finished and self.left >= max(needed, NOTHING)
 
-    def promise(self, game: Trial) -> float | None:
-        """Promise a game more than the dearest so far has cost; returns what it may have cost in all by then."""
+    def reserve(self, trial: Trial) -> float | None:
+        """Reserve more for a trial than the dearest so far has cost; returns the total cost at which it is stopped."""
         if self._limit is None:
             return None
-        paid = self._paid.setdefault(game.path, 0.0)
-        # As long as no game has cost anything, half: if this one does not either, others can be held beside the next.
+        paid = self._paid.setdefault(trial.path, 0.0)
+        # While no trial has cost anything, half: if this one costs nothing either, others can run beside the next.
         wanted = ROOM * self._dearest - paid if self._dearest else self.left / 2
-        self._promised[game.path] = paid + min(self.left, wanted)
-        return self._promised[game.path]
+        self._reserved[trial.path] = paid + min(self.left, wanted)
+        return self._reserved[trial.path]
 
     @property
     def _dearest(self) -> float:
         return max(self._paid.values(), default=0.0)
 
-    def settle(self, game: Trial, paid: float) -> None:
-        """Hear what a game has cost in all that is not held any more; what it did not need is free again."""
-        self._promised.pop(game.path, None)
-        self._paid[game.path] = paid
+    def settle(self, trial: Trial, paid: float) -> None:
+        """Record the total cost of a trial that has ended or stopped, and release the rest of its reservation."""
+        self._reserved.pop(trial.path, None)
+        self._paid[trial.path] = paid
 
 
 class TrialBudget:
-    """What one game may spend: it pays for its calls, and stops it when there is nothing left and no call under way.
+    """The budget of one trial: it admits and charges calls, and stops the trial when it is used up.
 
-    It is overdrawn by one call at most, unless one costs more than `MARGIN` times the dearest before (for the first:
-    than `FIRST_TOKENS` read and written): when less is left, calls wait for each other.
+    Bidders think concurrently, so several calls may be under way, and the cost of each is known only afterwards. While
+    what is left covers all of them at `MARGIN` times the dearest call so far (before the first: `FIRST_TOKENS` read and
+    written), calls are admitted at once; otherwise they wait for each other. So the budget is overdrawn by one call at
+    most, unless a call costs more than that. The trial is stopped only when no
+    call is under way, since a call that is cut off is paid for without its reply.
     """
 
     def __init__(self, dollars: float, models: Mapping[str, ModelSettings]) -> None:
@@ -143,7 +150,7 @@ class TrialBudget:
         return self.spent >= self._dollars
 
     async def admit(self) -> None:
-        """Wait until there is money for a call; if there never will be, stop the game."""
+        """Wait until there is money for a call; if there never will be, stop the trial."""
         while not self._affordable():
             if not self._under_way:
                 self.stop()
@@ -151,13 +158,13 @@ class TrialBudget:
         self._under_way += 1
 
     def charge(self, call: RawCall) -> None:
-        """Pay for a call that is over, and let those that wait look again."""
+        """Pay for a call that has ended, and wake those that wait."""
         cost = cost_of(call, self._models)
         self.spent += cost
-        self._dearest = max(cost, self._dearest) if self._known else cost
+        self._dearest = max(cost, self._dearest) if self._known else cost  # the first cost replaces the assumed one
         self._known = True
         self._under_way -= 1
-        over, self._over = self._over, asyncio.Event()
+        over, self._over = self._over, asyncio.Event()  # a new one, as whoever looks again may have to wait again
         over.set()
 
     def _affordable(self) -> bool:

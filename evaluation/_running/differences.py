@@ -1,4 +1,4 @@
-"""In what two sets of settings differ, in words."""
+"""How two sets of settings differ, in words."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where games are held: in this process, in several, or on the machines of a Ray cluster.
+"""Where trials run: in this process, in several, or on the machines of a Ray cluster.
 
-An executor is a context that is told how many places are wanted, and the address of a cluster if there is one. A game
-whose worker dies is gone on with by another, from what its folder holds.
+An executor is a context made from the number of places and, for Ray, the address of a cluster. If a worker dies,
+another resumes its trial from the trial's folder.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from harbor.evaluation._running.ray_cluster import on_ray
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
 AT_ONCE = 10
-"""Games that one process holds side by side by default: most of the time they wait for models."""
+"""Trials that one process runs concurrently by default: most of the time they wait for models."""
 Opening = Callable[[int | None, str | None], AbstractAsyncContextManager[Executor]]
 
 
 @asynccontextmanager
 async def in_this_process(places: int | None, address: str | None) -> AsyncIterator[Executor]:  # noqa: ARG001 - all are opened alike
-    """Hold games side by side in the event loop that runs."""
+    """Run trials concurrently in the running event loop."""
     yield Executor(places or AT_ONCE, run_task)
 
 
 @asynccontextmanager
 async def in_processes(places: int | None, address: str | None) -> AsyncIterator[Executor]:  # noqa: ARG001 - all are opened alike
-    """Hold games in processes, each one at a time; by default there are as many as processors.
+    """Run trials in processes, one at a time in each; by default there are as many as processors.
 
-    The lifeline is a pipe that this process alone can write to: when it is closed, or this process dies, all end.
+    The lifeline is a pipe that only this process can write to. When it is closed, or this process dies, all workers
+    end, so that none is left behind that goes on paying for calls.
     """
     places = places or len(os.sched_getaffinity(0))
     reader, lifeline = get_context("spawn").Pipe(duplex=False)
@@ -46,15 +47,15 @@ async def in_processes(places: int | None, address: str | None) -> AsyncIterator
     for worker in workers:
         free.put_nowait(worker)
 
-    async def hold(task: Task) -> TaskOutcome:
+    async def run(task: Task) -> TaskOutcome:
         worker = await free.get()
         try:
-            return await worker.hold(task)
+            return await worker.run(task)
         finally:
             free.put_nowait(worker)
 
     try:
-        yield Executor(places, hold)
+        yield Executor(places, run)
     finally:
         lifeline.close()
         for worker in workers:
@@ -62,7 +63,7 @@ async def in_processes(places: int | None, address: str | None) -> AsyncIterator
 
 
 class _Worker:
-    """A place for games: a process, and another one when that dies. A pool for each, so that no death breaks two."""
+    """A place for trials: a process, replaced when it dies. Each has its own pool, as a death breaks a whole pool."""
 
     def __init__(self, lifeline: Connection) -> None:
         self._lifeline = lifeline
@@ -71,7 +72,7 @@ class _Worker:
     def _open(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(1, get_context("spawn"), _settle_in, (self._lifeline,))
 
-    async def hold(self, task: Task) -> TaskOutcome:
+    async def run(self, task: Task) -> TaskOutcome:
         for _ in range(MAX_ATTEMPTS):
             try:
                 return await asyncio.wrap_future(self._submit(task))
@@ -81,7 +82,9 @@ class _Worker:
         return worker_lost(task)
 
     def _submit(self, task: Task) -> Future[TaskOutcome]:
-        with _deaf_to_ctrl_c():  # a process that is started here stays so: it is this one that is interrupted
+        with (
+            _deaf_to_ctrl_c()
+        ):  # a process started here inherits that: Ctrl-C is for this process, which ends the workers
             return self._pool.submit(_do, task)
 
     def close(self) -> None:
@@ -98,10 +101,10 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _settle_in(lifeline: Connection) -> None:
-    """Make a worker ready: it ends when nobody holds the other end of its lifeline any more."""
+    """Prepare a worker: it ends when the other end of its lifeline is closed."""
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-    warnings.simplefilter("ignore")  # what they say of the settings was said before the first game
-    gc.freeze()
+    warnings.simplefilter("ignore")  # warnings about settings were shown before the first trial
+    gc.freeze()  # collecting what was imported would take longer than a short trial
 
 
 def _end_with(lifeline: Connection) -> None:

@@ -1,7 +1,7 @@
-"""The folder of an experiment: its design, what it was begun with, a folder for each game, and the results.
+"""The folder of an experiment: its design, its manifest, one folder per trial, and the results.
 
 ``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git state, models and seed;
-``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json`` holds the records of all games.
+``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json`` contains the records of all trials.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from pydantic import TypeAdapter
 
 from harbor._config.auction import check
 from harbor._core.errors import RunFolderError
+from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.differences import differences
-from harbor.evaluation._running.trial_folder import read_game, write_whole
+from harbor.evaluation._running.trial_folder import read_trial, write_whole
 
-DESIGN, MANIFEST, RESULTS, GAMES = "experiment.json", "manifest.json", "results.json", "games"
 _LOCK = ".lock"
-_RECORDS = TypeAdapter(tuple[GameRecord, ...])
+_RECORDS = TypeAdapter(tuple[TrialRecord, ...])
 
 
 def make_folder(path: Path, experiment: Experiment) -> None:
-    """Make a new folder with a design, when it is known to be good.
+    """Make a new folder with a design that has been checked.
 
     Raises:
         RunFolderError: it exists, or can't be made.
@@ -64,7 +64,7 @@ def read_design(path: Path) -> Experiment:
     """Read the design that an experiment was begun with.
 
     Raises:
-        RunFolderError: it is no folder of an experiment, or the design was changed: it says in what.
+        RunFolderError: it is not the folder of an experiment, or the design was changed; the message says where.
     """
     begun_with = read_manifest(path)
     try:
@@ -90,12 +90,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
         begun_with: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
         begun_with["config_digest"], begun_with["experiment"], begun_with["harbor"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{str(path)!r} holds no experiment ({DESIGN}, {MANIFEST}); give its folder") from error
+        raise no_experiment(path) from error
     return begun_with
 
 
 def check_versions(path: Path) -> None:
-    """Refuse to go on with another version of Harbor, as its bidders may think otherwise; warn of other packages.
+    """Refuse to resume with another version of Harbor, whose bidders may decide otherwise; warn of other packages.
 
     Raises:
         RunFolderError: it names both versions.
@@ -111,8 +111,8 @@ def check_versions(path: Path) -> None:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Keep the folder of an experiment to this process.
+def locked(path: Path) -> Iterator[None]:
+    """Lock the folder of an experiment for this process.
 
     Raises:
         RunFolderError: another process runs it.
@@ -130,26 +130,27 @@ def held(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def game_path(path: Path, game: Trial) -> Path:
-    """Give the folder of a game."""
-    return path / GAMES / game.path
+def trial_path(path: Path, trial: Trial) -> Path:
+    """Give the folder of a trial."""
+    return path / GAMES / trial.path
 
 
 def read_results(path: Path) -> Results:
-    """Read the records of all games of an experiment; what has none that counts is measured anew from its log.
+    """Read the records of all trials of an experiment; where a record is missing or stale, measure the log again.
 
     Raises:
-        RunFolderError: it is no folder of an experiment, the design was changed, or a game is not of it.
+        RunFolderError: it is not the folder of an experiment, the design was changed, or a trial is not of this design.
         LogError: the log of a game was edited.
     """
     experiment = read_design(path)
     metrics = measured(experiment)
-    return Results(experiment, tuple(read_game(game_path(path, game), game, metrics) for game in games(experiment)))
+    records = (read_trial(trial_path(path, trial), trial, metrics) for trial in trials(experiment))
+    return Results(experiment, tuple(records))
 
 
 def write_results(path: Path, results: Results) -> None:
-    """Write the records of all games in one file: the same for the same games, however often they were interrupted."""
+    """Write the records of all trials in one file: the same bytes, however often the experiment was interrupted."""
     about = {"experiment": results.experiment.name, "harbor": __version__, "simulated": results.simulated}
     head = json.dumps(about | {"config_digest": read_manifest(path)["config_digest"]})
-    records = _RECORDS.dump_json(results.games, exclude_defaults=True)
+    records = _RECORDS.dump_json(results.records, exclude_defaults=True)
     write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}\n")

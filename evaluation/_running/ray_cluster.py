@@ -1,8 +1,8 @@
-"""Holding games on a Ray cluster, one task a game.
+"""Running trials on a Ray cluster, one Ray task per trial.
 
-A worker that sees the folder of the experiment works in it, as any process of this machine does. One that doesn't holds
-its game in a temporary folder, and hands its files back when the game is over or stopped; if it dies, the game is gone
-on with from what was handed back before.
+A worker that sees the folder of the experiment works in it, like a process of this machine. Any other worker runs its
+trial in a temporary folder, and returns the files when the trial has ended or stopped. If it dies, the trial resumes
+from the files that were returned before.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harbor._core.errors import ConfigError, HarborError, RunFolderError
+from harbor._core.layout import CALLS, EVENTS
 from harbor._core.version import __version__
-from harbor._runs.folder import CALLS, EVENTS
-from harbor.evaluation._running.experiment_folder import game_path, read_manifest
+from harbor.evaluation._running.experiment_folder import read_manifest, trial_path
 from harbor.evaluation._running.trial_folder import write_whole
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
@@ -35,7 +35,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class RayTask:
-    """A task as it is sent out, with what tells the experiment, the version of Harbor, and what the game has left."""
+    """A task as it is sent: with the experiment's token, the version of Harbor, and the files of the trial."""
 
     task: Task
     token: str
@@ -45,7 +45,7 @@ class RayTask:
 
 @asynccontextmanager
 async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Executor]:
-    """Hold games on the cluster at an address, or on one of this machine's processors that lasts as long as this.
+    """Run trials on the cluster at an address, or on a temporary cluster of this machine's processors.
 
     Raises:
         ConfigError: Ray is not installed, or there is no such cluster.
@@ -59,7 +59,7 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
         places = places or max(1, int(processors))
         remote = ray.remote(num_cpus=min(1.0, processors / places), max_retries=MAX_ATTEMPTS - 1)(_run)
 
-        async def hold(task: Task) -> TaskOutcome:
+        async def run(task: Task) -> TaskOutcome:
             sent = remote.remote(_ray_task(task))
             try:
                 outcome, files = await sent
@@ -73,17 +73,17 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
             except ray.exceptions.RayError as error:
                 complaint = (str(error).splitlines() or [type(error).__name__])[0]
                 raise HarborError(f"the Ray cluster failed ({complaint}); mend it, then resume") from error
-            _unpack(files, game_path(task.folder, task.game))
+            _unpack(files, trial_path(task.folder, task.trial))
             return outcome  # type: ignore[no-any-return]
 
-        yield Executor(places, hold)
+        yield Executor(places, run)
     finally:
         if not connected:
             ray.shutdown()
 
 
 def _imported() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told of an experiment
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report usage statistics to its makers
     try:
         import ray
     except ImportError as error:
@@ -104,7 +104,7 @@ def _connect(ray: Any, places: int | None, address: str | None) -> None:
             f"no Ray cluster at {address or 'this machine'!r} ({complaint}); start one, or mend --address"
         ) from error
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, ends)  # Ray's own handler would leave without a word
+        signal.signal(signal.SIGTERM, ends)  # Ray's own handler would end the process without a message
 
 
 def _probe(address: str) -> None:
@@ -118,12 +118,12 @@ def _probe(address: str) -> None:
 
 
 def _ray_task(task: Task) -> RayTask:
-    path = game_path(task.folder, task.game)
+    path = trial_path(task.folder, task.trial)
     return RayTask(task, read_manifest(task.folder)["token"], __version__, _pack(path) if path.exists() else {})
 
 
 def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
-    """Do what is asked, on a worker; the files of the game come back where the folder of the experiment is not seen."""
+    """Run a task on a worker; return the files of the trial if the worker does not see the folder of the experiment."""
     _settle_in()
     if ray_task.harbor != __version__:
         raise RunFolderError(f"a worker has harbor {__version__}, not {ray_task.harbor}; install the same everywhere")
@@ -131,19 +131,19 @@ def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
         return asyncio.run(run_task(ray_task.task)), {}
     with TemporaryDirectory(prefix="harbor-") as folder:
         elsewhere = replace(ray_task.task, folder=Path(folder))
-        path = game_path(elsewhere.folder, elsewhere.game)
+        path = trial_path(elsewhere.folder, elsewhere.trial)
         _unpack(ray_task.files, path)
         return asyncio.run(run_task(elsewhere)), _pack(path)
 
 
 @cache
 def _settle_in() -> None:
-    """Keep what a worker has loaded out of garbage collection, once."""
+    """Exclude what a worker has loaded from garbage collection, once."""
     gc.freeze()
 
 
 def _seen(ray_task: RayTask) -> bool:
-    """Say whether this machine has the very folder, and not one of the same name."""
+    """Tell whether this machine has that very folder, and not another one of the same name."""
     try:
         return bool(read_manifest(ray_task.task.folder)["token"] == ray_task.token)
     except RunFolderError:
@@ -155,7 +155,7 @@ def _pack(path: Path) -> Files:
 
 
 def _unpack(files: Files, path: Path) -> None:
-    """Write files over those that are there; the log last, as it tells of the others."""
+    """Overwrite files; the log last, since a log without the files that it refers to could not be resumed."""
     for name in sorted(files, key=lambda name: Path(name).name == EVENTS):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(path / name, files[name], private=Path(name).name == CALLS)

@@ -1,4 +1,4 @@
-"""The runner: holds the games of an experiment in its folder, wherever its executor does, and goes on with them."""
+"""The runner: runs the trials of an experiment in its folder, on any executor, and resumes them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import Trial, games
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.budget import ExperimentBudget, check_prices, paid_for
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
     check_versions,
-    game_path,
-    held,
+    locked,
     make_folder,
     read_design,
     read_results,
+    trial_path,
     write_results,
 )
 from harbor.evaluation._running.tally import Tally, tally
@@ -33,16 +33,16 @@ from harbor.evaluation._running.trial_folder import set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
 from harbor.memory._store.embedding import check_trusted
 
-Hear = Callable[[Tally, GameRecord | None], None]
-"""Hears how far the experiment has come: first where it stands, then each game that ends."""
+OnProgress = Callable[[Tally, TrialRecord | None], None]
+"""Is called with the progress: first with the state at the start, then after each trial that ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """How games are held, of which nothing shows in the results.
+class RunOptions:
+    """How trials are run; none of it shows in the results.
 
-    `jobs` is how many side by side (None: what suits the executor), `address` that of a Ray cluster, `max_cost` in
-    dollars, over all sessions of the experiment.
+    `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
+    `max_cost` is in dollars, over all sessions of the experiment.
     """
 
     executor: str = "asyncio"
@@ -61,112 +61,112 @@ class Running:
         if self.address is not None and self.executor != "ray":
             raise ConfigError(f"address {self.address!r} is for executor 'ray', not {self.executor!r}; drop one")
         if self.jobs is not None and self.jobs < 1:
-            raise ConfigError(f"jobs {self.jobs} would hold no game; give 1 or more")
+            raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
         if self.max_cost is not None and not 0 < self.max_cost < math.inf:
             raise ConfigError(f"a limit of {self.max_cost} dollars can't be kept; give an amount above 0, such as 5")
 
 
 async def run_experiment(
-    experiment: Experiment, out: Path, running: Running = Running(), hear: Hear = lambda *_: None
+    experiment: Experiment, out: Path, options: RunOptions = RunOptions(), on_progress: OnProgress = lambda *_: None
 ) -> Results:
-    """Hold all games of an experiment in a new folder, and measure them.
+    """Run all trials of an experiment in a new folder, and measure them.
 
-    A game that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
-    the games that are held stop, to be resumed.
+    A trial that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
+    the running trials stop and can be resumed.
 
     Raises:
-        ConfigError: a setting that no game could be held with, or a price that is unknown; nothing has been written.
+        ConfigError: no trial could be run with a setting, or a price is unknown; nothing has been written.
         RunFolderError: the folder exists, or can't be written.
         OSError: the disk is full, say; make room and resume.
     """
-    running.check()
+    options.check()
     experiment = with_prices(experiment)
-    first = [game for game in games(experiment) if game.repeat == 1]
-    if running.max_cost is not None:
+    first = [trial for trial in trials(experiment) if trial.repeat == 1]
+    if options.max_cost is not None:
         check_prices(first)
-    for game in first:
-        prepare(game.config, RunInputs())  # what is wrong with the first of its kind is wrong with all
-    async with _opened(running) as executor:
+    for trial in first:
+        prepare(trial.config, RunInputs())  # what is wrong with the first of its kind is wrong with all
+    async with _opened(options) as executor:
         make_folder(out, experiment)
-        return await _go_on(out, experiment, running, hear, executor=executor)
+        return await _go_on(out, experiment, options, on_progress, executor=executor)
 
 
 async def resume_experiment(
     path: Path,
-    running: Running = Running(),
-    hear: Hear = lambda *_: None,
+    options: RunOptions = RunOptions(),
+    on_progress: OnProgress = lambda *_: None,
     retry_failed: bool = False,
     embeddings: Collection[str] = (),
 ) -> Results:
-    """Go on with an experiment: a finished game is left as it is, a half one is replayed as far as it came.
+    """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
-    A failed game stays failed, unless it is to be tried again. `embeddings` name those of the memories, needed if they
-    are models: ones that you trust.
+    A failed trial stays failed unless `retry_failed`. `embeddings` names the embedding models that you trust; it is
+    needed if the memories of the experiment use any.
 
     Raises:
         MemoryStoreError: an embedding is a model that only the folder names.
-        RunFolderError: no folder of an experiment, one with another design or version, or another process runs it.
+        RunFolderError: it is no folder of an experiment, its design or version differs, or another process runs it.
         LogError: the log of a game was edited.
         ConfigError: a price is unknown.
         OSError: the folder can't be written.
     """
-    running.check()
+    options.check()
     experiment = read_design(path)
     check_versions(path)
-    for name in {game.config.memory.embedding for game in games(experiment)}:
+    for name in {trial.config.memory.embedding for trial in trials(experiment)}:
         check_trusted(name, name if name in embeddings else None)
-    return await _go_on(path, experiment, running, hear, retry_failed)
+    return await _go_on(path, experiment, options, on_progress, retry_failed)
 
 
-def _opened(running: Running) -> AbstractAsyncContextManager[Executor]:
-    return EXECUTORS[running.executor](running.jobs, running.address)
+def _opened(options: RunOptions) -> AbstractAsyncContextManager[Executor]:
+    return EXECUTORS[options.executor](options.jobs, options.address)
 
 
 async def _go_on(
     path: Path,
     experiment: Experiment,
-    running: Running,
-    hear: Hear,
+    options: RunOptions,
+    on_progress: OnProgress,
     retry_failed: bool = False,
     executor: Executor | None = None,
 ) -> Results:
-    """Hold what is not held yet, on an executor that is open or is opened when there is something to hold."""
-    with held(path):
+    """Run what is not finished yet; an executor is opened only if there is something to run."""
+    with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
-        budget = _budget(path, games(experiment), running.max_cost)
+        budget = _budget(path, trials(experiment), options.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
-        hear(so_far, None)
+        on_progress(so_far, None)
         if todo:
-            tasks = [Task(path.absolute(), game, measured(experiment)) for game in todo]
-            async with nullcontext(executor) if executor else _opened(running) as places:
-                await _hold_all(tasks, places, budget, so_far, hear)
+            tasks = [Task(path.absolute(), trial, measured(experiment)) for trial in todo]
+            async with nullcontext(executor) if executor else _opened(options) as places:
+                await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)
         write_results(path, results)
         return results
 
 
-def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[GameRecord]]:
-    """Give the games that are still to be held, and the records of the others."""
+def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[TrialRecord]]:
+    """Give the trials that are still to be run, and the records of the others."""
     todo, done = [], []
-    for game, record in zip(games(experiment), read_results(path).games, strict=True):
+    for trial, record in zip(trials(experiment), read_results(path).records, strict=True):
         again = record.status == "failed" and retry_failed
         if again:
-            set_aside(game_path(path, game))
+            set_aside(trial_path(path, trial))
         if again or record.status == "unfinished":
-            todo.append(game)
+            todo.append(trial)
         else:
             done.append(record)
     return todo, done
 
 
-def _budget(path: Path, held_games: list[Trial], limit: float | None) -> ExperimentBudget:
-    """Open the purse; what was paid in earlier sessions counts, for games that were set aside too."""
+def _budget(path: Path, planned: list[Trial], limit: float | None) -> ExperimentBudget:
+    """Open the budget; what earlier sessions paid counts, also for trials that were set aside."""
     if limit is None:
         return ExperimentBudget()
-    check_prices(held_games)
-    folders = ((game, folder) for game in held_games for folder in _folders(game_path(path, game)))
+    check_prices(planned)
+    folders = ((trial, folder) for trial in planned for folder in _folders(trial_path(path, trial)))
     return ExperimentBudget(
-        limit, {_key(game, folder): paid_for(folder, game.config.models) for game, folder in folders}
+        limit, {_key(trial, folder): paid_for(folder, trial.config.models) for trial, folder in folders}
     )
 
 
@@ -174,34 +174,36 @@ def _folders(path: Path) -> list[Path]:
     return [path, *path.parent.glob(f"{path.name}-*")]
 
 
-def _key(game: Trial, folder: Path) -> str:
-    return str(Path(game.path).with_name(folder.name))
+def _key(trial: Trial, folder: Path) -> str:
+    return str(Path(trial.path).with_name(folder.name))
 
 
-async def _hold_all(tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, hear: Hear) -> None:
-    """Keep all places busy as long as there are games and money; whatever breaks that off stops the games."""
+async def _run_all(
+    tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, on_progress: OnProgress
+) -> None:
+    """Keep all places busy while there are trials and money; if that is interrupted, stop the running trials."""
     waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
     try:
         while waiting or running:
             while (
                 waiting
                 and len(running) < executor.places
-                and budget.may_start(waiting[0].game, len(running), so_far.finished)
+                and budget.may_start(waiting[0].trial, len(running), so_far.finished)
             ):
                 task = waiting.popleft()
-                promised = replace(task, dollars=budget.promise(task.game))
-                running[asyncio.ensure_future(executor.hold(promised))] = promised
+                funded = replace(task, dollars=budget.reserve(task.trial))
+                running[asyncio.ensure_future(executor.run(funded))] = funded
             if not running:
                 return
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for one in ended:
                 task, outcome = running.pop(one), one.result()
-                budget.settle(task.game, outcome.paid)
-                if outcome.record is None:
+                budget.settle(task.trial, outcome.paid)
+                if outcome.record is None:  # stopped for want of money: it is the next to run, as the budget now knows
                     waiting.appendleft(task)
                 else:
                     so_far = so_far.plus(outcome.record)
-                    hear(so_far, outcome.record)
+                    on_progress(so_far, outcome.record)
     finally:
         for one in running:
             one.cancel()

@@ -1,16 +1,16 @@
-"""How far an experiment has come: games, calls, tokens, dollars."""
+"""The progress of an experiment in trials, calls, tokens and dollars."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from harbor.evaluation._experiments.trial_records import GameRecord
+from harbor.evaluation._experiments.trial_records import TrialRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts over games; `cost_dollars` is None where that of any game is unknown."""
+    """Counts over trials; `cost_dollars` is None if the cost of any trial is unknown."""
 
     games: int
     finished: int = 0
@@ -22,11 +22,11 @@ class Tally:
 
     @property
     def unfinished(self) -> int:
-        """How many are still to be held."""
+        """How many are still to be run."""
         return self.games - self.finished - self.failed
 
-    def plus(self, record: GameRecord) -> Tally:
-        """Count one more game that was held."""
+    def plus(self, record: TrialRecord) -> Tally:
+        """Count one more trial."""
         known = self.cost_dollars is not None and record.cost is not None
         return replace(
             self,
@@ -44,8 +44,8 @@ class Tally:
         return {key: counts[key] for key in ("games", "finished", "failed")} | {"unfinished": self.unfinished} | counts
 
 
-def tally(records: Iterable[GameRecord]) -> Tally:
-    """Count all games of an experiment; what an unfinished one has cost so far is counted too."""
+def tally(records: Iterable[TrialRecord]) -> Tally:
+    """Count all trials of an experiment; what an unfinished one has cost so far is included."""
     listed = list(records)
     counted = Tally(len(listed))
     for record in listed:

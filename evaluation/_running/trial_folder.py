@@ -1,7 +1,7 @@
-"""The folder of one game: that of a run or a series, with what was measured of it kept beside its log.
+"""The folder of one trial: that of a run or a series, with its measurements beside the log.
 
-The log is the truth. `record.json` saves measuring it again: it counts as long as the logs, the metrics and Harbor are
-those that it was made from. `failure.json` says why a game broke off for a reason of its own.
+The log is the source of truth. `record.json` is a cache: it is valid while the digests of the logs, the metrics and the
+version of Harbor are those that it was made from. `failure.json` says why a trial failed for a reason of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harbor._core.version import __version__
 from harbor._games.logs import read_whole_lines
 from harbor._runs.folder import CONFIG, EVENTS, complete
 from harbor._runs.items import with_items
-from harbor.evaluation._experiments.trial_records import GameRecord, broken_off, record
+from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off, record
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
 
@@ -31,68 +31,68 @@ RECORD, FAILURE = "record.json", "failure.json"
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _CachedRecord:
     """A record and what it was made from."""
 
     harbor: str
     metrics: tuple[str, ...]
     logs: dict[str, str]
-    record: GameRecord
+    record: TrialRecord
 
 
-_KEPT = TypeAdapter(_Kept)
+_CACHED = TypeAdapter(_CachedRecord)
 
 
 def begun(path: Path) -> bool:
-    """Say whether a game has a log: one that broke off before has nothing to lose."""
+    """Tell whether a trial has a log; without one there is nothing to resume."""
     return (path / EVENTS).is_file()
 
 
 def clear(path: Path) -> None:
-    """Remove what a game left that broke off before it had begun."""
+    """Remove the folder of a trial that stopped before it had a log."""
     if path.exists() and not begun(path):
         shutil.rmtree(path)
 
 
-def read_game(path: Path, game: Trial, metrics: Sequence[str]) -> GameRecord:
-    """Read the record of a game, or measure it anew if there is none that counts.
+def read_trial(path: Path, trial: Trial, metrics: Sequence[str]) -> TrialRecord:
+    """Read the record of a trial, or measure it again if the record is missing or stale.
 
     Raises:
-        RunFolderError: it is a game with other settings.
+        RunFolderError: it has other settings.
         LogError: a log was edited.
     """
     failure = _failure(path)
     if not begun(path):
-        return broken_off(game, failure=failure)
-    check_config(path, game)
+        return broken_off(trial, failure=failure)
+    check_config(path, trial)
     if failure:
-        return broken_off(game, _logs_of_failed(path), failure)
+        return broken_off(trial, _logs_of_failed(path), failure)
     digests = _digests(path)
-    kept = _kept(path)
-    if kept and (kept.harbor, kept.metrics, kept.logs) == (__version__, tuple(metrics), digests):
-        return kept.record
+    cached = _cached(path)
+    if cached and (cached.harbor, cached.metrics, cached.logs) == (__version__, tuple(metrics), digests):
+        return cached.record
     if complete(path) is None:
-        return broken_off(game, logs_in(path))
-    found = record(game, metrics, logs_in(path))
-    with suppress(OSError):  # a folder that is read only is read all the same
+        return broken_off(trial, logs_in(path))
+    found = record(trial, metrics, logs_in(path))
+    with suppress(OSError):  # a read-only folder can be read all the same
         keep_record(path, metrics, found)
     return found
 
 
-def keep_record(path: Path, metrics: Sequence[str], found: GameRecord) -> None:
-    """Keep what was measured of a complete game."""
-    kept = _Kept(__version__, tuple(metrics), _digests(path), found)
-    write_whole(path / RECORD, _KEPT.dump_json(kept, exclude_defaults=True))
+def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:
+    """Write the record of a finished trial."""
+    cached = _CachedRecord(__version__, tuple(metrics), _digests(path), found)
+    write_whole(path / RECORD, _CACHED.dump_json(cached, exclude_defaults=True))
 
 
 def keep_failure(path: Path, reason: str) -> None:
-    """Keep why a game broke off."""
+    """Write why a trial failed."""
     path.mkdir(parents=True, exist_ok=True)
     write_whole(path / FAILURE, json.dumps({"failure": reason}).encode() + b"\n")
 
 
 def write_whole(path: Path, content: bytes, private: bool = False) -> None:
-    """Write a file that is whole or as it was, whenever the process dies; nobody else may read a private one."""
+    """Replace a file atomically: a crash leaves the old one or the new one. Only its owner can read a private file."""
     draft = path.with_suffix(".draft")
     draft.touch(mode=0o600 if private else 0o666)
     draft.write_bytes(content)
@@ -100,7 +100,7 @@ def write_whole(path: Path, content: bytes, private: bool = False) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Let a failed game be held again: go on where it broke off, or if it came to its end, begin anew beside it."""
+    """Prepare a failed trial to run again: it resumes where it broke off, or begins anew if it came to its end."""
     if (path / FAILURE).exists():
         (path / FAILURE).unlink()
         return
@@ -108,13 +108,13 @@ def set_aside(path: Path) -> None:
     path.rename(path.with_name(f"{path.name}-failed-{tries + 1}"))
 
 
-def check_config(path: Path, game: Trial) -> None:
-    """Refuse a game that was held with other settings than the design gives it.
+def check_config(path: Path, trial: Trial) -> None:
+    """Refuse a trial that was run with other settings than those of the design.
 
     Raises:
-        RunFolderError: it names the first settings that differ, or the settings of the game can't be read.
+        RunFolderError: the settings differ, and the message names the first ones; or they can't be read.
     """
-    expected = game.config if game.config.series else with_items(game.config)
+    expected = trial.config if trial.config.series else with_items(trial.config)
     with suppress(OSError):
         if (path / CONFIG).read_text(encoding="utf-8") == expected.model_dump_json(indent=2) + "\n":
             return
@@ -123,7 +123,7 @@ def check_config(path: Path, game: Trial) -> None:
     except ConfigError as error:
         raise RunFolderError(
             f"game {str(path)!r} lacks a {CONFIG} that can be read; restore it, or remove the folder of that game, and"
-            " resuming holds it again"
+            " resuming runs it again"
         ) from error
     if found != expected:
         differ = differences(found.model_dump(mode="json"), expected.model_dump(mode="json"), "there", "by the design")
@@ -131,7 +131,7 @@ def check_config(path: Path, game: Trial) -> None:
 
 
 def logs_in(path: Path) -> list[Sequence[Entry]]:
-    """Read the log of a game; of a series, its own and then those of its auctions.
+    """Read the log of a trial; of a series, its own and then those of its auctions.
 
     Raises:
         LogError: one was edited.
@@ -142,7 +142,7 @@ def logs_in(path: Path) -> list[Sequence[Entry]]:
 def _logs_of_failed(path: Path) -> list[Sequence[Entry]]:
     try:
         return logs_in(path)
-    except LogError:  # which may be why it failed
+    except LogError:  # an edited log may be why it failed
         return []
 
 
@@ -159,9 +159,9 @@ def _digests(path: Path) -> dict[str, str]:
     return found
 
 
-def _kept(path: Path) -> _Kept | None:
+def _cached(path: Path) -> _CachedRecord | None:
     try:
-        return _KEPT.validate_json((path / RECORD).read_bytes())
+        return _CACHED.validate_json((path / RECORD).read_bytes())
     except (OSError, ValueError):
         return None
 

@@ -1,4 +1,4 @@
-"""The unit of work: one game, held or gone on with in its own folder, wherever that happens."""
+"""The unit of work: one trial, run or resumed in its own folder by any executor."""
 
 from __future__ import annotations
 
@@ -17,57 +17,57 @@ from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.run_trial import logs_of
-from harbor.evaluation._experiments.trial_records import GameRecord, record
+from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.budget import TrialBudget, paid_for
-from harbor.evaluation._running.experiment_folder import game_path
-from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_game
+from harbor.evaluation._running.experiment_folder import trial_path
+from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_trial
 
 LONGEST_REASON = 500
 MAX_ATTEMPTS = 3
-"""Workers that a game may cost before it counts as failed."""
+"""Workers that may die over a trial before it counts as failed."""
 Logs = Sequence[Sequence[Entry]]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A game to hold in the folder of an experiment; it may have cost `dollars` in all when it is stopped."""
+    """A trial to run in the folder of an experiment; it is stopped once all its sessions have cost `dollars`."""
 
     folder: Path
-    game: Trial
+    trial: Trial
     metrics: tuple[str, ...]
     dollars: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """What came of it: a record (None: it was stopped for want of money), and what it has cost in all, in dollars."""
+    """The outcome: a record (None: stopped for want of money), and what the trial has cost in all, in dollars."""
 
-    record: GameRecord | None
+    record: TrialRecord | None
     paid: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Somewhere to hold games: how many side by side, and a function that holds one."""
+    """Runs trials: `places` is how many at once, `run` runs one."""
 
     places: int
-    hold: Callable[[Task], Awaitable[TaskOutcome]]
+    run: Callable[[Task], Awaitable[TaskOutcome]]
 
 
 async def run_task(task: Task) -> TaskOutcome:
-    """Hold a game, or go on with it; a failure of its own becomes a failed record.
+    """Run or resume a trial; a failure of its own becomes a failed record.
 
     Raises:
         OSError: the folder can't be written.
-        RunFolderError: another process holds it.
+        RunFolderError: another process has locked it.
     """
-    path, config = game_path(task.folder, task.game), task.game.config
+    path, config = trial_path(task.folder, task.trial), task.trial.config
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
     try:
-        logs = await _within(budget, _hold(path, config, RunInputs(budget=budget)))
-        found = record(task.game, task.metrics, logs) if logs is not None else None
+        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget)))
+        found = record(task.trial, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)
     except RunFolderError as error:
@@ -80,28 +80,28 @@ async def run_task(task: Task) -> TaskOutcome:
 
 
 def worker_lost(task: Task) -> TaskOutcome:
-    """Record that a game has cost too many workers."""
+    """Record that too many workers died over a trial."""
     reason = f"its worker died {MAX_ATTEMPTS} times: killed from outside, or out of memory; try fewer jobs"
-    path = game_path(task.folder, task.game)
+    path = trial_path(task.folder, task.trial)
     return TaskOutcome(
-        failed(task, reason), paid_for(path, task.game.config.models) if task.dollars is not None else 0.0
+        failed(task, reason), paid_for(path, task.trial.config.models) if task.dollars is not None else 0.0
     )
 
 
-def failed(task: Task, reason: str) -> GameRecord:
-    """Record that a game has failed, and why."""
-    path = game_path(task.folder, task.game)
+def failed(task: Task, reason: str) -> TrialRecord:
+    """Record why a trial has failed."""
+    path = trial_path(task.folder, task.trial)
     keep_failure(path, redact(reason)[:LONGEST_REASON])
-    return read_game(path, task.game, task.metrics)
+    return read_trial(path, task.trial, task.metrics)
 
 
 async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -> Logs | None:
-    """Wait for the logs; None: the allowance was used up, and the game has stopped."""
-    held = asyncio.ensure_future(work)
+    """Wait for the logs; None: the budget was used up, and the trial has stopped."""
+    running = asyncio.ensure_future(work)
     if budget is not None:
-        budget.stop = held.cancel
+        budget.stop = running.cancel
     try:
-        return await held
+        return await running
     except asyncio.CancelledError:
         waiting = asyncio.current_task()
         if waiting is None or waiting.cancelling() or budget is None or not budget.used_up:
@@ -109,7 +109,7 @@ async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -
         return None
 
 
-async def _hold(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:
+async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:
     clear(path)
     if config.series is None and (done := complete(path)) is not None:
         return [done.entries]

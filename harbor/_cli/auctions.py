@@ -92,13 +92,14 @@ def resume(
 ) -> None:
     """Continue an interrupted run or series; no model call that is recorded is paid again."""
     from harbor._runs.folder import complete, read_config
-    from harbor._runs.resuming import aresume
 
     if (done := complete(run)) is not None:
         say(f"run {str(run)!r} is complete; there is nothing to resume")
         show(_summary(done.entries), as_json, with_items=not quiet)
         return
     player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
+    from harbor._runs.resuming import aresume  # the frameworks come with it, when all is known to be good
+
     run_and_show(
         lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding),
         run,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -30,12 +29,16 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Say what an experiment takes in calls, tokens and dollars, by playing a few games on the built-in model."""
+    from harbor.evaluation._experiments.library import experiment
+
+    design = experiment(name)  # before the frameworks are imported
+    import asyncio
+
     from harbor._display.screen import Screen
     from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.dry_run import dry_run
-    from harbor.evaluation._experiments.library import experiment
 
-    design = chosen(experiment(name), model or (), arm or (), repeats)
+    design = chosen(design, model or (), arm or (), repeats)
     found = asyncio.run(dry_run(design, games, _shown_at_work))
     for unpriced in (use for use in found.usage.models if use.cost is None):
         say(

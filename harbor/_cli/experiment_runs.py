@@ -17,13 +17,14 @@ import typer
 from harbor._cli.choosing import Arms, Models, Named, Repeats
 from harbor._cli.output import Json, say
 from harbor._cli.stopping import interruptible, run_until_stopped
+from harbor._core.layout import check_experiment
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
     from harbor.evaluation._experiments.trial_records import Results
-    from harbor.evaluation._running.runner import Hear, Running
+    from harbor.evaluation._running.runner import OnProgress, RunOptions
 
-    Hold = Callable[[Hear], Coroutine[Any, Any, Results]]
+    Hold = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
 Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
 Jobs = Annotated[int | None, typer.Option(help="Games side by side; default: 10, or one for each processor.")]
@@ -59,19 +60,21 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Hold all games of an experiment, measure them, and print the means; Ctrl-C leaves a folder to resume."""
+    from harbor.evaluation._experiments.library import experiment as read
+
+    design = read(name)  # before the frameworks are imported
     from harbor._runs.folder import run_name
     from harbor.evaluation._experiments.choices import chosen
-    from harbor.evaluation._experiments.design import standing_in
-    from harbor.evaluation._experiments.library import experiment as read
-    from harbor.evaluation._running.runner import Running, run_experiment
+    from harbor.evaluation._experiments.design import substitutes
+    from harbor.evaluation._running.runner import RunOptions, run_experiment
 
-    running = Running(executor, jobs, address, max_cost)
-    running.check()  # before anything is said
-    design = chosen(read(name), model or (), arm or (), repeats, seed)
-    for words in standing_in(design):
-        say(f"stands in: {words}")
+    options = RunOptions(executor, jobs, address, max_cost)
+    options.check()  # before anything is said
+    design = chosen(design, model or (), arm or (), repeats, seed)
+    for words in substitutes(design):
+        say(words)
     folder = out or Path("runs") / run_name(design.name)
-    _conduct(lambda hear: run_experiment(design, folder, running, hear), folder, running, as_json, quiet)
+    _conduct(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, quiet)
 
 
 def resume(
@@ -86,19 +89,20 @@ def resume(
     quiet: Quiet = False,
 ) -> None:
     """Go on with an experiment that was interrupted; no finished game is held and no recorded call paid again."""
-    from harbor.evaluation._running.runner import Running, resume_experiment
+    check_experiment(folder)
+    from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
-    running = Running(executor, jobs, address, max_cost)
+    options = RunOptions(executor, jobs, address, max_cost)
     _conduct(
-        lambda hear: resume_experiment(folder, running, hear, retry_failed, embedding or ()),
+        lambda hear: resume_experiment(folder, options, hear, retry_failed, embedding or ()),
         folder,
-        running,
+        options,
         as_json,
         quiet,
     )
 
 
-def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: bool) -> None:
+def _conduct(hold: Hold, folder: Path, options: RunOptions, as_json: bool, quiet: bool) -> None:
     from harbor._display.progress import watching
     from harbor.evaluation._analysis.findings import analyse
 
@@ -107,12 +111,12 @@ def _conduct(hold: Hold, folder: Path, running: Running, as_json: bool, quiet: b
     stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
     with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = run_until_stopped(hold(hear))
-    _tell_what_is_missing(results, folder, running)
+    _tell_what_is_missing(results, folder, options)
     if as_json:
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
     else:
         _print(results, analyse(results), folder)
-    if len(results.of("finished")) < len(results.games):
+    if len(results.of("finished")) < len(results.records):
         raise typer.Exit(1)
 
 
@@ -129,7 +133,7 @@ def _print(results: Results, analysis: Analysis, folder: Path) -> None:
     typer.echo(f"report: harbor report {shlex.quote(str(folder))}")
 
 
-def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> None:
+def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -> None:
     remedy = _resume(folder)
     for record in results.of("failed"):
         say(f"failed: {record.arm} {record.condition} {record.repeat}: {record.detail}")
@@ -137,7 +141,7 @@ def _tell_what_is_missing(results: Results, folder: Path, running: Running) -> N
         say(f"warning: {len(failed)} games failed; try them again with: {remedy} --retry-failed")
     if unfinished := results.of("unfinished"):
         say(
-            f"stopped at the limit of ${running.max_cost:,.2f}: {len(unfinished)} games are not finished;"
+            f"stopped at the limit of ${options.max_cost:,.2f}: {len(unfinished)} games are not finished;"
             f" with more money, resume with: {remedy} --max-cost DOLLARS"
         )
 
@@ -150,7 +154,7 @@ def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, ob
     return {
         "name": results.experiment.name,
         "folder": str(folder),
-        **tally(results.games).as_json(),
+        **tally(results.records).as_json(),
         "simulated": results.simulated,
         "failures": [
             {"arm": one.arm, "condition": one.condition, "repeat": one.repeat, "detail": one.detail}

@@ -43,14 +43,16 @@ def list_(as_json: Json = False) -> None:
 @experiment.command()
 def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     """Show the design of an experiment: arms, conditions, metrics, comparisons, published numbers, stand-ins."""
+    from harbor.evaluation._experiments.library import experiment as read
+
+    design = read(name)  # before the metrics and what draws tables are imported
     from harbor._display import designs
     from harbor._display.screen import Screen
     from harbor.evaluation._experiments.design import with_models
-    from harbor.evaluation._experiments.library import experiment as read
-    from harbor.evaluation._experiments.trials import games
+    from harbor.evaluation._experiments.trials import trials
 
-    found = with_models(read(name), model or [])
-    games(found, 1)  # what is wrong with an arm is said here too
+    found = with_models(design, model or [])
+    trials(found, 1)  # what is wrong with an arm is said here too
     if as_json:
         typer.echo(designs.as_json(found))
     else:

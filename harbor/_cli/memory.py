@@ -120,10 +120,10 @@ def export(
     embedding: Trusted = None,
 ) -> None:
     """Write memories as JSONL, from which an equal memory can be made with import."""
-    from harbor.memory._store.transfer import to_line
-
     wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding) as opened:
+        from harbor.memory._store.transfer import to_line
+
         lines = [to_line(record) + "\n" for record in _chosen(opened, wanted)]
     if out is None:
         sys.stdout.writelines(lines)
@@ -145,9 +145,9 @@ def import_(
     embedding: Annotated[str | None, typer.Option(help="Of a new memory (default: hashing), or as for show.")] = None,
 ) -> None:
     """Put exported memories into a store, with their times; those with the same keys are replaced."""
-    from harbor.memory._store.transfer import read_lines
-
     with _text(file) as lines:
+        from harbor.memory._store.transfer import read_lines
+
         records = list(read_lines(lines, "standard input" if file == "-" else repr(file)))
     with _opened(store, embedding, made=True) as opened:
         opened.restore(records)
@@ -164,12 +164,12 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
 ) -> None:
     """Delete memories, by bidder, kind or scope."""
-    from langgraph.store.base import PutOp
-
     wanted = Wanted(bidder, kind, scope)
     if not str(wanted):
         raise ConfigError("say what to forget: give --bidder, --kind or --scope")
     with _opened(store, embedding) as opened:
+        from langgraph.store.base import PutOp
+
         records = _chosen(opened, wanted)
         if records and not yes:
             _confirm(f"Forget {_count(len(records))} of {wanted}?")
@@ -189,6 +189,10 @@ def _confirm(question: str) -> None:
 @contextmanager
 def _opened(store: str, embedding: str | None, made: bool = False) -> Iterator[ChromaStore]:
     """Open a memory that is there; if there is none, it may be `made`."""
+    from harbor.memory._store.place import check_present, inside
+
+    if not made:
+        check_present(inside(store))  # before Chroma is imported
     from harbor.memory._store.chroma import ChromaStore
     from harbor.memory._store.transfer import exists, open_existing
 

@@ -18,7 +18,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print the standings only."
 
 def say(message: str) -> None:
     """Print a line on stderr."""
-    from harbor._display.screen import printable
+    from harbor._core.parsing import printable
 
     print(f"harbor: {printable(message)}", file=sys.stderr)  # noqa: T201
 

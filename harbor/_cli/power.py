@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 from harbor._cli.choosing import Named
 from harbor._cli.output import Json, say
 from harbor._core.errors import ConfigError
+from harbor._core.layout import check_experiment
 
 if TYPE_CHECKING:
     from harbor.evaluation._experiments.design import Comparison, Experiment
@@ -35,17 +35,21 @@ def power(
     as_json: Json = False,
 ) -> None:
     """Say how many games the planned comparisons need to find a difference, from how much those of a pilot vary."""
+    from harbor.evaluation._experiments.library import experiment as read
+
+    experiment = read(name)  # before the statistics are imported
+    if pilot:
+        check_experiment(pilot)
     from pydantic import TypeAdapter
 
     from harbor._display.designs import print_power
     from harbor._display.screen import Screen
-    from harbor.evaluation._analysis.power import Power, Question, planned, weigh
-    from harbor.evaluation._experiments.library import experiment as read
+    from harbor.evaluation._analysis.power import Power, Question, games_needed, planned
 
-    experiment, question = read(name), Question(effect, power, alpha)
+    question = Question(effect, power, alpha)
     comparisons = planned(experiment, metric)
     results = _read(experiment, pilot) if pilot else _played(experiment, comparisons, repeats)
-    found = weigh(results, comparisons, question)
+    found = games_needed(results, comparisons, question)
     if as_json:
         typer.echo(TypeAdapter(Power).dump_json(found))
     else:
@@ -67,6 +71,8 @@ def _read(experiment: Experiment, folder: Path) -> Results:
 
 
 def _played(experiment: Experiment, comparisons: Sequence[Comparison], repeats: int) -> Results:
+    import asyncio
+
     from harbor.evaluation._analysis.power import pilot
 
     say(f"no --pilot is given: the built-in model plays {repeats} repeats; another model's games may vary otherwise")

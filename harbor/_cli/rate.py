@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harbor._cli.output import Json, say
+from harbor._core.errors import RatingError
+from harbor._core.layout import KEY, check_ratings, logs_in
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,7 +52,9 @@ def sheets(
     seed: Seed = 0,
 ) -> None:
     """Make a folder for each rater: a sheet to fill, instructions, and blinded transcripts in an order of its own."""
-    from harbor.evaluation._rating.sheets import KEY, SHEETS, write_sheets
+    for run in runs:
+        logs_in(run)  # what has none is refused before more is imported
+    from harbor.evaluation._rating.sheets import SHEETS, write_sheets
     from harbor.evaluation._rating.sources import rateables
 
     key = write_sheets(out, rateables(runs), records, raters, each, seed)
@@ -74,7 +77,12 @@ def judge(
     as_json: Json = False,
 ) -> None:
     """Have a model rate the records of a folder of ratings, or of a new one; it goes on where it was interrupted."""
+    from harbor._models.providers import settings_of
+
+    settings_of(model, {})  # a wrong name is refused before a folder is made
     folder = _folder(runs, out, records, seed)
+    import asyncio
+
     from harbor.evaluation._rating import judging
 
     try:
@@ -95,16 +103,17 @@ def judge(
 
 def _folder(runs: list[Path], out: Path | None, records: int | None, seed: int) -> Path:
     """Give the folder of ratings that is named, or draw records for a new one."""
-    from harbor._core.errors import RatingError
-    from harbor.evaluation._rating.sheets import KEY, write_sheets
-    from harbor.evaluation._rating.sources import rateables
-
     if len(runs) == 1 and (runs[0] / KEY).is_file():
         if out is not None or records is not None:
             raise RatingError(f"{str(runs[0])!r} has its records drawn already; drop --out and --records")
         return runs[0]
     if out is None:
         raise RatingError(f"{str(runs[0])!r} is no folder of ratings; name a new one with --out")
+    for run in runs:
+        logs_in(run)
+    from harbor.evaluation._rating.sheets import write_sheets
+    from harbor.evaluation._rating.sources import rateables
+
     write_sheets(out, rateables(runs), records, raters=0, seed=seed)
     return out
 
@@ -131,6 +140,7 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Merge filled sheets, unblind them, and say how each criterion was scored and how far the raters agree."""
+    check_ratings(folder)
     from harbor.evaluation._rating.merging import merge as merged_of
     from harbor.evaluation._rating.rating_results import agreements, scores
 

@@ -17,13 +17,6 @@ def graph(
     bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
 ) -> None:
     """Print the graph of a bidder as Mermaid text; what is switched off is not in it."""
-    from langgraph.store.memory import InMemoryStore
-
-    from harbor._simulated.chat_model import SimulatedChat
-    from harbor.graphs._context.context import BidderContext
-    from harbor.graphs._wiring.bidder import GraphBidder
-    from harbor.memory._bidder.bidder_memory import BidderMemory
-
     chosen = load(config)
     thinkers = {one.name: one for one in chosen.bidders if one.uses_model}
     if not thinkers:
@@ -31,6 +24,13 @@ def graph(
     name = bidder if bidder is not None else next(iter(thinkers))
     if name not in thinkers:
         raise ConfigError(unknown("bidder with a graph", name, thinkers))
+    from langgraph.store.memory import InMemoryStore
+
+    from harbor._simulated.chat_model import SimulatedChat
+    from harbor.graphs._context.context import BidderContext
+    from harbor.graphs._wiring.bidder import GraphBidder
+    from harbor.memory._bidder.bidder_memory import BidderMemory
+
     archive = BidderMemory(InMemoryStore(), name, chosen.name, chosen.memory)
     uses_model = BidderContext.of(thinkers[name], SimulatedChat(), memory=archive, game=chosen.rules.game)
     typer.echo(GraphBidder(uses_model).graph.get_graph().draw_mermaid())

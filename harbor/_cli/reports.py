@@ -11,6 +11,7 @@ import typer
 
 from harbor._cli.output import say
 from harbor._core.errors import RunFolderError
+from harbor._core.layout import check_experiment
 from harbor._core.version import __version__
 
 Format = StrEnum("Format", ["html", "csv", "parquet", "latex"])
@@ -24,7 +25,7 @@ def report(
     format_: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
 ) -> None:
     """Write what an experiment found as one HTML page, or as tables; print where."""
-    _refuse_single_run(folder)
+    check_experiment(folder)
     from harbor.evaluation._report.loading import load
 
     loaded = load(folder)
@@ -33,7 +34,7 @@ def report(
     unfinished = len(loaded.results.of("unfinished"))
     if unfinished:
         again = f"harbor experiment resume {shlex.quote(str(folder))}"
-        say(f"{unfinished} of {len(loaded.results.games)} games are not finished; go on with: {again}")
+        say(f"{unfinished} of {len(loaded.results.records)} games are not finished; go on with: {again}")
     place = out or folder / ("report.html" if format_ is Format.html else format_.value)
     try:
         if format_ is Format.html:
@@ -49,11 +50,3 @@ def report(
     except OSError as error:
         raise RunFolderError(f"{str(place)!r} can't be written ({error.strerror}); name another with --out") from error
     typer.echo(place)
-
-
-def _refuse_single_run(folder: Path) -> None:
-    from harbor._runs.folder import EVENTS
-
-    if (folder / EVENTS).is_file():
-        again = f"harbor replay {shlex.quote(str(folder))}"
-        raise RunFolderError(f"{str(folder)!r} is a single run, not an experiment; see it with: {again}")

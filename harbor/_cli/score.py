@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from harbor._cli.output import Json, say
-from harbor._core.errors import ConfigError, RunFolderError, unknown
+from harbor._core.errors import ConfigError, unknown
+from harbor._core.layout import log_of
 
 
 def score(
@@ -20,21 +21,18 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Measure an old run anew, from its log alone."""
+    log = log_of(run)
     from harbor._display.result_tables import print_score
     from harbor._display.screen import Screen
     from harbor._games.logs import read_log
-    from harbor._runs.folder import EVENTS
     from harbor.evaluation._metrics.registry import METRICS
     from harbor.evaluation._metrics.score import score as measured
-    from harbor.evaluation._running.experiment_folder import DESIGN, GAMES
 
     names = list(dict.fromkeys(metric or ()))
     for name in names:
         if name not in METRICS:
             raise ConfigError(unknown("metric", name, METRICS))
-    if (run / DESIGN).is_file():
-        raise RunFolderError(f"{str(run)!r} is an experiment; name one of {str(run / GAMES)!r}, or use harbor report")
-    reading = read_log(run / EVENTS if run.is_dir() else run)
+    reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")
     found = measured(reading.entries, names)

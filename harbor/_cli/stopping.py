@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
@@ -24,6 +23,8 @@ def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
         KeyboardInterrupt: Ctrl-C or SIGTERM has stopped it. A job in the background may be deaf to Ctrl-C, but not to
             SIGTERM.
     """
+    import asyncio  # here, as `harbor --help` has no use for it
+
     try:
         return asyncio.run(_until_told_to_end(work))
     except asyncio.CancelledError:
@@ -31,6 +32,8 @@ def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio
+
     held, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
     # Cancelled by the loop: KeyboardInterrupt, raised wherever the signal comes, would tear what is being done.
     before = signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(held.cancel))

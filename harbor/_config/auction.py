@@ -1,4 +1,4 @@
-"""The settings of an auction: the only home of defaults. Plain data, from TOML or from Python."""
+"""The settings of an auction, from TOML or from Python. All defaults are here and in `harbor._config.rules`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import unicodedata
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from harbor._config.rules import AnyRules
 from harbor._config.rules import EnglishRules as EnglishRules
-from harbor._core.settings import Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
+from harbor._core.settings import TAG, Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
 
 
 def _as_mix(persona: Any) -> Any:
-    """Take no persona, one, two in equal parts, or two with weights, as weights that add up to one."""
+    """Take no persona, one, two in equal parts, or two with weights; give weights that add up to one."""
     if persona is None or persona in ({}, [], ()):
         return {}
     if isinstance(persona, str):
@@ -28,12 +28,12 @@ def _as_mix(persona: Any) -> Any:
             raise ValueError(f"mixes {twice[0]!r} with itself; name two different personas")
         persona = dict.fromkeys(persona, 1.0)
     if not isinstance(persona, dict):
-        raise ValueError("is no persona; give an id, two ids, or two ids with weights")
+        raise ValueError("is not a persona; give an id, two ids, or two ids with weights")
     if len(persona) > MOST_PERSONAS:
-        raise ValueError(f"mixes {len(persona)} personas; a bidder holds at most two")
+        raise ValueError(f"mixes {len(persona)} personas; a bidder has at most two")
     if not all(_is_weight(weight) for weight in persona.values()):
-        raise ValueError("has a weight that is no positive number; give positive weights")
-    largest = float(max(persona.values()))
+        raise ValueError("has a weight that is not a positive number; give positive weights")
+    largest = float(max(persona.values()))  # divided by first, as the sum of huge weights would be infinite
     weights = {name: weight / largest for name, weight in persona.items()}
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
@@ -42,7 +42,7 @@ def _is_weight(weight: Any) -> bool:
     return isinstance(weight, int | float) and not isinstance(weight, bool) and 0 < weight <= sys.float_info.max
 
 
-def _written(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not any(unicodedata.category(character)[0] not in "CZ" for character in text):
         raise ValueError("must not be empty; write a text")
     return text
@@ -56,7 +56,7 @@ Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
 
 
 class Item(Settings):
-    """An item for sale; `persona` is a ground-truth label that no bidder sees."""
+    """An item for sale; `persona` is the ground truth of whom it was written for, which no bidder sees."""
 
     name: Name
     start: Dollars
@@ -66,17 +66,29 @@ class Item(Settings):
 
 
 class Houses(Settings):
-    """A sample of houses: `count` in all, of which `matched` for the persona of each bidder that has one."""
+    """A sample of the catalog's houses: `count` in all, of which `matched` for each persona among the bidders."""
 
     count: int = Field(10, ge=1)
     matched: int | None = Field(None, ge=0)
 
 
-class Simulated(Settings):
-    """How the built-in model plays and errs.
+def _kind_of_items(items: Any) -> str:
+    return f"{TAG}{'list' if isinstance(items, list | tuple) else 'sample'}"
 
-    `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while under `limit_share` of
-    its estimate). Rates are shares of replies: unreadable, bid too low, bid above budget, belief with a wrong sum.
+
+Items = Annotated[
+    Annotated[tuple[Item, ...], Field(min_length=1), Tag(f"{TAG}list")] | Annotated[Houses, Tag(f"{TAG}sample")],
+    Discriminator(_kind_of_items),
+]
+"""What is for sale: a list of items, or a sample of the catalog's houses."""
+
+
+class Simulated(Settings):
+    """How the built-in model plays, and which mistakes it makes.
+
+    `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below `limit_share` of
+    its estimate). Each rate is the share of replies with one mistake: unreadable, a bid that is too low, a bid above
+    the budget, a belief with a wrong sum.
     """
 
     policy: Literal["judge", "minimum"] = "judge"
@@ -90,9 +102,9 @@ class Simulated(Settings):
 
 
 class ModelSettings(Settings):
-    """A model under a name of your own: `use` is "simulated" or "provider:name".
+    """A model under a name that you choose; `use` is "simulated" or "provider:name".
 
-    Prices are dollars per million tokens; without them the cost of a call is unknown.
+    Prices are in dollars per million tokens. Without them the cost of a call is unknown.
     """
 
     use: str = "simulated"
@@ -105,16 +117,16 @@ class ModelSettings(Settings):
 
 
 class MindSettings(Settings):
-    """What a bidder's mind has: a node that is switched off is not in its graph.
+    """The steps of a bidder's reasoning: a step that is switched off is not in its graph.
 
-    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: a belief
-    is put right before it is handed on. `theory_of_mind`: "none"; "true" (rivals' personas are given), "inferred"
-    (profiled from how they bid), "second" (and how they profile oneself): the last three predict rivals' limits.
-    `strategy`: "off", "on" (an action before each bid), "fused" (action and bid in one call). `memory` says what is
-    recalled of earlier auctions: "none"; "list" (all learnings); "retrieved" (the learnings nearest in meaning);
-    "episodes" (the sales nearest in meaning); "full" (everything, newest first, within a budget of tokens).
-    `learning`: after an auction, write an updated list of learnings. `chain_of_thought`: the model is asked to think
-    step by step before it answers.
+    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: errors in
+    a belief are corrected before it is used. `theory_of_mind`: "none", "true" (the bidder is told its rivals'
+    personas), "inferred" (it profiles them from how they bid), "second" (and how they profile it); all but "none"
+    predict rivals' limits. `strategy`: "off", "on" (an action is chosen before each bid), "fused" (action and bid in
+    one call). `memory` says what is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the
+    learnings nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within a
+    budget of tokens). `learning`: after an auction, update the list of learnings. `chain_of_thought`: ask the model to
+    think step by step before it answers.
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
@@ -127,20 +139,20 @@ class MindSettings(Settings):
 
     @property
     def remembers(self) -> bool:
-        """Whether the mind has a use for a store."""
+        """Whether the bidder uses a store of memories."""
         return self.memory != "none" or self.learning
 
     @property
     def profiles(self) -> bool:
-        """Whether the mind profiles its rivals."""
+        """Whether the bidder profiles its rivals."""
         return self.theory_of_mind in ("inferred", "second")
 
 
 class Bidder(MindSettings):
-    """A bidder: a mind with a model, a script (`rule`), an AutoGen agent given to `run` (`agent`), or a `person`.
+    """A bidder, played by a model, a scripted policy (`rule`), an AutoGen agent given to `run`, or a `person`.
 
-    A person has ten minutes for an answer, others two. `persona` is an id, two ids, or two ids with weights.
-    `objective` is "profit", "items", or any text, such as a wanted item; `overestimate` is a share of the true value.
+    A person has ten minutes per answer, others two. `persona` is an id, two ids, or two ids with weights. `objective`
+    is "profit", "items", or any text, such as a wanted item. `overestimate` is a share of the true value.
     """
 
     name: Name
@@ -160,7 +172,7 @@ class Bidder(MindSettings):
 
     @property
     def uses_model(self) -> bool:
-        """Whether a model plays it."""
+        """Whether a model plays this bidder."""
         return not (self.rule or self.agent or self.person)
 
     @model_validator(mode="before")
@@ -182,12 +194,12 @@ class Bidder(MindSettings):
 
 
 class MemorySettings(Settings):
-    """Where memories are kept, and how many come back.
+    """Where memories are stored, and how many are recalled.
 
-    `store` is a folder, or the address of a Chroma server; without one, memories go in the folder of the run (or
-    nowhere, where the run has none). `carry_over`: what other runs put in that store counts too. `frozen`: read, never
-    write. `k` memories are retrieved by meaning; "full" takes up to `tokens`. `on_error`: whether an auction goes on
-    without a memory that fails.
+    `store` is a folder or the address of a Chroma server. Without one, memories are stored in the folder of the run (or
+    not at all, if the run has none). `carry_over`: also recall what other runs put in that store. `frozen`: read, but
+    never write. `k` memories are retrieved by meaning; "full" takes up to `tokens`. `on_error`: "stop" the auction if a
+    memory fails, as going on without it would be another experiment, or "continue" with a failed thought.
     """
 
     store: str | None = Field(None, min_length=1, max_length=4_000)
@@ -200,9 +212,9 @@ class MemorySettings(Settings):
 
 
 class Series(Settings):
-    """Auctions in a row between the same bidders, who keep their memories; each has a seed of its own.
+    """Auctions in a row between the same bidders, who keep their memories; each auction has its own seed.
 
-    `shuffled`: items that are listed come in another order each time.
+    `shuffled`: the listed items are sold in another order each time.
     """
 
     auctions: int = Field(ge=1, le=10_000)
@@ -210,22 +222,22 @@ class Series(Settings):
 
 
 class Persona(Settings):
-    """A buyer; a bidder acts out the text and never reads its own id."""
+    """A kind of buyer; a bidder acts according to the text and never reads its own id."""
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     name: Name
-    text: Annotated[str, AfterValidator(_written), Field(max_length=4_000)]
+    text: Annotated[str, AfterValidator(_not_blank), Field(max_length=4_000)]
 
 
 class AuctionConfig(Settings):
     """One auction: what is sold to whom, under which rules, from which seed.
 
-    `personas` adds personas of your own to the catalog; `catalog` names those that rivals are profiled over (all).
+    `personas` adds your own personas to the catalog. `catalog` names those that rivals are profiled over (None: all).
     """
 
     name: Name = "auction"
     seed: int = Field(0, ge=0)
-    items: Annotated[tuple[Item, ...], Field(min_length=1)] | Houses = Houses()
+    items: Items = Houses()
     bidders: tuple[Bidder, ...] = Field(min_length=1)
     personas: tuple[Persona, ...] = ()
     catalog: tuple[str, ...] | None = None
@@ -243,7 +255,7 @@ class AuctionConfig(Settings):
         texts = [persona.text for persona in self.personas]
         for persona in self.personas:
             if texts.count(persona.text) > 1:
-                raise ValueError(f"persona {persona.id!r} has the text of another one; write one of its own")
+                raise ValueError(f"persona {persona.id!r} has the text of another one; write a different text")
         check_distinct("catalog", list(self.catalog or ()))
         if self.catalog is not None and len(self.catalog) < LEAST_CATALOG:
             raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")

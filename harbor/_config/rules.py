@@ -1,4 +1,4 @@
-"""The settings of the rules, one class a game; `game` tells them apart."""
+"""The settings of the rules, one class per game; the setting `game` selects the class."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _fraction(given: Any) -> Any:
 
 
 def _bounds(given: Any) -> Any:
-    """Take the bounds of the supply, or their name."""
+    """Take two bounds of the supply, or the name of a supply."""
     if isinstance(given, str):
         if given not in SUPPLIES:
-            raise ValueError("is no supply; choose low, medium or high, or give two bounds")
+            raise ValueError("is not a supply; choose low, medium or high, or give two bounds")
         return SUPPLIES[given]
     return given
 
@@ -43,7 +43,7 @@ Units = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class RuleSettings(Settings):
-    """What every game has: `reasks` is how often, after the first time, a failed bid is asked again."""
+    """The settings of every game: `reasks` is how often a bidder is asked again after a failed bid."""
 
     reasks: int = Field(3, ge=0, le=20)
 
@@ -51,8 +51,8 @@ class RuleSettings(Settings):
 class EnglishRules(RuleSettings):
     """The rules of an ascending auction.
 
-    `increment_share` is the least raise as a share of the starting price; `lowerings` says how often an item without a
-    bid comes again with its price lowered by `lowering_share`.
+    `increment_share` is the minimum raise as a share of the starting price. `lowerings` is how often an item without a
+    bid is offered again, each time with its price lowered by `lowering_share`.
     Source: Chen et al. 2023, sec. 3.1.
     """
 
@@ -64,7 +64,7 @@ class EnglishRules(RuleSettings):
 
 
 class Resident(Settings):
-    """What a resident needs a day, in units of water, and earns a day, in dollars."""
+    """What a resident needs per day, in units of water, and earns per day, in dollars."""
 
     need: int = Field(ge=1, le=10**6)
     salary: Dollars
@@ -83,9 +83,8 @@ SUPPLIES = {"low": (10, 20), "medium": (15, 25), "high": (20, 30)}
 class WaterRules(RuleSettings):
     """The Water Allocation Challenge.
 
-    `supply`, drawn anew each day, is "low", "medium", "high" or two bounds, both included; `supplies`, units day by
-    day, fixes it instead. `residents`
-    holds a need and a salary for each bidder by name.
+    `supply` is "low", "medium", "high" or two bounds, both included; each day's supply is drawn from it. `supplies`
+    fixes the units of each day instead. `residents` contains a need and a salary for each bidder by name.
     Source: Alympics (Mao et al. 2024), sec. 3 and 4.
     """
 
@@ -103,18 +102,18 @@ class WaterRules(RuleSettings):
         return self.supply
 
     @model_validator(mode="after")
-    def _a_supply_a_day(self) -> WaterRules:
+    def _one_supply_per_day(self) -> WaterRules:
         if self.supplies and self.supply != WaterRules.model_fields["supply"].default:
             raise ValueError(f"supplies fix each day, so supply {list(self.supply)} is not used; drop one")
         if self.supplies and len(self.supplies) != self.days:
-            raise ValueError(f"supplies holds {len(self.supplies)} days and days is {self.days}; make them equal")
+            raise ValueError(f"supplies has {len(self.supplies)} days, but days is {self.days}; make them equal")
         return self
 
 
 class SessionRules(RuleSettings):
     """A session of `runs` one-shot games.
 
-    `show` says what becomes public after a run, and `history` how many past runs a bidder is to be shown (0: none).
+    `show` is what becomes public after a run. `history` is how many past runs a bidder is shown (0: none).
     `rational_rivals`: everyone is told that the others are perfectly rational.
     Source: EconArena, sec. 3 and A.
     """
@@ -126,17 +125,17 @@ class SessionRules(RuleSettings):
 
     @property
     def shown(self) -> Literal["nothing", "actions", "actions and values"]:
-        """What is shown: of no run, nothing."""
+        """What is shown of a run: nothing if no run is shown."""
         return self.show if self.history else "nothing"
 
 
 class ValueRules(SessionRules):
     """A session of auctions with private values.
 
-    Values are drawn anew each run as `group` says, or given: `values` holds a value for each run, or one for all, by
-    bidder. `assets` is what everyone can spend in a run, in dollars (None: the group's, with given values $100).
-    Whose every attempt to answer a call fails, pays `entrance_fee_share` of the assets; a failed bid that is put right
-    costs nothing.
+    Values are drawn for each run from the distribution of `group`, or given: `values` has one value per run, or one for
+    all runs, by bidder. `assets` is what everyone can spend in a run, in dollars (None: the group's; $100 if values are
+    given). A bidder whose every attempt to answer a call fails pays `entrance_fee_share` of the assets; a failed bid
+    that it corrects costs nothing.
     """
 
     group: Literal["L", "M", "H"] = "L"
@@ -147,7 +146,7 @@ class ValueRules(SessionRules):
     @model_validator(mode="after")
     def _one_source_of_values(self) -> ValueRules:
         if self.values and self.group != "L":
-            raise ValueError(f"group {self.group!r} draws no values where values are given; drop group, or values")
+            raise ValueError(f"group {self.group!r} draws no values if values are given; drop group, or values")
         return self
 
 
@@ -158,23 +157,23 @@ class SecondPriceRules(ValueRules):
 
 
 class FirstPriceRules(ValueRules):
-    """A first-price sealed-bid auction: the highest bid wins and is paid."""
+    """A first-price sealed-bid auction: the highest bid wins and pays its own bid."""
 
     game: Literal["first-price"] = "first-price"
 
 
 class EnglishPrivateRules(ValueRules):
-    """A private-value English auction: the price rises by `step_share` of the assets a round, and bidders drop out."""
+    """A private-value English auction: the price rises by `step_share` of the assets per round; bidders drop out."""
 
     game: Literal["english-private"] = "english-private"
     step_share: Share = Decimal("0.05")
 
 
 class BeautyRules(SessionRules):
-    """A beauty contest: pick a number from 0 to `bound`; whoever is closest to `fraction` of the mean wins `prize`.
+    """A beauty contest: pick a number from 0 to `bound`; the number closest to `fraction` of the mean wins `prize`.
 
-    A `group` draws the bound instead: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999. Ties split the prize.
-    There is no entrance fee.
+    If `group` is given, the bound is drawn: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999. Ties split the
+    prize. There is no entrance fee.
     """
 
     game: Literal["beauty"] = "beauty"

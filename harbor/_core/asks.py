@@ -14,8 +14,8 @@ Unit = Literal["dollars", "number"]
 class Ask(NamedTuple):
     """A bidder's turn: bid from `minimum` to `maximum`, both legal, or withdraw.
 
-    `unit` says what is bid: dollars, or a number that is no money. `refusal` says why the previous attempt failed; it
-    is empty at the first. `note` is what its bidder alone is told in words.
+    `unit` says what is bid: dollars, or a number that is not money. `refusal` says why the previous attempt failed; it
+    is empty at the first attempt. `note` is told to this bidder alone, so that any agent learns its private value.
     """
 
     bidder: str
@@ -33,7 +33,7 @@ class Ask(NamedTuple):
 class Pause:
     """The auctioneer waits, so that bidders may think.
 
-    That is before the first item (`closed` is empty), after a hammer, and when all is `over`.
+    It waits before the first item (`closed` is empty), after each item, and when the auction is `over`.
     """
 
     bidder: str
@@ -43,14 +43,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """The action of bidding an amount, in the unit of the ask; legal or not is for the auctioneer to say."""
+    """The action of bidding an amount, in the unit of the ask; the auctioneer checks whether it is legal."""
 
     amount: Money
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The action of leaving the bidding for this item; `offered` is the last failed bid, where it could be read."""
+    """The action of leaving the bidding for this item; `offered` is the last failed bid, if it could be read."""
 
     reason: WithdrawalReason = "declined"
     offered: Money | None = None

@@ -1,4 +1,4 @@
-"""The errors a user of Harbor can cause; each names the thing, the value and the remedy in one line."""
+"""The errors that a user of Harbor can cause; each names the thing, the value and the remedy in one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class HarborError(Exception):
-    """Anything Harbor refuses to do; the command line prints it as one line and exits with 2."""
+    """Harbor refuses something; the command line prints it as one line and exits with 2."""
 
 
 class ConfigError(HarborError):
@@ -19,7 +19,7 @@ class LogError(HarborError):
 
 
 class RunFolderError(HarborError):
-    """The folder of a run exists already or can't be written."""
+    """The folder of a run exists already, or it can't be read or written."""
 
 
 class ModelError(HarborError):
@@ -27,7 +27,7 @@ class ModelError(HarborError):
 
 
 class UnreadableReply(ModelError):
-    """A model answered, but not with a usable reply within its repairs."""
+    """A model answered, but gave no usable reply within its repairs."""
 
 
 class MemoryStoreError(HarborError):
@@ -39,7 +39,7 @@ class RatingError(HarborError):
 
 
 def unknown(kind: str, value: str, known: Iterable[str]) -> str:
-    """Say that a name is not known, and which known name is nearest.
+    """Say that a name is unknown, and which known name is nearest.
 
     >>> unknown("persona", "urban-dweller", ["urban-dwellers", "downsizing"])
     "unknown persona 'urban-dweller'; did you mean 'urban-dwellers'?"

@@ -1,7 +1,7 @@
-"""Everything that can happen in a sale, as frozen events that say who may see them.
+"""Everything that can happen in an auction, as frozen events that say who may see them.
 
-Amounts are dollars (`Decimal`). A public event may be seen by everyone, a private one by its bidder, an analyst's
-event by neither: the base class decides, so no event can be written without an audience.
+Amounts are dollars (`Decimal`). Everyone may see a public event, only its bidder a private event, and no bidder an
+analyst's event. The base class decides this, so no event can be written without an audience.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class AnalystEvent:
 
 Event = PublicEvent | PrivateEvent | AnalystEvent
 EventSink = Callable[[Event], None]
-"""How a bidder hands over what it concluded; the auctioneer writes it to the log."""
+"""Takes what a bidder has concluded; the auctioneer writes it to the log later."""
 
 # ---------------------------------------------------------------- public: the sale
 
@@ -88,7 +88,7 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class SaleOpened(PublicEvent):
-    """The doors open: who bids on what, in which order, and what is announced after a sale."""
+    """The auction begins: who bids on which lots, in which order, and what is announced after each sale."""
 
     bidders: tuple[str, ...]
     lots: tuple[Lot, ...]
@@ -97,7 +97,7 @@ class SaleOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class ItemOpened(PublicEvent):
-    """An item comes under the hammer at its starting price."""
+    """Bidding on an item begins at its starting price."""
 
     item: str
     start: Money
@@ -106,7 +106,7 @@ class ItemOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class PriceLowered(PublicEvent):
-    """Nobody bid: the item comes again at a lower starting price, and everyone is called back."""
+    """Nobody bid: the item is offered again at a lower starting price, to all bidders."""
 
     item: str
     start: Money
@@ -136,7 +136,7 @@ class BidPlaced(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderWithdrew(PublicEvent):
-    """A bidder is out of this item: declined, cannot afford the least bid, failed too often, or fell silent."""
+    """A bidder has left the bidding for this item, and why."""
 
     item: str
     round: int
@@ -146,7 +146,7 @@ class BidderWithdrew(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class RoundClosed(PublicEvent):
-    """A round brought a bid; the leader is drawn by lot among equal highest bids."""
+    """A round with at least one bid is over. The leader is drawn at random among equal highest bids."""
 
     item: str
     round: int
@@ -156,7 +156,7 @@ class RoundClosed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class LotClosed(PublicEvent):
-    """The bidding for something is over, by whichever rules; the auctioneer pauses, so that bidders may think."""
+    """The bidding for something is over, in any game. The auctioneer pauses, so that bidders may think."""
 
     item: str
 
@@ -171,12 +171,12 @@ class ItemSold(LotClosed):
 
 @dataclass(frozen=True, slots=True)
 class ItemUnsold(LotClosed):
-    """Nobody wanted the item."""
+    """Nobody bought the item."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRevealed(PublicEvent):
-    """After the hammer the auctioneer announces what the item was truly worth."""
+    """The auctioneer announces the true value of an item after its sale."""
 
     item: str
     true_value: Money
@@ -184,7 +184,7 @@ class ValueRevealed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class Paused(PublicEvent):
-    """Bidders may think: before the first item (`closed` is empty), after each hammer, and when all is `over`."""
+    """Bidders may think: before the first item (`closed` is empty), after each item, and when the auction is `over`."""
 
     closed: tuple[str, ...]
     over: bool = False
@@ -192,7 +192,7 @@ class Paused(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class SaleClosed(PublicEvent):
-    """The last hammer has fallen and the last thought is written."""
+    """The auction is over, and every thought about it is in the log."""
 
 
 # ---------------------------------------------------------------- private: one bidder (what it concludes: `thoughts`)
@@ -200,10 +200,10 @@ class SaleClosed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderSeated(PrivateEvent):
-    """What a bidder brings and knows: budget, estimates, whom it acts as (weight by text), what it wants.
+    """What a bidder has and knows: its budget, estimates, personas (weight by text) and objective.
 
-    `rivals` holds the weights of its rivals' personas by id, where it is told them. Where the rules of the game say
-    what there is to spend and to win, `budget` is 0, and the objective goes without saying.
+    `rivals` contains the weights of its rivals' personas by id, if it is told them. `budget` is 0 in games whose rules
+    say what there is to spend and to win.
     """
 
     budget: Money
@@ -230,7 +230,7 @@ class BidderSeated(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class CatalogShown(PrivateEvent):
-    """A bidder with a theory of mind learns which kinds of buyers there may be: texts of personas by id."""
+    """A bidder with a theory of mind is told which kinds of buyers there may be: texts of personas by id."""
 
     personas: dict[str, str]
 
@@ -241,7 +241,7 @@ class CatalogShown(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidFailed(PrivateEvent):
-    """A bid that was refused, and why; private, for the reason may tell a budget."""
+    """A bid that was refused, and why. It is private because the reason may reveal a budget."""
 
     item: str
     round: int
@@ -251,7 +251,7 @@ class BidFailed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Answered(PrivateEvent):
-    """What an agent of yours or a person said to the call before it; it can't be asked for twice, so it is kept."""
+    """What your own agent or a person answered. It is recorded because neither can be asked again on resuming."""
 
     words: str
 
@@ -261,7 +261,7 @@ class Answered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """The first line of a log; `token` tells two runs of one name apart."""
+    """The first line of a log; `token` distinguishes two runs of the same name."""
 
     schema: int
     harbor: str
@@ -290,7 +290,10 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled(AnalystEvent):
-    """One model call: who asked for what, tokens, cost in dollars (None if unknown), start and length in seconds."""
+    """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
+
+    `prompt` is the hash of the unfilled prompt file.
+    """
 
     bidder: str
     purpose: str
@@ -308,7 +311,7 @@ class ModelCalled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeatFailed(AnalystEvent):
-    """A seat that raised or ran out of time; the auction went on without its answer."""
+    """A seat raised an error or ran out of time; the auction went on without its answer."""
 
     bidder: str
     kind: Literal["error", "timeout"]
@@ -317,7 +320,7 @@ class SeatFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThoughtFailed(AnalystEvent):
-    """A thought at a pause for which the model gave nothing usable; the bidder goes on with what it had."""
+    """A thought at a pause for which the model gave no usable reply; the bidder goes on with what it knew before."""
 
     bidder: str
     purpose: str
@@ -326,7 +329,7 @@ class ThoughtFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeriesOpened(AnalystEvent):
-    """A series of this many auctions begins; what follows is in a log for each of them, and here in brief.
+    """A series of this many auctions begins. Each auction has its own log; this one summarises them.
 
     `players` says what plays each bidder, as in `BidderLabelled`.
     """
@@ -337,7 +340,7 @@ class SeriesOpened(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class AuctionHeld(AnalystEvent):
-    """An auction of a series is over: its number and seed, everyone's rank by profit, profit, and what was learned."""
+    """An auction of a series is over: its number and seed, and each bidder's rank by profit, profit and learnings."""
 
     auction: int
     seed: int

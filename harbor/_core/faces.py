@@ -1,6 +1,6 @@
 """The public names: what a user may import, from where, and where it lives.
 
-Everything else stands in a folder or module whose name begins with an underscore, and may change at any time. A name is
+Everything else is in a folder or module whose name begins with an underscore, and may change at any time. A name is
 loaded when it is first used, so that importing a public module loads no framework.
 """
 

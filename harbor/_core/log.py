@@ -1,4 +1,4 @@
-"""The log: the only truth. Events in the order of the auction, one JSON line each, appended and flushed at once."""
+"""The log, the only source of truth: events in order, one JSON line each, appended and flushed at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_SHOWN = 60
 class Reading:
     """A log read back; `warning` says what is missing at its end, if anything is.
 
-    `digest` is that of the last whole line, `size` the length of the whole lines in bytes.
+    `digest` belongs to the last whole line. `size` is the length of all whole lines in bytes.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -36,13 +36,13 @@ class Reading:
 
 
 class Log:
-    """The one writer of a log: in memory, and in a file where one is given.
+    """The only writer of a log: in memory, and in a file if one is given.
 
     Args:
-        path: of a new file, or of the file that `past` was read from.
+        path: a new file, or the file that `past` was read from.
         clock: gives seconds.
-        past: what the file holds already. The events appended must be the same, but for `CLOCK_FIELDS`, and are not
-            written again; only those after them are.
+        past: what the file contains already. A run resumes by replay: it runs again from the start, and the events it
+            appends are compared with these, except for `CLOCK_FIELDS`. Only later events are written.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Log:
         self._path = path
         self._clock = clock
         self._past = past or Reading()
+        # The clock of a resumed log goes on from its last line, so that `at` never runs backwards.
         self._opened = clock() - (self._past.entries[-1].at if self._past.entries else 0.0)
         self._digest = self._past.digest
         self._file: IO[bytes] | None = path.open("xb" if past is None else "r+b") if path else None
@@ -60,7 +61,7 @@ class Log:
         self._listeners: list[Callable[[Entry], None]] = []
 
     def listen(self, listener: Callable[[Entry], None]) -> None:
-        """Call `listener` with every entry from here on, right after it is written."""
+        """Call `listener` with every later entry, right after it is written or compared."""
         self._listeners.append(listener)
 
     def now(self) -> float:
@@ -71,11 +72,12 @@ class Log:
         """Write an event and flush it.
 
         Raises:
-            LogError: the file holds another event in this place; it is left as it is.
+            LogError: the file has another event in this place; the file is left as it is.
         """
         seq = len(self.entries)
         entry = self._recorded(seq, event) if seq < len(self._past.entries) else self._write(seq, event)
         self.entries.append(entry)
+        # Listeners hear replayed events too: whatever shows or counts a resumed run sees all of it.
         for listener in self._listeners:
             listener(entry)
         return entry
@@ -84,8 +86,8 @@ class Log:
         entry = self._past.entries[seq]
         if different := difference(entry.event, event):
             raise LogError(
-                f"log {str(self._path)!r} line {seq + 1} {different}; resume with the Harbor, models and agents that it"
-                " was begun with, and its config as it was"
+                f"log {str(self._path)!r} line {seq + 1} {different}; resume with the config, models, agents and Harbor"
+                " version that the run began with"
             )
         return entry
 
@@ -93,7 +95,7 @@ class Log:
         entry = Entry(seq, self.now(), event)
         if self._file is not None:
             if seq == len(self._past.entries):
-                self._file.truncate()  # what a crash left of a line
+                self._file.truncate()  # a crash may have left part of a line
             line, self._digest = encode(entry, self._digest)
             self._file.write(line)
             self._file.flush()
@@ -111,16 +113,16 @@ def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
 
 
 def difference(recorded: Event, now: Event) -> str:
-    """Say in which fields two events differ, but for `CLOCK_FIELDS`; empty if in none."""
+    """Say in which fields two events differ, except for `CLOCK_FIELDS`; empty if in none."""
     if recorded == now:
         return ""
     old, new = (json.loads(encode(Entry(0, 0.0, event), "")[0]) for event in (recorded, now))
     if old["type"] != new["type"]:
         detail = f" ({new['detail']})" if "detail" in new else ""
-        return f"holds {old['type']!r}, but now comes {new['type']!r}{detail}"
+        return f"is {old['type']!r}, but this run gives {new['type']!r}{detail}"
     fields = [key for key in new if old.get(key) != new[key] and key not in CLOCK_FIELDS]
-    shown = ", ".join(f"{key} {_short(old.get(key))}, but now {_short(new[key])}" for key in fields)
-    return f"holds {old['type']!r} with {shown}" if fields else ""
+    shown = ", ".join(f"{key} {_short(old.get(key))}, but this run gives {_short(new[key])}" for key in fields)
+    return f"is {old['type']!r} with {shown}" if fields else ""
 
 
 def _short(value: object) -> str:
@@ -131,24 +133,24 @@ def _short(value: object) -> str:
 def read_log(path: Path | str) -> Reading:
     """Read a log back.
 
-    A last line that is cut short is dropped, and the reading says so.
+    A last line that is cut short is dropped, and `Reading.warning` says so.
 
     Raises:
         LogError: no such file, no whole line, an edited line, or a schema newer than this Harbor knows.
     """
     reading = read_whole_lines(Path(path))
     if not reading.entries:
-        raise LogError(f"log {str(path)!r} holds no whole line; there is nothing to replay")
+        raise LogError(f"log {str(path)!r} has no complete line, so there is nothing to replay; run the auction again")
     if not reading.warning and not reading.complete:
         return replace(reading, warning=f"the log ends at line {len(reading.entries)}, before the sale closed")
     return reading
 
 
 def read_whole_lines(path: Path) -> Reading:
-    """Read what there is of a log, be it nothing.
+    """Read the whole lines of a log, which may be none.
 
     Raises:
-        LogError: as `read_log`.
+        LogError: as `read_log`, but an empty log is no error.
     """
     try:
         lines = path.read_bytes().splitlines(keepends=True)
@@ -157,7 +159,7 @@ def read_whole_lines(path: Path) -> Reading:
     entries: list[Entry] = []
     digest, warning, size = "", "", 0
     for number, line in enumerate(lines, start=1):
-        if not line.endswith(b"\n"):
+        if not line.endswith(b"\n"):  # only a crash leaves this, as each line is written at once
             warning = f"line {number} is cut short; read up to line {number - 1}"
             break
         if number == 1:
@@ -179,5 +181,5 @@ def _check_schema(path: Path, line: bytes) -> None:
         raise LogError(f"log {str(path)!r} line 1 is not the opening of a Harbor log; give the folder of a run")
     if schema > SCHEMA_VERSION:
         raise LogError(
-            f"log {str(path)!r} has schema {schema}, newer than {SCHEMA_VERSION} that this Harbor reads; upgrade Harbor"
+            f"log {str(path)!r} has schema {schema}, and this Harbor reads up to {SCHEMA_VERSION} only; upgrade Harbor"
         )

@@ -1,13 +1,14 @@
-"""The lines of a log: an event as JSON, and back; each line is chained to the one before by a digest.
+"""Writes events as the JSON lines of a log, and reads them back.
 
 A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
-opened. Each digest covers the line and the digest before it, so an edited line is found.
+opened. Each digest covers the line and the digest of the line before, so an edited line is found.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -33,30 +34,32 @@ def _name(kind: type[Event]) -> str:
 
 
 _AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
-_BY_NAME: dict[str, TypeAdapter[Any]] = {}
+_BY_NAME: dict[str, type[Event]] = {}
 
 
 def know(*modules: ModuleType) -> None:
-    """Learn the events of these modules, so that they can be read back; do so for a game of yours.
+    """Register the events of these modules, so that logs with them can be read; call it for a game of your own.
 
     Raises:
-        LogError: an event has the name of another one.
+        LogError: two events have the same name.
     """
     for kind in (kind for module in modules for kind in vars(module).values()):
         if isinstance(kind, type) and issubclass(kind, _AUDIENCES) and kind not in _AUDIENCES:
-            _adapter(kind)
+            _register(kind)
 
 
+def _register(kind: type[Event]) -> str:
+    """Give the name of an event type in a log; a new event type is registered."""
+    name = _name(kind)
+    if _BY_NAME.setdefault(name, kind) is not kind:
+        raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
+    return name
+
+
+@cache
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
-    """Give the name of an event in a log, and what writes and reads it; one that is new is learned."""
-    if kind not in _ADAPTERS:
-        name = _name(kind)
-        if name in _BY_NAME:
-            raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
-        _BY_NAME[name] = TypeAdapter(kind)
-        _ADAPTERS[kind] = (name, _BY_NAME[name])
-    return _ADAPTERS[kind]
+    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
+    return _register(kind), TypeAdapter(kind)
 
 
 know(events, thoughts)
@@ -68,7 +71,7 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
     try:
         fields = adapter.dump_json(entry.event)[1:-1]
-    except PydanticSerializationError:  # half a character, as in a broken file name
+    except PydanticSerializationError:  # a lone surrogate, as in a broken file name
         plain = json.dumps(adapter.dump_python(entry.event, mode="json"), ensure_ascii=False)
         fields = plain.encode(errors="replace")[1:-1]
     body = head[:-1].encode() + (b"," + fields if fields else b"")
@@ -85,17 +88,18 @@ def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
     """
     fields = json.loads(line)
     digest = fields.pop("digest")
+    # The digest covers the bytes as they stand, so that JSON written another way counts as edited too.
     body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
     if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
         raise LogError("was edited: its digest does not match its text")
-    adapter = _BY_NAME[fields.pop("type")]
+    _, adapter = _adapter(_BY_NAME[fields.pop("type")])
     seq, at = fields.pop("seq"), fields.pop("at")
     fields.pop("audience")
     return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
 
 
 def schema_of(line: bytes) -> int | None:
-    """Give the schema that the opening line of a log names; None if it is no such line."""
+    """Give the schema in the opening line of a log; None if the line is something else."""
     try:
         fields = json.loads(line)
         return int(fields["schema"]) if fields["type"] == _adapter(LogOpened)[0] else None

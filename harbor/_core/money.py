@@ -1,4 +1,4 @@
-"""Money: dollars as exact decimals, never a binary float, at most two places."""
+"""Money: dollars as exact decimals with at most two places, never binary floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOLLAR = Decimal(1)
 def as_number(amount: Decimal) -> int | float:
     """Give an amount as a JSON number: an integer when whole, else with its cents.
 
-    A float holds every amount of up to 13 digits before the point so exactly that two places read back the same.
+    A float is exact enough for this: amounts of up to 13 digits before the point read back the same to the cent.
     """
     return int(amount) if amount == amount.to_integral_value() else float(amount)
 
@@ -22,17 +22,17 @@ def as_number(amount: Decimal) -> int | float:
 NUMBER_IN_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
 
 Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
-"""Any amount in dollars, a loss included."""
+"""Any amount in dollars, including a loss."""
 
 Claim = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON]
-"""An amount in dollars that somebody said; it may be wrong, and finer than a cent."""
+"""An amount in dollars that a bidder or a model claims; it may be wrong, and finer than a cent."""
 
-Price = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
+PositiveMoney = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
 """A positive amount in dollars: a budget, a starting price, a true value."""
 
 
 def to_cents(amount: Decimal) -> Decimal:
-    """Round to the nearest cent, half up, dropping needless zeros after the point."""
+    """Round to the nearest cent, half up, without trailing zeros after the point."""
     rounded = amount.quantize(CENT, rounding=ROUND_HALF_UP)
     return rounded.quantize(DOLLAR) if rounded == rounded.to_integral_value() else rounded
 

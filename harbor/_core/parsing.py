@@ -1,13 +1,13 @@
-"""Bids in words: how a bid is spoken, and the strict parser that hears one.
+"""Bids in words: how an answer is written, and the strict parser that reads it.
 
-A bid that could be meant otherwise is not a bid: two amounts, a range, a hedge or a "not" is asked again.
+An ambiguous bid is not a bid: two amounts, a range, a hedge or a "not" is refused, and the bidder is asked again.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from harbor._core.asks import Answer, Bid, Unit, Unreadable, Withdraw
 from harbor._core.money import dollars
@@ -27,14 +27,14 @@ _LEAD = re.compile(
     r"|(?:^|[.!?]\s+)(?:bid|offer|raise)(?:ing)?(?:\s+(?:it|is|of|to|at))?\s*[:=]?\s*$",
     re.IGNORECASE,
 )
-"""What stands before the amount of a bid: a first person that bids, or a bid so called."""
+"""What may precede the amount of a bid: "I bid", "my offer is", "Bid:" and the like."""
 
 _CHOICE = re.compile(
     rf"(?:^|[\s,.;:!])(?:{_FIRST}\s+(?:choose|pick|guess|select)|my (?:number|choice|guess|pick|answer)(?: is|:)?)"
     r"(?:\s+(?:the|number)){0,2}\s*[:=]?\s*$",
     re.IGNORECASE,
 )
-"""What stands before a number that is chosen, and is no money."""
+"""What may precede a number that is chosen and is not money: "I choose" and the like."""
 
 _BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?", re.IGNORECASE)
 _BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
@@ -67,7 +67,7 @@ LONGEST_AMOUNT = 20  # "1,000,000,000,000.00"
 
 
 def scrub(text: str) -> str:
-    r"""Replace half characters (lone surrogates), which a model may write in JSON but no file can hold.
+    r"""Replace lone surrogates (half characters), which a model may write in JSON but no file can store.
 
     >>> scrub("a\ud83db") == "a\ufffdb"
     True
@@ -81,7 +81,7 @@ def printable(text: str) -> str:
 
 
 def format_answer(answer: Answer, unit: Unit = "dollars") -> str:
-    """Speak an answer so that `hear` gives it back."""
+    """Write an answer in words, so that `parse_answer` gives it back."""
     match answer:
         case Bid(amount=amount) if unit == "number":
             return f"I choose {amount:f}."
@@ -97,9 +97,9 @@ def parse_answer(said: str, item: str = "", unit: Unit = "dollars") -> Answer:
     """Read one bid or one withdrawal from what a bidder said.
 
     Args:
-        said: more than 2,000 characters, or control characters, are not read.
-        item: the item's name, which may hold a number of its own ("18 Tanner Row").
-        unit: what is bid; a number that is no money may also be chosen ("I choose 12.5").
+        said: a text over 2,000 characters, or with control characters, is not read.
+        item: the item's name, which may contain a number itself ("18 Tanner Row").
+        unit: what is bid; a number that is not money may also be chosen ("I choose 12.5").
     """
     if said.startswith(_UNREADABLE):
         return Unreadable(said.removeprefix(_UNREADABLE)[:LONGEST_REASON])
@@ -116,10 +116,13 @@ def _parse(text: str, unit: Unit) -> Answer:
     amounts = list(_AMOUNT.finditer(text))
     out = _OUT.search(text) or _OUT_ALONE.fullmatch(text)
     if not amounts:
+        # A doubtful withdrawal is asked again, as it can't be taken back.
         return Withdraw() if out and not _DOUBT.search(text) else Unreadable("neither a bid nor a withdrawal")
     if len(amounts) > 1:
         return Unreadable("more than one amount")
     before, after = text[: amounts[0].start()], text[amounts[0].end() :]
+    # An amount counts if it is all that is said, or if "I bid" or the like leads to it. Any other sentence with one
+    # number in it, such as "Ann has $500 left", is no bid.
     bare = _BARE.fullmatch(before) and _BARE_TAIL.fullmatch(after)
     led = _LEAD.search(before) or (unit == "number" and _CHOICE.search(before))
     if out or _HEDGE.search(text) or not (bare or led):
@@ -131,15 +134,10 @@ def _amount(found: re.Match[str]) -> Answer:
     digits = found["digits"].rstrip(".,")
     if len(digits) > LONGEST_AMOUNT or not _NUMBER.fullmatch(digits):
         return Unreadable(f"{digits[:30]!r} is not an amount")
-    if found.start() and (found.string[found.start() - 1].isalnum() or found.string[found.start() - 1] in ".,"):
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    if before.isalnum() or before in (".", ",") or after.isalnum():
         return Unreadable("a number inside a word is not an amount")
-    if found.end() < len(found.string) and found.string[found.end()].isalnum():
-        return Unreadable("a number inside a word is not an amount")
-    scale = (found["scale"] or "").strip().lower()
-    try:
-        value = Decimal(digits.replace(",", "")) * _SCALE[scale]
-    except InvalidOperation:  # pragma: no cover - the pattern lets only numbers through
-        return Unreadable("not an amount")
+    value = Decimal(digits.replace(",", "")) * _SCALE[(found["scale"] or "").strip().lower()]
     if value == value.to_integral_value():
         value = value.quantize(Decimal(1))
     return Bid(-value if found["sign"] or found["minus"] else value)

@@ -1,4 +1,4 @@
-"""Whoever plays a bidder."""
+"""What every player of a bidder offers, and what its seat replies."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from harbor._core.events import Event, SeatFailed
 
 
 class Player(Protocol):
-    """Whoever plays a bidder: a graph, a script, a person."""
+    """What plays a bidder: a graph, a scripted policy or a person."""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Answer the auctioneer, in words too, knowing only what this bidder has seen; a pause wants no answer."""
+        """Answer the auctioneer, knowing only what this bidder has seen; words are parsed; a pause needs no answer."""
         ...
 
 
 class Policy(ABC):
-    """A player that follows a script: a pure function of what it is asked and what it has seen."""
+    """A scripted player: a pure function of what it is asked and what it has seen."""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
         """Answer an ask; a pause needs no thought."""
@@ -28,12 +28,12 @@ class Policy(ABC):
 
     @abstractmethod
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer | str:
-        """Choose an answer, in words too."""
+        """Choose an answer, which may be words."""
 
 
 @dataclass(frozen=True)
 class SeatReply:
-    """What came back from a seat: its words, what it concluded on the way, and its failure if it has one."""
+    """The reply of a seat: its words, the events noted while it thought, and its failure if it failed."""
 
     words: str = ""
     notes: tuple[Event, ...] = ()

@@ -1,4 +1,4 @@
-"""Keys are never shown: not in logs, not in messages."""
+"""Keeps API keys out of logs and messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harbor._core.parsing import scrub
 
 
 def redact(text: str) -> str:
-    """Blank out API keys, those of the environment and whatever looks like one.
+    """Replace API keys: those in environment variables, and whatever looks like one.
 
     >>> redact("Incorrect API key provided: sk-abcdefgh12345678")
     'Incorrect API key provided: [redacted]'

@@ -1,4 +1,4 @@
-"""What all settings share: frozen, no unknown keys, and a mistake is one line that names the remedy."""
+"""What all settings share: they are frozen, refuse unknown keys, and explain a mistake in one line."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ import math
 import tomllib
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.money import NUMBER_IN_JSON, Price
+from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def _speakable(name: Any) -> Any:
-    """Let a name through that can be read aloud and printed: no control or invisible characters, no odd spaces."""
+    """Refuse a name that can't be printed in one line: with control or invisible characters, or odd spaces."""
     if not isinstance(name, str):
         return name
     hidden = [character for character in name if unicodedata.category(character)[0] == "C"]
     if hidden:
-        raise ValueError(f"holds the control character {hidden[0]!r}; use printable characters")
+        raise ValueError(f"contains the control character {hidden[0]!r}; use printable characters")
     if name != " ".join(name.split()) or not name:
-        raise ValueError("is empty or has spaces at its ends or in a row; trim it")
+        raise ValueError("is empty, or has spaces at its ends or several in a row; trim it")
     return name
 
 
 def _decimal(amount: Any) -> Any:
-    """Take a float as it is written (0.1 is one tenth), and nothing that is no number."""
+    """Take a float as it is written (0.1 is one tenth), and refuse what is not a number."""
     if isinstance(amount, bool | str):
         raise ValueError("is not a number; write one, such as 20000")
     if isinstance(amount, float):
@@ -44,7 +46,7 @@ def _decimal(amount: Any) -> Any:
 
 
 Name = Annotated[str, BeforeValidator(_speakable), Field(max_length=80)]
-Dollars = Annotated[Price, BeforeValidator(_decimal)]
+Dollars = Annotated[PositiveMoney, BeforeValidator(_decimal)]
 Number = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON, BeforeValidator(_decimal)]
 Share = Annotated[Number, Field(gt=0, le=1)]
 Rate = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -52,6 +54,25 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 _inside = ContextVar("_inside", default=False)
+
+
+@contextmanager
+def _one_line_errors(source: str) -> Iterator[None]:
+    """Explain refused settings in one line.
+
+    Settings inside settings are made by calls of their own, which leave the explanation to the outermost: only that one
+    knows the whole place of the mistake.
+    """
+    if _inside.get():
+        yield
+        return
+    token = _inside.set(True)
+    try:
+        yield
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_explain(error)}") from error
+    finally:
+        _inside.reset(token)
 
 
 class Settings(BaseModel):
@@ -64,16 +85,29 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, /, **settings: Any) -> None:
-        if _inside.get():  # settings inside settings: the outermost explain, as they know the whole place
+        with _one_line_errors(type(self).__name__):
             super().__init__(**settings)
-            return
-        token = _inside.set(True)
-        try:
-            super().__init__(**settings)
-        except ValidationError as error:
-            raise ConfigError(f"{type(self).__name__}: {_explain(type(self), error)}") from error
-        finally:
-            _inside.reset(token)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, values: Any) -> Any:
+        """Refuse unknown and missing keys here, where the known ones are at hand to name a remedy.
+
+        Unknown keys come first: a required key that is misspelt is unknown and missing at once.
+        """
+        if isinstance(values, dict):
+            for key in values:
+                if key not in cls.model_fields and cls.model_config["extra"] == "forbid":
+                    raise ValueError(unknown("key", str(key), cls.model_fields))
+            for name, field in cls.model_fields.items():
+                if field.is_required() and name not in values:
+                    raise ValueError(f"{name} is missing; write {_in_toml(name, field.annotation)}")
+        return values
+
+
+def _in_toml(name: str, annotation: Any) -> str:
+    rows = any(isinstance(kind, type) and issubclass(kind, Settings) for kind in get_args(annotation))
+    return f"[[{name}]] once for each, with its settings below" if rows else f"{name} = ..."
 
 
 def check_distinct(kind: str, names: list[str]) -> None:
@@ -98,13 +132,8 @@ def check(settings: type[M], values: dict[str, Any], source: str) -> M:
     Raises:
         ConfigError: one line that names the setting, its value and the remedy.
     """
-    token = _inside.set(True)
-    try:
+    with _one_line_errors(source):
         return settings.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(f"{source}: {_explain(settings, error)}") from error
-    finally:
-        _inside.reset(token)
 
 
 def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
@@ -130,40 +159,57 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     return check(settings, values, f"{what} {str(path)!r}")
 
 
-TAG = "game: "
-"""What begins the tag of a union that `game` decides."""
+TAG = "kind: "
+"""What begins the tag of each type in a union, so that complaints can leave it out."""
 
 _PLAINLY = {
-    "tuple_type": "must be a list; in TOML write it as [[name]], with two brackets, once for each",
-    "model_type": "must be a table of settings, such as name = value",
-    "model_attributes_type": "must be a table of settings, such as name = value",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "decimal_max_places": "must have at most {decimal_places} places after the point",
+    "decimal_type": "must be a number, such as 20000",
     "dict_type": "must be a table of settings, such as name = value",
-    "too_short": "must hold at least one",
-    "decimal_max_places": "must have at most two places after the point",
+    "finite_number": "must be a finite number",
+    "float_parsing": "must be a number, such as 0.5",
+    "float_type": "must be a number, such as 0.5",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
+    "literal_error": "must be {expected}",
+    "model_attributes_type": "must be a table of settings, such as name = value",
+    "model_type": "must be a table of settings, such as name = value",
+    "string_pattern_mismatch": "must match the pattern {pattern}",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must not be empty",
+    "string_type": "must be a text in quotes",
+    "too_short": "must contain at least one",
+    "tuple_type": "must be a list; in TOML write it as [[name]], with two brackets, once for each",
+    "value_error": "{error}",
 }
-"""Complaints of the validator that need to be put in words for people."""
+"""What the validator complains of, in plain words; braces take what it tells of the complaint."""
 
 
-def _explain(settings: type[BaseModel], error: ValidationError) -> str:
-    """Put the first complaint of a validation in one line; an unknown key before the one that it was meant to be."""
-    problems = [problem for problem in error.errors() if problem["type"] != "tuple_type"] or error.errors()
-    problem = next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
-    tagged = [part for part in problem["loc"] if part not in ("Houses",) and not str(part).startswith("tuple[")]
-    place = [part for part in tagged if not str(part).startswith(TAG)]
+def _explain(error: ValidationError) -> str:
+    """Put the first complaint of a validation in one line."""
+    problem = error.errors()[0]
+    kind, given, details = problem["type"], problem["input"], problem.get("ctx", {})
+    if kind == "union_tag_invalid":
+        known = [tag.strip(" '").removeprefix(TAG) for tag in details["expected_tags"].split(",")]
+        return unknown("game", details["tag"].removeprefix(TAG), known)
+    message = _PLAINLY.get(kind, problem["msg"]).format_map(details)
+    if kind == "literal_error" and isinstance(given, bool):  # TOML reads true without quotes as no word
+        message = f"must be a word in quotes: {details['expected']}"
+    place = [part for part in problem["loc"] if not str(part).startswith((TAG, "literal[", "tuple["))]
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{_printable(part)}" for part in place).lstrip(".")
-    if problem["type"] == "extra_forbidden":
-        line = unknown("key", str(place[-1]), _known_keys(settings, tagged))
-        return f"{line} (at {where})" if len(place) > 1 else line
-    if problem["type"] == "union_tag_invalid":
-        known = [tag.strip(" '").removeprefix(TAG) for tag in problem["ctx"]["expected_tags"].split(",")]
-        return unknown("game", problem["ctx"]["tag"].removeprefix(TAG), known)
-    if problem["type"] == "missing":
-        return f"{where} is missing; give it"
-    message = _PLAINLY.get(problem["type"], problem["msg"].removeprefix("Value error, "))
-    message = message[0].lower() + message[1:]
-    given = problem["input"]
+    if not where:
+        return message
+    if message.startswith("unknown key "):
+        return f"{message} (at {where})"
     shown = "" if isinstance(given, dict | tuple | list | BaseModel) else f" {_show(given)}"
-    return f"{where}{shown}: {message}" if where else message
+    return f"{where}{shown}: {message}"
 
 
 def _show(given: object) -> str:
@@ -172,23 +218,3 @@ def _show(given: object) -> str:
 
 def _printable(part: str) -> str:
     return part if part.isprintable() else repr(part)
-
-
-def _known_keys(annotation: Any, place: list[int | str]) -> list[str]:
-    """Find the names that the settings know at the place of an unknown key."""
-    options = get_args(annotation)
-    tag = next((option.tag for option in options if isinstance(option, Tag)), None)
-    if tag is not None:
-        return _known_keys(options[0], place[1:]) if tag == place[0] else []
-    fields = getattr(annotation, "model_fields", None)
-    if fields is not None:
-        return list(fields) if len(place) == 1 else _known_keys(fields[place[0]].annotation, place[1:])
-    origin = get_origin(annotation)
-    if origin is dict:
-        return _known_keys(options[1], place[1:])
-    if origin is tuple:
-        return _known_keys(options[0], place[1:]) if isinstance(place[0], int) else []
-    if origin is Annotated:
-        return _known_keys(options[0], place)
-    suited = (option for option in options if isinstance(place[0], int) != hasattr(option, "model_fields"))
-    return next((known for option in suited if (known := _known_keys(option, place))), [])

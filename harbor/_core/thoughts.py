@@ -26,7 +26,7 @@ class Planned(PrivateEvent):
 class Decided(PrivateEvent):
     """Why a bidder answered as it did; `amount` is None for a withdrawal.
 
-    `contradicts` says that the answer does not follow from the strategic action chosen before it.
+    `contradicts`: the answer does not follow from the strategic action chosen before it.
     """
 
     item: str
@@ -39,9 +39,9 @@ class Decided(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Profiled(PrivateEvent):
-    """What a bidder makes of one rival: a weight from -1 to 1 per persona of the catalog.
+    """A bidder's profile of one rival: a weight from -1 to 1 per persona of the catalog.
 
-    `closed` is the item that it learned from; `repaired` counts weights that were clipped, missing or of no persona.
+    `closed` is the item that it was inferred from. `repaired` counts weights that were clipped, missing or unknown.
     """
 
     rival: str
@@ -52,7 +52,7 @@ class Profiled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Mirrored(PrivateEvent):
-    """How a bidder thinks that one rival profiles it; fields as in `Profiled`."""
+    """How a bidder thinks one rival profiles it (a second-order profile); fields as in `Profiled`."""
 
     rival: str
     closed: str
@@ -62,9 +62,9 @@ class Mirrored(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How much a rival probably wants an item, from 0 to 1, and up to what price in dollars.
+    """A prediction of a rival: its interest in an item, from 0 to 1, and the most it will bid, in dollars.
 
-    `expects_me` is how much it thinks that this bidder wants the item (None without second-order theory of mind).
+    `expects_me` is how interested it thinks this bidder is (None without second-order theory of mind).
     """
 
     rival: str
@@ -75,7 +75,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predicted(PrivateEvent):
-    """What a bidder expects of its rivals on the coming item."""
+    """What a bidder predicts of its rivals for the next item."""
 
     item: str
     predictions: tuple[Prediction, ...]
@@ -105,9 +105,9 @@ class Win:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A bidder's notebook of the sale: its own budget left, everyone's profit, everyone's winning bids.
+    """A bidder's belief of the state of the auction: its own budget left, all profits and all winning bids.
 
-    `profits` is empty where true values are not revealed.
+    `profits` is empty if true values are not revealed.
     """
 
     budget: Claim
@@ -117,7 +117,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Believed(PrivateEvent):
-    """A belief update: what was said first, how many fields of it were wrong, and what is held from here on."""
+    """A belief update: what the model said, how many of its fields were wrong, and what is believed from now on."""
 
     closed: tuple[str, ...]
     said: Belief
@@ -130,7 +130,7 @@ class Believed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something remembered of earlier auctions: a general learning, an episode of one sale, or a rival's dossier."""
+    """A memory of earlier auctions: a general learning, an episode of one sale, or a dossier on a rival."""
 
     kind: MemoryKind
     text: str
@@ -138,7 +138,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Recalled(PrivateEvent):
-    """What a bidder recalls of earlier auctions for the coming `item`."""
+    """What a bidder recalls of earlier auctions for the next `item`."""
 
     item: str
     memories: tuple[Memory, ...]
@@ -146,21 +146,21 @@ class Recalled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Learned(PrivateEvent):
-    """The general learnings that a bidder takes from this auction and those before it, as a short list."""
+    """The general learnings of a bidder after this auction, as a short list that replaces the earlier one."""
 
     learnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered(PrivateEvent):
-    """How many memories of each kind a bidder put in its store."""
+    """How many memories of each kind a bidder has put in its store."""
 
     kept: dict[MemoryKind, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected(PrivateEvent):
-    """What a player expects each rival to bid next, in the unit of the game, after the day or run that has `closed`."""
+    """What a player expects each rival to bid next, in the unit of the game, after the day or run `closed`."""
 
     closed: str
     bids: dict[str, Claim]

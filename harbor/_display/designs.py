@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from harbor._display.screen import cell, printable
-from harbor.evaluation._experiments.design import Experiment, Side, Variation, model_slots, standing_in
-from harbor.evaluation._experiments.trials import games_in_all
+from harbor.evaluation._experiments.design import Experiment, Side, Variation, model_slots, substitutes
+from harbor.evaluation._experiments.trials import trial_count
 from harbor.evaluation._metrics.registry import METRICS
 
 if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
@@ -29,24 +29,24 @@ def listed(experiment: Experiment) -> dict[str, str | int]:
         "name": experiment.name,
         "question": experiment.question,
         "source": experiment.source,
-        "games": games_in_all(experiment),
+        "games": trial_count(experiment),
     }
 
 
 def as_json(experiment: Experiment) -> str:
     """Give the design of an experiment as JSON: its fields, and what its metrics mean and its slots are played by."""
     extra = {
-        "games": games_in_all(experiment),
+        "games": trial_count(experiment),
         "metrics": list(_metrics(experiment)),
         "slots": dict(zip(model_slots(experiment), experiment.models, strict=False)),
-        "standing_in": standing_in(experiment),
+        "standing_in": substitutes(experiment),
     }
     return json.dumps({**experiment.model_dump(mode="json"), **extra})
 
 
 def print_design(console: Console, experiment: Experiment) -> None:
     """Print the design of an experiment, with all that it is compared with and what stands in for what."""
-    count = games_in_all(experiment)
+    count = trial_count(experiment)
     for line in (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note):
         console.print(printable(line), markup=False)
     console.print(f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}", markup=False)
@@ -64,8 +64,8 @@ def print_design(console: Console, experiment: Experiment) -> None:
     _print_table(console, "Published", list(_published(experiment)))
     for note in dict.fromkeys(one.note for one in experiment.published if one.note):
         console.print(printable(note), markup=False)
-    for words in standing_in(experiment):
-        console.print(f"Stands in: {printable(words)}", markup=False)
+    for words in substitutes(experiment):
+        console.print(printable(words), markup=False)
 
 
 def print_power(console: Console, power: Power) -> None:

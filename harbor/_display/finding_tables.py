@@ -28,7 +28,7 @@ def print_findings(console: Console, results: Results, analysis: Analysis) -> No
     for title, table in _tables(results, analysis):
         console.print(_drawn(table, f"{title}{simulated}"))
     console.print(
-        f"{len(results.of('finished'))} of {len(results.games)} games finished, {len(results.of('failed'))} failed,"
+        f"{len(results.of('finished'))} of {len(results.records)} games finished, {len(results.of('failed'))} failed,"
         f" seed {results.experiment.seed}{simulated}; means over games with 95 % intervals"
         + (f"; {few}" if few else "")
     )
@@ -39,7 +39,7 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.
     published = {one.metric for one in experiment.published}
     for name in tables.asked(experiment):
         found = tables.findings(name, analysis)
-        printed = tables.printed_numbers(name, found, experiment)
+        printed = tables.published_numbers(name, found, experiment)
         whole, _ = tables.parted(found, printed)
         if whole and (name in published or not published):
             says = f"{name}: {METRICS[name].description}, {METRICS[name].unit}" if name in METRICS else name

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from harbor._display.screen import printable
 
 if TYPE_CHECKING:
-    from harbor.evaluation._experiments.trial_records import GameRecord
-    from harbor.evaluation._running.runner import Hear
+    from harbor.evaluation._experiments.trial_records import TrialRecord
+    from harbor.evaluation._running.runner import OnProgress
     from harbor.evaluation._running.tally import Tally
 
 EACH_GAME = 20
@@ -25,7 +25,7 @@ WIDTH = 12
 
 
 @contextmanager
-def watching(unseen: bool) -> Iterator[Hear]:
+def watching(unseen: bool) -> Iterator[OnProgress]:
     """Give what hears how far an experiment has come, and shows it."""
     console = Console(stderr=True, highlight=False)
     if unseen:
@@ -62,7 +62,7 @@ class _Bar:
         self._task: TaskID | None = None
         self._pace: _Pace | None = None
 
-    def __call__(self, tally: Tally, record: GameRecord | None) -> None:
+    def __call__(self, tally: Tally, record: TrialRecord | None) -> None:
         if self._task is None or self._pace is None:
             self._pace = _Pace(tally)
             self._task = self._progress.add_task("", total=tally.games, completed=_done(tally), state="")
@@ -75,7 +75,7 @@ class _Lines:
         self._console = console
         self._pace: _Pace | None = None
 
-    def __call__(self, tally: Tally, record: GameRecord | None) -> None:
+    def __call__(self, tally: Tally, record: TrialRecord | None) -> None:
         if self._pace is None or record is None:
             self._pace = _Pace(tally)
             return

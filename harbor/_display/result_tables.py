@@ -18,7 +18,7 @@ from harbor._display.screen import cell, printable
 from harbor.evaluation._metrics.registry import METRICS
 
 if TYPE_CHECKING:
-    from harbor.evaluation._metrics.score import Score
+    from harbor.evaluation._metrics.score import RunScore
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.memory._store.records import Record
 
@@ -51,7 +51,7 @@ def print_memories(console: Console, found: Sequence[tuple[Record, float | None]
     console.print(table)
 
 
-def print_score(console: Console, score: Score) -> None:
+def print_score(console: Console, score: RunScore) -> None:
     """Print what a run measures: metrics by bidder, then which go item by item or day by day, and what is missing.
 
     Where a metric has several values of a bidder, as of its raises, their mean is shown.
@@ -87,7 +87,7 @@ def _number(metric: str, values: list[float] | None) -> str:
     return f"{value:,.0f}" if value.is_integer() and unit in ("count", "rank", "tokens") else f"{value:.3f}"
 
 
-def _missing(score: Score) -> dict[tuple[str, str], str]:
+def _missing(score: RunScore) -> dict[tuple[str, str], str]:
     """Say of each metric and reason for whom it is missing, and how often if more than once."""
     missing: dict[tuple[str, str], list[str]] = {}
     for one in score.measurements:

@@ -15,7 +15,7 @@ from harbor._core.events import EVERYONE
 from harbor._core.log_lines import Entry
 from harbor._display.narration import news, situation
 from harbor._display.screen import printable
-from harbor._house.auctioneer import call, understood
+from harbor._house.auctioneer import answer_to, call
 from harbor._house.people import Call, Person
 from harbor._runs.result import Listener
 
@@ -109,7 +109,7 @@ class Terminal:
                 words = typed.result().strip()
             finally:
                 typed.cancel()
-            answer = understood(asked.ask, words)
+            answer = answer_to(asked.ask, words)
             if not isinstance(answer, Unreadable):
                 return words
             _print(f"That can't be read: {answer.reason}. Type an amount, such as {asked.ask.minimum:f}, or: withdraw")

@@ -1,7 +1,7 @@
-"""The beauty contest: everyone picks a number, and who is closest to a fraction of the mean wins a prize.
+"""The beauty contest: everyone picks a number, and the number closest to a fraction of the mean wins a prize.
 
-For a fraction below 1 the one equilibrium is that all pick 0; for 1, any number that all pick, so that no number can
-be said to be off it: then the label holds no actions, only the even split that all these equilibria come to.
+For a fraction below 1 the only equilibrium is that all pick 0. For the fraction 1 it is an equilibrium that all pick
+the same number, whichever it is: the label then has no actions, only the even split that follows in all equilibria.
 Source: EconArena, sec. A.1 (Moulin 1986, Nagel 1995).
 """
 
@@ -21,15 +21,15 @@ from harbor._games.session import (
     RunClosed,
     RunLabelled,
     RunSettled,
+    RunState,
     Session,
     SessionOpened,
-    State,
     amount_of,
     name_of,
 )
 
 GROUPS = {"L": (10, 100), "M": (100, 1_000), "H": (1_000, 10_000)}
-"""Where the bound is drawn from; the upper end is not among them."""
+"""The range that the bound is drawn from, without its upper end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class BeautyOpened(SessionOpened):
 
 @dataclass(frozen=True, slots=True)
 class PrizeAwarded(RunClosed):
-    """A contest is over; `target` is the fraction of the mean, rounded (None: not shown, or nobody picked)."""
+    """A contest is over; `target` is the fraction of the mean, rounded (None: not shown, or nobody picked a number)."""
 
     target: Claim | None
 
@@ -88,14 +88,14 @@ class Beauty(Session):
         return BeautyOpened(*self.facts(), self.bound, self.options.fraction, self.options.prize)
 
     def tell(self, run: int) -> list[Event]:
-        """Tell nobody anything: all is known."""
+        """Give no private facts: everything is known to everyone."""
         return []
 
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a number."""
         return Ask(bidder, name_of(state.run), 1, Decimal(0), self.bound, unit="number")
 
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Award the prize."""
         item = name_of(state.run)
         picks = {name: amount_of(actions[name]) for name in self.bidders}
@@ -121,9 +121,9 @@ def target(numbers: Sequence[Decimal], fraction: Fraction) -> Fraction:
 
 
 def award(picked: Mapping[str, Decimal], fraction: Fraction, prize: Decimal) -> dict[str, Decimal]:
-    """Give the winners and their parts of the prize in dollars.
+    """Give the winners and their shares of the prize in dollars.
 
-    Ties split it evenly; the cents that can't be split go to the first of them, one each, so that none is lost.
+    Ties split it evenly. Cents that can't be split go to the first winners, one each, so that none is lost.
     """
     if not picked:
         return {}
@@ -135,6 +135,6 @@ def award(picked: Mapping[str, Decimal], fraction: Fraction, prize: Decimal) -> 
 
 
 def best_response(others: Sequence[Decimal], fraction: Fraction) -> Decimal:
-    """Give the number that hits the target when the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
+    """Give the number that hits the target if the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
     best = fraction * sum(map(Fraction, others), Fraction(0)) / (len(others) + 1 - fraction)
     return (Decimal(best.numerator) / Decimal(best.denominator)).quantize(NUMBER_STEP)

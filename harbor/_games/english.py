@@ -1,4 +1,4 @@
-"""The ascending (English) auction: items one after another, rounds of simultaneous bids, budgets.
+"""The ascending (English) auction: items are sold one after another in rounds of simultaneous bids, under budgets.
 
 Source: Chen et al. 2023, sec. 3.1.
 """
@@ -29,18 +29,18 @@ from harbor._core.events import (
 from harbor._core.money import CENT, DOLLAR, to_cents
 
 
-class Item(NamedTuple):
-    """An item as the rules know it: its public lot and its hidden true value in dollars."""
+class ValuedLot(NamedTuple):
+    """An item as the rules see it: its public lot, and its hidden true value in dollars."""
 
     lot: Lot
     true_value: Decimal
 
 
-class State(NamedTuple):
-    """Where the auction stands.
+class EnglishState(NamedTuple):
+    """The state of the auction.
 
-    `number` is the index of the item under the hammer: -1 before the doors open, the number of items at the end.
-    `active` holds who has not withdrawn from it, in seat order; `price` is the highest bid of the rounds before.
+    `number` is the index of the current item: -1 before the auction opens. `active` lists the bidders that have not
+    withdrawn from it, in seat order. `price` is the highest bid of earlier rounds.
     """
 
     number: int
@@ -56,7 +56,7 @@ class State(NamedTuple):
 
     @property
     def minimum(self) -> Decimal:
-        """The least legal bid of this round in dollars."""
+        """The minimum bid of this round in dollars."""
         return self.start if self.leader is None else self.price + self.increment
 
 
@@ -67,19 +67,19 @@ class English:
     Args:
         items: what is sold, in order.
         budgets: dollars per bidder; the order is the seat order.
-        options: least raise, lowering of unsold items, what is revealed.
+        options: minimum raise, lowering of unsold items, what is revealed.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[ValuedLot, ...]
     budgets: Mapping[str, Decimal]
     options: EnglishRules = EnglishRules()
 
-    def start(self) -> State:
-        """Give the state before the doors open."""
-        return State(number=-1, budgets=dict(self.budgets))
+    def start(self) -> EnglishState:
+        """Give the state before the auction opens."""
+        return EnglishState(number=-1, budgets=dict(self.budgets))
 
-    def asks(self, state: State) -> Sequence[Ask]:
-        """Ask everyone who has not withdrawn from the item and does not lead; all of them can pay the least bid."""
+    def asks(self, state: EnglishState) -> Sequence[Ask]:
+        """Ask everyone who has not withdrawn and does not lead; all of them can pay the minimum bid."""
         minimum = state.minimum
         return [
             Ask(bidder, state.item, state.round, minimum, state.budgets[bidder])
@@ -87,41 +87,37 @@ class English:
             if bidder != state.leader
         ]
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Close a round: bids and withdrawals, the leader, then the hammer and the next item if it is time."""
+    def settle(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Close a round: bids and withdrawals, the leader, then the sale and the next item if bidding has ended."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
             opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
             return [opened, *self._open_next(state)]
         return list(self._close_round(state, actions, rng))
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
         match event:
-            case BidPlaced():  # by far the commonest, so it comes first; the round's close says who leads
+            case BidPlaced():  # first, as it is by far the most frequent; only `RoundClosed` says who leads
                 return state
             case BidderWithdrew(bidder=bidder):
-                number, budgets, item, start, increment, lowered, held, active, leader, price = state
-                active = tuple([name for name in active if name != bidder])
-                return State(number, budgets, item, start, increment, lowered, held, active, leader, price)
+                return state._replace(active=tuple([name for name in state.active if name != bidder]))
             case RoundClosed(leader=leader, price=price):
-                number, budgets, item, start, increment, lowered, held, active, _, _ = state
-                return State(number, budgets, item, start, increment, lowered, held + 1, active, leader, price)
+                return state._replace(round=state.round + 1, leader=leader, price=price)
             case ItemOpened(item=item, start=start, increment=increment):
-                everyone = tuple(self.budgets)
-                return State(state.number + 1, state.budgets, item, start, increment, 0, 1, everyone)
+                return EnglishState(state.number + 1, state.budgets, item, start, increment, 0, 1, tuple(self.budgets))
             case PriceLowered(item=item, start=start, increment=increment):
-                everyone = tuple(self.budgets)
-                return State(state.number, state.budgets, item, start, increment, state.lowered + 1, 1, everyone)
+                lowered, everyone = state.lowered + 1, tuple(self.budgets)
+                return EnglishState(state.number, state.budgets, item, start, increment, lowered, 1, everyone)
             case ItemSold(winner=winner, price=price):
                 budgets = {**state.budgets, winner: state.budgets[winner] - price}
-                return State(state.number, budgets)
+                return EnglishState(state.number, budgets)
             case ItemUnsold():
-                return State(state.number, state.budgets)
+                return EnglishState(state.number, state.budgets)
             case _:
                 return state
 
-    def _close_round(self, state: State, actions: Mapping[str, Action], rng: Random) -> Iterator[Event]:
+    def _close_round(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> Iterator[Event]:
         bids: dict[str, Decimal] = {}
         staying = []
         for bidder in state.active:
@@ -144,11 +140,12 @@ class English:
         broke = [bidder for bidder in rivals if state.budgets[bidder] < price + state.increment]
         for bidder in broke:
             yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
-        if len(broke) == len(rivals):  # so it is where the first round brings one bid: the others have withdrawn
+        # Nobody is left to outbid the leader: also where the first round brings one bid and the others withdraw.
+        if len(broke) == len(rivals):
             yield from self._hammer(state, leader, price)
 
-    def _hammer(self, state: State, winner: str | None, price: Decimal) -> Iterator[Event]:
-        """Sell to the leader; with none, offer the item again at a lower price or give it up. Then open the next."""
+    def _hammer(self, state: EnglishState, winner: str | None, price: Decimal) -> Iterator[Event]:
+        """Sell to the leader. Without one, offer the item again at a lower price, or leave it unsold. Open the next."""
         if winner is None and self._may_lower(state):
             lowered = self._lower(state)
             yield lowered
@@ -160,8 +157,8 @@ class English:
         yield from self._reveal(state)
         yield from self._open_next(self.apply(state, verdict))
 
-    def _open_next(self, state: State) -> Iterator[Event]:
-        """Bring items under the hammer until one has somebody to ask."""
+    def _open_next(self, state: EnglishState) -> Iterator[Event]:
+        """Open items until there is one that somebody can bid on."""
         for item in self.items[state.number + 1 :]:
             opened = ItemOpened(item.lot.name, item.lot.start, self._increment(item.lot.start))
             yield opened
@@ -172,8 +169,8 @@ class English:
             yield ItemUnsold(state.item)
             yield from self._reveal(state)
 
-    def _call(self, state: State) -> Generator[Event, None, bool]:
-        """Send away who cannot pay the starting price, lowering it while that is everyone; say if anyone is left."""
+    def _call(self, state: EnglishState) -> Generator[Event, None, bool]:
+        """Withdraw bidders that can't pay the starting price; lower it while that is everyone. Say if any is left."""
         while True:
             broke = [bidder for bidder, budget in state.budgets.items() if budget < state.start]
             for bidder in broke:
@@ -186,14 +183,14 @@ class English:
             yield lowered
             state = self.apply(state, lowered)
 
-    def _reveal(self, state: State) -> Iterator[Event]:
+    def _reveal(self, state: EnglishState) -> Iterator[Event]:
         if self.options.reveal == "true value":
             yield ValueRevealed(state.item, self.items[state.number].true_value)
 
-    def _may_lower(self, state: State) -> bool:
+    def _may_lower(self, state: EnglishState) -> bool:
         return state.lowered < self.options.lowerings
 
-    def _lower(self, state: State) -> PriceLowered:
+    def _lower(self, state: EnglishState) -> PriceLowered:
         start = max(CENT, to_cents(state.start * (1 - self.options.lowering_share)))
         return PriceLowered(state.item, start, self._increment(start))
 

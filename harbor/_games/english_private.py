@@ -1,9 +1,10 @@
-"""The private-value English auction: the price rises by steps, bidders drop out, and the last one pays.
+"""The private-value English auction, a clock auction: the price rises by steps, and bidders drop out.
 
-All who are still in answer each call at the same moment. The auction ends when no more than one is left: whoever
-accepted the highest price wins, the first in seat order among equals, and pays the highest price that another accepted
-(the first price at least). So what one pays hardly hangs on when one drops out: to stay while the price is not above
-one's value is the equilibrium, but for what lies within a step of the price, as a tie goes to the first seat.
+All bidders still in answer each price at the same moment. The auction ends when at most one is left. The bidder that
+accepted the highest price wins, and pays the highest price that another bidder accepted (at least the first price).
+Ties go to the first in seat order. It is a clock so that no bidder is drawn to lead: the price paid then hardly depends
+on when one drops out, and truthful play (to stay in while the price is not above one's value) is the equilibrium up to
+one step of the price.
 Source: EconArena, sec. A.1 (Levin 2004).
 """
 
@@ -19,12 +20,12 @@ from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import BidderWithdrew, BidPlaced, Event, PublicEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
 from harbor._games.private_values import Bids, Outcome, PrivateValues, ranked
-from harbor._games.session import SessionOpened, State, name_of
+from harbor._games.session import RunState, SessionOpened, name_of
 
 
 @dataclass(frozen=True, slots=True)
 class EnglishPrivateOpened(SessionOpened):
-    """A session of private-value English auctions begins; the price starts at `step` dollars and rises by it."""
+    """A session of private-value English auctions begins; the price starts at `step` dollars and rises by `step`."""
 
     step: Money
 
@@ -53,26 +54,26 @@ class PriceRaised(PublicEvent):
 
 @dataclass(frozen=True)
 class EnglishPrivate(PrivateValues):
-    """The rules of a session of private-value English auctions; a bid is the highest price that was accepted."""
+    """The rules of a session of private-value English auctions; a bid is the highest price that a bidder accepted."""
 
     options: EnglishPrivateRules
 
     @property
     def step(self) -> Decimal:
-        """The first price, and its rise from round to round, in dollars."""
+        """The first price, which is also the rise per round, in dollars."""
         return max(CENT, to_cents(self.assets * self.options.step_share))
 
     def opened(self) -> EnglishPrivateOpened:
         """Give the opening of the session."""
         return EnglishPrivateOpened(*self.facts(), self.step)
 
-    def ask(self, bidder: str, state: State) -> Ask:
-        """Ask whether a bidder stays in at the price."""
+    def ask(self, bidder: str, state: RunState) -> Ask:
+        """Ask a bidder whether it stays in at the price."""
         price = self.step * state.round
         return Ask(bidder, name_of(state.run), state.round, price, price, note=self.worth(bidder, state.run))
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Raise the price while more than one bidder stays in; then allot the item and open the next run."""
+    def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Raise the price while more than one bidder stays in; then allocate the item and open the next run."""
         if not state.run:
             return super().settle(state, actions, rng)
         answers = [self._answer(name, state, actions[name]) for name in state.active]
@@ -84,13 +85,13 @@ class EnglishPrivate(PrivateValues):
             state = self.apply(state, event)
         return [*answers, *self.close_run(state, actions), *self.open_next(state)]
 
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
-        """Allot the item; who bid what was heard by everyone, so that it is shown in any case."""
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
+        """Allocate the item. Bids are shown whatever the settings say, as everyone heard them."""
         bids = {name: state.bids.get(name) for name in self.bidders}
         show = "actions and values" if self.options.shown == "actions and values" else "actions"
         return self.allot(state.run, bids, state.broke, show)
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: RunState, event: Event) -> RunState:
         """Give the state after an event."""
         match event:
             case BidPlaced(bidder=bidder, amount=amount):
@@ -105,19 +106,19 @@ class EnglishPrivate(PrivateValues):
                 return super().apply(state, event)
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Say who wins and what is paid: whoever accepted the highest price, and the highest that another accepted."""
+        """Give the bidder that accepted the highest price, and the highest price that another accepted."""
         order = ranked(bids)
         if not order:
             return Outcome(None, Decimal(0))
         return Outcome(order[0][0], order[1][1] if len(order) > 1 else self.step)
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
-        """Give the highest prices accepted where everyone stays in up to its value."""
+        """Give the highest price that each accepts if everyone stays in up to its value."""
         steps = {name: int(min(value, self.assets) // self.step) for name, value in values.items()}
         last = 1 + sorted([0, *steps.values()])[-2]  # the call at which the second-last bidder is out
         return {name: self.step * min(count, last) for name, count in steps.items() if count}
 
-    def _answer(self, bidder: str, state: State, action: Action) -> Event:
+    def _answer(self, bidder: str, state: RunState, action: Action) -> Event:
         item = name_of(state.run)
         if isinstance(action, Bid):
             return BidPlaced(item, state.round, bidder, action.amount)

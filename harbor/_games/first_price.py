@@ -1,6 +1,7 @@
-"""The first-price sealed-bid auction: the highest bid wins and is paid.
+"""The first-price sealed-bid auction: the highest bid wins and pays its own bid.
 
-It has no dominant bid, and its equilibrium depends on what bidders believe of each other's values; none is computed.
+It has no dominant bid, and its equilibrium depends on what bidders believe about each other's values, so none is
+computed.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ class FirstPrice(PrivateValues):
         return FirstPriceOpened(*self.facts())
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Say who wins and what is paid."""
+        """Give the winner and the price."""
         order = ranked(bids)
         return Outcome(*order[0]) if order else Outcome(None, Decimal(0))
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> None:
-        """Claim no equilibrium."""
+        """Give no equilibrium."""
         return

@@ -1,4 +1,4 @@
-"""The logs of all games: reading one back needs the events of its game, which the log itself does not know."""
+"""Reads the logs of all games. The log itself knows no game, so this registers the events of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every mechanism offers: rounds of simultaneous asks, as pure functions of a state."""
+"""What every mechanism offers (rounds of simultaneous asks, as pure functions of a state), and which bids are legal."""
 
 from __future__ import annotations
 
@@ -43,15 +43,16 @@ def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
 
 
 NUMBER_STEP = Decimal("0.000001")
-"""The finest difference between two numbers that are no money."""
+"""The smallest difference between two bids that are numbers and not money."""
 
 
 def violation(ask: Ask, bid: Bid) -> str:
-    """Say why a bid is not legal, in words for its bidder; empty if it is."""
-    return _no_number(ask, bid.amount) if ask.unit == "number" else _no_dollars(ask, bid.amount)
+    """Say why a bid is not legal, in words for its bidder; empty if it is legal."""
+    check = _number_violation if ask.unit == "number" else _dollar_violation
+    return check(ask, bid.amount)
 
 
-def _no_number(ask: Ask, number: Decimal) -> str:
+def _number_violation(ask: Ask, number: Decimal) -> str:
     if not (number.is_finite() and ask.minimum <= number <= ask.maximum):
         return f"{number:f} is not between {ask.minimum:f} and {ask.maximum:f}"
     if number % NUMBER_STEP:
@@ -59,7 +60,7 @@ def _no_number(ask: Ask, number: Decimal) -> str:
     return ""
 
 
-def _no_dollars(ask: Ask, amount: Decimal) -> str:
+def _dollar_violation(ask: Ask, amount: Decimal) -> str:
     if not amount.is_finite() or amount < 0:
         return "a bid must be a positive amount of dollars" if ask.minimum else "a bid must be zero dollars or more"
     if ask.minimum == ask.maximum != amount:
@@ -68,6 +69,6 @@ def _no_dollars(ask: Ask, amount: Decimal) -> str:
         return f"{dollars(amount)} is below the least bid of {dollars(ask.minimum)}"
     if amount > ask.maximum:
         return f"{dollars(amount)} is above the {dollars(ask.maximum)} that you have left"
-    if amount % CENT:  # after the bounds: the remainder of a huge amount does not exist
+    if amount % CENT:  # checked after the bounds, as the remainder of a huge amount raises an error
         return "a bid must be in whole cents"
     return ""

@@ -1,4 +1,4 @@
-"""Bidders for every game that follow a script: rational, random, and an adversary. They know what they have seen."""
+"""Scripted policies: minimum raise and truthful for the ascending auction; rational, random and adversary for all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Answering = Callable[[Ask, Sequence[Event]], Bid | Withdraw]
 
 @dataclass(frozen=True)
 class MinimumRaise(Policy):
-    """Raises by the minimum until it has made `max_bids` bids on an item.
+    """Bids the minimum until it has made `max_bids` bids on an item.
 
     Source: Chen et al. 2023, sec. 4.3 (the rule bidder; K = 4 or 5).
     """
@@ -46,7 +46,7 @@ class MinimumRaise(Policy):
 
 @dataclass(frozen=True)
 class Truthful(Policy):
-    """Raises by the minimum up to its own estimate of the item."""
+    """Bids the minimum up to its own estimate of the item."""
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
         """Bid the minimum while it is not above the estimate."""
@@ -56,11 +56,11 @@ class Truthful(Policy):
 
 @dataclass(frozen=True)
 class Rational(Policy):
-    """Plays the equilibrium where there is one: its value in an auction, 0 in the beauty contest.
+    """Plays the equilibrium where one is known: its value in an auction, 0 in the beauty contest.
 
     In the ascending auctions it stays in up to its value, or its estimate. A first-price bid is its value times
-    (n - 1) / n, the equilibrium of n bidders with equally spread values. The water game has no known equilibrium: it
-    bids a day's salary, and everything on a day that would be its last.
+    (n - 1) / n, the equilibrium of n bidders with uniform values. The water game has no known equilibrium: the policy
+    bids one day's salary, and its whole balance on a day that would be its last.
     """
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
@@ -71,9 +71,9 @@ class Rational(Policy):
 
 @dataclass(frozen=True)
 class AtRandom(Policy):
-    """Bids any legal amount with equal chances; from the second round on it withdraws half of the times.
+    """Bids a legal amount, uniformly drawn; from the second round on it withdraws half of the time.
 
-    What it does depends on the seed and the ask alone.
+    What it does depends only on the seed and the ask.
     """
 
     seed: int
@@ -89,9 +89,9 @@ class AtRandom(Policy):
 
 @dataclass(frozen=True)
 class Adversary(Policy):
-    """Sends what no auctioneer should take: bids over the limit, malformed ones, orders to the machines that listen.
+    """Sends what no auctioneer should accept: bids over the limit, malformed bids and prompt injections.
 
-    What it says depends on the seed and the ask alone.
+    What it says depends only on the seed and the ask.
     """
 
     seed: int
@@ -159,7 +159,7 @@ _RATIONAL: dict[type[Event], Answering] = {
     BeautyOpened: _beauty,
     WaterOpened: _water,
 }
-"""How to play each game, by the event that opens it."""
+"""How `Rational` plays each game, by the event that opens it."""
 
 SCRIPTS: dict[str, Callable[[Bidder, int], Policy]] = {
     "minimum-raise": lambda bidder, _: MinimumRaise(bidder.max_bids),
@@ -168,4 +168,4 @@ SCRIPTS: dict[str, Callable[[Bidder, int], Policy]] = {
     "random": lambda _, seed: AtRandom(seed),
     "adversary": lambda _, seed: Adversary(seed),
 }
-"""The bidders that follow a script, by their `rule`; each is made from its settings and the seed of the auction."""
+"""The scripted policies by `rule`; each is made from the bidder's settings and the seed of the auction."""

@@ -1,6 +1,6 @@
-"""What auctions with private values share: values drawn for one bidder's eyes, assets that cap bids, a fee.
+"""What auctions with private values share: values that only their bidder sees, assets that cap bids, a fee.
 
-Assets after a run are cash plus the value of the item if it was won. Every run begins with the same assets.
+A bidder's assets after a run are its cash, plus the value of the item if it won. Every run begins with equal assets.
 Source: EconArena, sec. 4.2 and A.2.
 """
 
@@ -17,10 +17,19 @@ from harbor._config.rules import ValueRules
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
-from harbor._games.session import RunClosed, RunLabelled, RunSettled, Session, State, amount_of, broke_a_rule, name_of
+from harbor._games.session import (
+    RunClosed,
+    RunLabelled,
+    RunSettled,
+    RunState,
+    Session,
+    amount_of,
+    broke_a_rule,
+    name_of,
+)
 
 GROUPS = {"L": (50, 10, 100), "M": (500, 100, 1_000), "H": (5_000, 1_000, 10_000)}
-"""Mean and standard deviation of the values, and assets, in dollars."""
+"""The mean and the standard deviation of the values, and the assets, in dollars."""
 
 Bids = Mapping[str, Decimal | None]
 """Bids in seat order; None: no bid."""
@@ -28,7 +37,7 @@ Bids = Mapping[str, Decimal | None]
 
 @dataclass(frozen=True, slots=True)
 class ValueDrawn(PrivateEvent):
-    """What the item of a run is worth to a bidder, and what it can spend; `capped`: the value is above its assets."""
+    """What the item of a run is worth to a bidder, and what it can spend; `capped`: its value is above its assets."""
 
     item: str
     value: Money
@@ -43,7 +52,7 @@ class ValueDrawn(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class ItemAllotted(RunClosed):
-    """The item has found its buyer, or none; values are there only where the session shows them."""
+    """An item is sold or stays unsold; `values` is empty unless the session shows them."""
 
     values: dict[str, Money]
     price: Money | None
@@ -73,7 +82,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class PrivateValues(Session):
-    """An auction of one item a run.
+    """The rules of a session of auctions, one item per run.
 
     Args:
         bidders: in seat order, which decides ties.
@@ -88,15 +97,15 @@ class PrivateValues(Session):
 
     @property
     def stakes(self) -> tuple[Money, Money]:
-        """What everyone has in each run, and the entrance fee, in dollars."""
+        """Everyone's assets at the start of a run, and the entrance fee, in dollars."""
         return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
 
     @abstractmethod
     def outcome(self, bids: Bids) -> Outcome:
-        """Say who wins and what is paid."""
+        """Give the winner and the price."""
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
-        """Give the bids in equilibrium: everyone its value, as far as its assets go (None: not known)."""
+        """Give the bids in equilibrium: each bidder's value, capped by its assets (None: not known)."""
         return {name: min(value, self.assets) for name, value in values.items()}
 
     def tell(self, run: int) -> list[Event]:
@@ -107,7 +116,7 @@ class PrivateValues(Session):
             for name, value in ((name, self.values[name][run - 1]) for name in self.bidders)
         ]
 
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a sealed bid."""
         return Ask(bidder, name_of(state.run), 1, Decimal(0), self.assets, note=self.worth(bidder, state.run))
 
@@ -117,14 +126,14 @@ class PrivateValues(Session):
         capped = ", more than your assets, which cap your bid" if value > self.assets else ""
         return f"it is worth {dollars(value)} to you{capped}; "
 
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
-        """Allot the item."""
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
+        """Allocate the item."""
         bids = {name: amount_of(actions[name]) for name in self.bidders}
         broke = [name for name in self.bidders if broke_a_rule(actions[name])]
         return self.allot(state.run, bids, broke, self.options.shown)
 
     def allot(self, run: int, bids: Bids, broke: Collection[str], show: str) -> list[Event]:
-        """Say what the bids of a run come to, for each bidder, for the analyst, and for everyone."""
+        """Give the result of a run for each bidder, for the analyst (its equilibrium) and for everyone."""
         item, outcome = name_of(run), self.outcome(bids)
         values = {name: self.values[name][run - 1] for name in self.bidders}
         _, fee = self.stakes
@@ -146,15 +155,15 @@ class PrivateValues(Session):
 
 
 def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
-    """Order the bids, the highest first; equal bids stand in seat order."""
+    """Order the bids, highest first; equal bids in seat order."""
     return sorted(((name, bid) for name, bid in bids.items() if bid is not None), key=lambda pair: -pair[1])
 
 
 def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[str, tuple[Decimal, ...]]:
-    """Give each bidder a value for every run: the given ones, else drawn from its group, a cent at least.
+    """Give each bidder a value for every run: as given, else drawn from the group's distribution, at least one cent.
 
     Raises:
-        ValueError: values are given, but not for this bidder or not for every run.
+        ValueError: values are given, but not for every bidder and run.
     """
     if not rules.values:
         return {name: tuple(_draw(rules.group, rng) for _ in range(rules.runs)) for name in bidders}
@@ -163,7 +172,7 @@ def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[
         given = rules.values.get(name, ())
         if len(given) not in (1, rules.runs):
             raise ValueError(
-                f"rules.values holds {len(given)} values for {name!r}; give 1, or one for each of the runs"
+                f"rules.values has {len(given)} values for {name!r}; give 1, or one for each of the {rules.runs} runs"
             )
         values[name] = given * rules.runs if len(given) == 1 else given
     return values

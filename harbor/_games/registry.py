@@ -1,4 +1,4 @@
-"""The games by name, and how each is made from the settings of an auction; the one place that knows them all."""
+"""The games by name, and how each is built from the settings of an auction; the only place that knows all games."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._core.events import Lot
 from harbor._core.seeding import stream
 from harbor._games import beauty
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.english_private import EnglishPrivate
 from harbor._games.first_price import FirstPrice
 from harbor._games.mechanism import Mechanism
@@ -22,12 +22,15 @@ from harbor._games.second_price import SecondPrice
 from harbor._games.water import Water
 
 Builder = Callable[[Any, AuctionConfig], Mechanism[Any]]
-"""Takes the settings of the rules and of the auction around them."""
+"""Builds rules from their own settings and those of the auction.
+
+Chance is drawn here, each kind from its own stream of the seed. The rules get it as data, so that they draw ties only.
+"""
 
 
 def _english(rules: EnglishRules, config: AuctionConfig) -> English:
     listed = config.items if isinstance(config.items, tuple) else ()
-    items = tuple(Item(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
+    items = tuple(ValuedLot(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
     return English(items, {bidder.name: bidder.budget for bidder in config.bidders}, rules)
 
 
@@ -35,11 +38,11 @@ def _water(rules: WaterRules, config: AuctionConfig) -> Water:
     names = _names(config)
     for name in names:
         if name not in rules.residents:
-            raise ConfigError(f"bidder {name!r} is no resident; give rules.residents.{name} a need and a salary")
+            raise ConfigError(f"bidder {name!r} is not a resident; give rules.residents.{name} a need and a salary")
     residents = {name: rules.residents[name] for name in names}
     for name, resident in residents.items():
         if resident.need > rules.bounds[1]:
-            warnings.warn(f"resident {name!r} needs {resident.need} units, more than any day brings", stacklevel=2)
+            warnings.warn(f"resident {name!r} needs {resident.need} units, more than any day supplies", stacklevel=2)
     rng = stream(config.seed, "supply")
     supplies = rules.supplies or tuple(rng.randint(*rules.bounds) for _ in range(rules.days))
     mean = sum(supplies) / len(supplies) if rules.supplies else None
@@ -84,14 +87,14 @@ UNUSED: Mapping[str, str] = {
     "objective": "the rules say what is to be won",
     "overestimate": "there are no estimates",
 }
-"""Settings of a bidder for the ascending auction alone, and what holds instead in the other games."""
+"""Settings of a bidder that only the ascending auction uses, and why the other games don't."""
 
 
 def build(config: AuctionConfig) -> Mechanism[Any]:
-    """Make the rules of an auction, with its items already sampled.
+    """Build the rules of an auction whose items are already sampled.
 
     Raises:
-        ConfigError: something in the settings does not belong to the game.
+        ConfigError: a setting does not belong to the game.
     """
     if config.rules.game != "english":
         _check_other_game(config)
@@ -101,13 +104,13 @@ def build(config: AuctionConfig) -> Mechanism[Any]:
 def _check_other_game(config: AuctionConfig) -> None:
     game = config.rules.game
     if config.items != Houses():
-        raise ConfigError(f"the game {game!r} sells no items of yours; drop items")
+        raise ConfigError(f"the game {game!r} sells no listed items; drop items")
     if config.catalog is not None:
         raise ConfigError(f"nobody is profiled in the game {game!r}; drop catalog")
     for bidder in config.bidders:
         who = f"bidder {bidder.name!r} of the game {game!r}"
         for setting, instead in UNUSED.items():
-            # by value: a config that was copied has every setting written down
+            # Compared by value and not by what was set: a copied config has every setting written out.
             if getattr(bidder, setting) != Bidder.model_fields[setting].default:
                 raise ConfigError(f"{who} has no use for {setting}: {instead}; drop it")
         if bidder.rule == "truthful":

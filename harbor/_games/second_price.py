@@ -1,6 +1,7 @@
 """The second-price sealed-bid auction: the highest bid wins and pays the second-highest.
 
-To bid one's private value is dominant, and the equilibrium. Source: EconArena, sec. 3.1 and A.1 (Vickrey 1961).
+Bidding one's private value is a dominant strategy and the equilibrium.
+Source: EconArena, sec. 3.1 and A.1 (Vickrey 1961).
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ class SecondPriceOpened(SessionOpened):
 
 
 class SecondPrice(PrivateValues):
-    """The rules of a session of second-price auctions; a lone bid pays nothing."""
+    """The rules of a session of second-price auctions; a single bid pays nothing."""
 
     def opened(self) -> SecondPriceOpened:
         """Give the opening of the session."""
         return SecondPriceOpened(*self.facts())
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Say who wins and what is paid."""
+        """Give the winner and the price."""
         order = ranked(bids)
         if not order:
             return Outcome(None, Decimal(0))

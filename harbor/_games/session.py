@@ -1,4 +1,4 @@
-"""A session: the same one-shot game in several runs, with as much history made public as the settings say.
+"""A session: the same one-shot game in several runs, of which as much is made public as the settings say.
 
 Source: EconArena, sec. 3, 4.3 and A.1.
 """
@@ -25,7 +25,7 @@ from harbor._core.money import Claim, Money, dollars
 class SessionOpened(PublicEvent, ABC):
     """A session begins: who plays, how many runs, what is shown of how many past runs, and whether all are rational.
 
-    In auctions `assets` is the dollars that everyone has in each run, and `fee` what a broken rule costs; else 0.
+    In auctions, `assets` is what everyone has in each run and `fee` what breaking a rule costs, in dollars; else 0.
     """
 
     bidders: tuple[str, ...]
@@ -81,7 +81,7 @@ class RunOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class RunSettled(PrivateEvent):
-    """What a run brought a bidder: its action (None: none), dollars paid, fee for a broken rule, assets after it."""
+    """A bidder's result of a run: its action (None: none), dollars paid, fee for a broken rule, assets afterwards."""
 
     item: str
     action: Claim | None
@@ -103,7 +103,7 @@ class RunSettled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class RunClosed(LotClosed):
-    """A run is over; of actions and winners it tells what the session shows."""
+    """A run is over; `actions` and `winners` are empty unless the session shows them."""
 
     actions: dict[str, Claim | None]
     winners: tuple[str, ...]
@@ -111,7 +111,10 @@ class RunClosed(LotClosed):
 
 @dataclass(frozen=True, slots=True)
 class RunLabelled(AnalystEvent):
-    """The ground truth of a run: actions and assets in equilibrium, by bidder; no actions where many are as good."""
+    """The ground truth of a run: actions and assets in equilibrium, by bidder.
+
+    `actions` is empty if there are many equilibria.
+    """
 
     item: str
     actions: dict[str, Claim]
@@ -121,10 +124,10 @@ class RunLabelled(AnalystEvent):
 # ---------------------------------------------------------------- rules
 
 
-class State(NamedTuple):
-    """Where a session stands: the run (0 before the first), its round, and who is asked.
+class RunState(NamedTuple):
+    """The state of a session: the run (0 before the first), its round, and who is asked.
 
-    Where a run has several rounds, `bids` holds the highest bid of each bidder so far, and `broke` who broke a rule.
+    In games with several rounds per run, `bids` has each bidder's highest bid so far, and `broke` who broke a rule.
     """
 
     run: int = 0
@@ -136,56 +139,56 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Session(ABC):
-    """The rules that all games of a session share; each game says what a run is.
+    """The rules that all games played in sessions share; each game defines its runs.
 
     Args:
-        bidders: in seat order, which decides ties.
+        bidders: in seat order, which breaks ties.
         options: runs, history, what is shown.
     """
 
     bidders: tuple[str, ...]
     options: SessionRules
 
-    def start(self) -> State:
-        """Give the state before the doors open."""
-        return State()
+    def start(self) -> RunState:
+        """Give the state before the session opens."""
+        return RunState()
 
-    def asks(self, state: State) -> Sequence[Ask]:
-        """Ask everyone who is in the run."""
+    def asks(self, state: RunState) -> Sequence[Ask]:
+        """Ask everyone who is still in the run."""
         return [self.ask(bidder, state) for bidder in state.active]
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Close the run and open the next, while there is one."""
+    def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Close the run and open the next, if there is one."""
         if not state.run:
             return [self.opened(), *self.open_run(1)]
         return [*self.close_run(state, actions), *self.open_next(state)]
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: RunState, event: Event) -> RunState:
         """Give the state after an event."""
         match event:
             case RunOpened():
-                return State(state.run + 1, 1, self.bidders)
+                return RunState(state.run + 1, 1, self.bidders)
             case RunClosed():
-                return State(state.run)
+                return RunState(state.run)
             case _:
                 return state
 
     def open_run(self, run: int) -> list[Event]:
-        """Begin a run and tell each bidder what it alone may know."""
+        """Begin a run and tell each bidder its private facts."""
         return [RunOpened(name_of(run)), *self.tell(run)]
 
-    def open_next(self, state: State) -> list[Event]:
+    def open_next(self, state: RunState) -> list[Event]:
         """Begin the run after this one, if there is one."""
         return self.open_run(state.run + 1) if state.run < self.options.runs else []
 
     def facts(self) -> tuple[tuple[str, ...], int, str, int, bool, Money, Money]:
-        """Give what every opening tells."""
+        """Give the fields that the opening events of all games share."""
         options = self.options
         return self.bidders, options.runs, options.shown, options.history, options.rational_rivals, *self.stakes
 
     @property
     def stakes(self) -> tuple[Money, Money]:
-        """What everyone has in each run, and what a broken rule costs, in dollars; 0 without assets."""
+        """Everyone's assets at the start of a run, and what breaking a rule costs, in dollars; 0 without assets."""
         return Decimal(0), Decimal(0)
 
     @abstractmethod
@@ -197,16 +200,16 @@ class Session(ABC):
         """Give the private facts of a run."""
 
     @abstractmethod
-    def ask(self, bidder: str, state: State) -> Ask:
+    def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask a bidder."""
 
     @abstractmethod
-    def close_run(self, state: State, actions: Mapping[str, Action]) -> list[Event]:
-        """Say what follows from the actions."""
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
+        """Give the events that follow from the actions."""
 
 
 def name_of(run: int) -> str:
-    """Name a run, as asks and events do."""
+    """Name a run as asks and events do."""
     return f"run {run}"
 
 
@@ -216,5 +219,5 @@ def amount_of(action: Action) -> Claim | None:
 
 
 def broke_a_rule(action: Action) -> bool:
-    """Say whether a bidder never came to a legal answer."""
+    """Say whether a bidder gave no legal answer in any of its attempts."""
     return isinstance(action, Withdraw) and action.reason == "failed bids"

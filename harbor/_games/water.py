@@ -1,4 +1,4 @@
-"""The Water Allocation Challenge: residents seal a bid each day for the water they need, and live on it.
+"""The Water Allocation Challenge: each day, residents make sealed bids for the water they need to stay alive.
 
 Source: Alympics (Mao et al. 2024), sec. 3 and 4.
 """
@@ -22,7 +22,7 @@ MOST_OFFERED = Decimal(10**12)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a resident stands: health (0: eliminated), balance in dollars, what the next dry day costs in health."""
+    """A resident's health (0: eliminated), balance in dollars, and the health that its next dry day costs."""
 
     health: int
     balance: Money
@@ -34,7 +34,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class WaterOpened(PublicEvent):
-    """The game begins: who needs and earns what, how long it lasts, the bounds and the mean of a day's supply."""
+    """The game begins: needs, salaries, the number of days, and the bounds and mean of a day's supply."""
 
     needs: dict[str, int]
     salaries: dict[str, Money]
@@ -83,9 +83,10 @@ class DayOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class DayClosed(LotClosed):
-    """The water is allocated, and everything is made known: bids in dollars (None: no bid), who is served, statuses.
+    """The water is allocated, and everything is made public: bids in dollars (None: no bid), who is served, statuses.
 
-    `over_balance` names those whose bid was above their balance, and so could not win. `statuses` holds who was alive.
+    `over_balance` names the residents whose bid was above their balance and so could not win. `statuses` has the
+    residents that were alive that day.
     """
 
     bids: dict[str, Money | None]
@@ -120,8 +121,8 @@ class DayClosed(LotClosed):
 # ---------------------------------------------------------------- rules
 
 
-class State(NamedTuple):
-    """Where the game stands: the day (0 before the first), its supply, statuses, and whether bids are awaited."""
+class WaterState(NamedTuple):
+    """The state of the game: the day (0 before the first), its supply, statuses, and whether bids are awaited."""
 
     day: int
     supply: int
@@ -130,7 +131,7 @@ class State(NamedTuple):
 
     @property
     def living(self) -> list[str]:
-        """Who is alive, in seat order."""
+        """The residents that are alive, in seat order."""
         return [name for name, status in self.statuses.items() if status.health]
 
 
@@ -150,19 +151,19 @@ class Water:
     bounds: tuple[int, int]
     mean_supply: float | None = None
 
-    def start(self) -> State:
+    def start(self) -> WaterState:
         """Give the state before the first day."""
-        return State(0, 0, dict.fromkeys(self.residents, Status(HEALTH_AT_FIRST, Decimal(0), 1)), open=False)
+        return WaterState(0, 0, dict.fromkeys(self.residents, Status(HEALTH_AT_FIRST, Decimal(0), 1)), open=False)
 
-    def asks(self, state: State) -> Sequence[Ask]:
+    def asks(self, state: WaterState) -> Sequence[Ask]:
         """Ask the living, each up to its balance."""
         if not state.open:
             return []
         item = f"day {state.day}"
         return [Ask(name, item, 1, Decimal(0), state.statuses[name].balance) for name in state.living]
 
-    def settle(self, state: State, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Allocate the water of the day and open the next, while there is one and somebody to see it."""
+    def settle(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Allocate the water of the day; open the next day, if there is one and somebody is alive."""
         if not state.day:
             return [self._opened(), self._day(1)]
         closed = self._close(state, actions, rng)
@@ -171,13 +172,13 @@ class Water:
             return [closed, self._day(state.day + 1)]
         return [closed]
 
-    def apply(self, state: State, event: Event) -> State:
+    def apply(self, state: WaterState, event: Event) -> WaterState:
         """Give the state after an event."""
         match event:
             case DayOpened(supply=supply):
-                return State(state.day + 1, supply, dict(self._paid(state)), open=True)
+                return WaterState(state.day + 1, supply, dict(self._paid(state)), open=True)
             case DayClosed(statuses=statuses):
-                return State(state.day, state.supply, {**state.statuses, **statuses}, open=False)
+                return WaterState(state.day, state.supply, {**state.statuses, **statuses}, open=False)
             case _:
                 return state
 
@@ -190,12 +191,12 @@ class Water:
     def _day(self, day: int) -> DayOpened:
         return DayOpened(f"day {day}", self.supplies[day - 1])
 
-    def _paid(self, state: State) -> Iterator[tuple[str, Status]]:
+    def _paid(self, state: WaterState) -> Iterator[tuple[str, Status]]:
         for name, status in state.statuses.items():
             salary = self.residents[name].salary if status.health else 0
             yield name, Status(status.health, status.balance + salary, status.dry)
 
-    def _close(self, state: State, actions: Mapping[str, Action], rng: Random) -> DayClosed:
+    def _close(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> DayClosed:
         bids: dict[str, Decimal | None] = {}
         over = []
         for name in state.living:
@@ -213,7 +214,7 @@ class Water:
         return DayClosed(f"day {state.day}", bids, tuple(over), served, statuses)
 
     def _allocate(self, bids: Mapping[str, Decimal], supply: int, rng: Random) -> tuple[str, ...]:
-        """Serve the highest bid that still fits; equal bids by the smaller need, and where that is equal, by lot."""
+        """Serve the highest bid that still fits. Equal bids: the smaller need first, then at random."""
         needs = {name: self.residents[name].need for name in bids}
         served = []
         for name in sorted(bids, key=lambda name: (-bids[name], needs[name], rng.random())):
@@ -224,14 +225,14 @@ class Water:
 
 
 def after(status: Status, paid: Decimal | None) -> Status:
-    """Give the status after a day: with water for what was paid, or without (None)."""
+    """Give the status after a day: with water at the price paid, or without water (None)."""
     if paid is None:
         return Status(max(0, status.health - status.dry), status.balance, status.dry + 1)
     return Status(min(MOST_HEALTH, status.health + HEALTH_OF_WATER), status.balance - paid, 1)
 
 
 def _over_balance(action: Withdraw, balance: Decimal) -> Decimal | None:
-    """Give the bid that failed for being above the balance, as it is announced all the same."""
+    """Give the last failed bid if it was above the balance: the game makes it public all the same."""
     offered = action.offered
     if offered is None or not balance < offered <= MOST_OFFERED or offered % CENT:
         return None

@@ -1,1 +1,1 @@
-"""One auction: the log as each bidder sees it, the auctioneer, people who play."""
+"""Runs one auction: what each bidder sees of the log, the auctioneer, people as bidders."""

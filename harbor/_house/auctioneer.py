@@ -1,6 +1,6 @@
-"""The auctioneer's script: whom to ask at the same moment, what to do with the answers, what to say aloud.
+"""The auction loop: whom to ask at the same moment, what to do with the answers, and what to announce.
 
-It is a generator, so that whatever carries the words (AutoGen's group chat in `harbor._room`) only has to carry them.
+It is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def auction_loop(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners
 
     Args:
         sale: not yet open.
-        thinkers: the bidders that want to think at a pause.
-        learners: the bidders that want to think when all is over.
-        reasks: how often a failed bid is asked again before it counts as a withdrawal.
+        thinkers: the bidders that think at a pause.
+        learners: the bidders that think when the auction is over.
+        reasks: how often a bidder is asked again after a failed bid, before it counts as a withdrawal.
 
     Yields:
-        a turn; send back what each of its bidders said.
+        a turn; send back the reply of each of its bidders.
     """
     opening = sale.settle({})
     yield from _pause(sale, thinkers, ())
@@ -80,7 +80,10 @@ def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], ov
 def _round(
     sale: Sale[Any], asks: Sequence[Ask], reasks: int
 ) -> Generator[Turn, Mapping[str, SeatReply], dict[str, Action]]:
-    """Ask everyone of a round; ask again, a bounded number of times, who gave no legal answer."""
+    """Ask everyone of a round, and those without a legal answer again, up to `reasks` times.
+
+    This is the only loop over bad bids: an unreadable bid is a failed bid, and the model client does not repair it.
+    """
     actions: dict[str, Action] = {}
     while asks:
         first = asks[0]
@@ -113,7 +116,7 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match understood(ask, said.words):
+    match answer_to(ask, said.words):
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
@@ -123,12 +126,12 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
 
 
 def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
-    """Give the amount of a failed bid, for rules that make it known; None where there was none to read."""
-    heard = understood(ask, said.words)
+    """Give the amount of a failed bid, for rules that make it public (the water game); None if it can't be read."""
+    heard = answer_to(ask, said.words)
     return heard.amount if isinstance(heard, Bid) else None
 
 
-def understood(ask: Ask, words: str) -> Answer:
+def answer_to(ask: Ask, words: str) -> Answer:
     """Read what a bidder said to an ask."""
     return parse_answer(words, ask.item, ask.unit)
 

@@ -1,4 +1,4 @@
-"""People as bidders: what a person is asked, and its answers, through two queues."""
+"""People as bidders: two queues, one for what a person is asked and one for the answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harbor._core.events import Event
 
 @dataclass(frozen=True)
 class Call:
-    """A person's turn: what is asked, and all that its seat has seen so far."""
+    """A person's turn: what is asked, and everything that this bidder has seen so far."""
 
     ask: Ask
     seen: tuple[Event, ...]
@@ -21,8 +21,8 @@ class Call:
 class Person:
     """A player whose answers come from a terminal, a web page or a test.
 
-    Take a `Call` from `asks` and put words, such as "1200" or "I withdraw", into `answers`. None in `asks` says that
-    the last call is over without them: time ran out, or the run was stopped. Words that come too late are dropped.
+    Take a `Call` from `asks` and put words, such as "1200" or "I withdraw", into `answers`. None in `asks` means that
+    the last call ended without an answer: time ran out, or the run was stopped. Words that come too late are dropped.
     """
 
     def __init__(self) -> None:
@@ -30,10 +30,10 @@ class Person:
         self.answers: asyncio.Queue[str] = asyncio.Queue()
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> str | None:
-        """Ask the person and wait for its words; a pause passes."""
+        """Ask the person and wait for the answer; a pause needs none."""
         if isinstance(ask, Pause):
             return None
-        while not self.answers.empty():  # said too late for the call before
+        while not self.answers.empty():  # too late for an earlier call, and not meant for this one
             self.answers.get_nowait()
         self.asks.put_nowait(Call(ask, tuple(seen)))
         try:

@@ -15,7 +15,7 @@ S = TypeVar("S")
 
 
 class Sale(Generic[S]):
-    """Keeps the log, the folded state of the rules, and the log as each bidder may see it."""
+    """The log, the state of the rules folded from it, and the part of the log that each bidder may see."""
 
     def __init__(self, rules: Mechanism[S], bidders: Sequence[str], log: Log, ties: Random) -> None:
         self.rules = rules
@@ -27,7 +27,7 @@ class Sale(Generic[S]):
         self._everyone = tuple(self._seen.values())
 
     def record(self, event: Event) -> None:
-        """Write an event to the log and fold it; the only way anything changes."""
+        """Write an event to the log and fold it. Nothing else changes a sale."""
         self.log.append(event)
         self.state = self.rules.apply(self.state, event)
         audience = event.audience
@@ -38,11 +38,11 @@ class Sale(Generic[S]):
             self._seen[audience].append(event)
 
     def asks(self) -> Sequence[Ask]:
-        """Say who must act now; nobody: the sale is over, or not yet open."""
+        """Give the asks of this moment; none before the sale opens and after its end."""
         return self.rules.asks(self.state)
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
-        """Record what follows from the actions of everyone asked; with none, before the doors open, open."""
+        """Record what follows from the actions of everyone asked; without actions, open the sale."""
         events = self.rules.settle(self.state, actions, self._ties)
         for event in events:
             self.record(event)

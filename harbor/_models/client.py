@@ -1,14 +1,13 @@
-"""The one doorway to models: a name becomes a LangChain chat model, a prompt becomes a validated reply.
+"""The one doorway to models: a prompt becomes a validated reply.
 
 Every call, good or bad, becomes one `ModelCalled` event for the ledger, and one raw record for `calls.jsonl`.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -21,22 +20,13 @@ from langchain_core.runnables import Runnable
 from pydantic import BaseModel
 
 from harbor._config.auction import ModelSettings
-from harbor._core.errors import ConfigError, ModelError, UnreadableReply, unknown
+from harbor._core.errors import ModelError, UnreadableReply
 from harbor._core.events import EventSink
 from harbor._core.redaction import redact
-from harbor._core.seeding import derive
 from harbor._models.reading import read, written
 from harbor._models.replay import CallBudget, CallOutcome, RawCall, ReplayCache
-from harbor._simulated.chat_model import SimulatedChat
 
 Reply = TypeVar("Reply", bound=BaseModel)
-
-PROVIDERS = {
-    "openai": ("langchain_openai", "ChatOpenAI"),
-    "anthropic": ("langchain_anthropic", "ChatAnthropic"),
-    "ollama": ("langchain_ollama", "ChatOllama"),
-}
-"""Where each provider's chat model lives; the extra of the same name installs it."""
 
 
 @dataclass(frozen=True)
@@ -193,48 +183,6 @@ def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
     if usage is None or settings.input_price is None or settings.output_price is None:
         return None
     return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
-
-
-def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
-    """Find the settings of a model named in `models`, or as "simulated" or "provider:name"; `given` names others.
-
-    Raises:
-        ConfigError: no such model; the message names the nearest.
-    """
-    settings = models.get(name) or ModelSettings(use=name)
-    provider, _, model = settings.use.partition(":")
-    if settings.use != "simulated" and (provider not in PROVIDERS or not model):
-        names = {*models, *given, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)}
-        raise ConfigError(unknown("model", settings.use, names - {settings.use}))
-    return settings
-
-
-def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
-    """Make the chat model of a name.
-
-    Raises:
-        ConfigError: its package is not installed, or it can't be made (a missing key, say).
-    """
-    if settings.use == "simulated":
-        return SimulatedChat(settings=settings.simulated, seed=derive(seed, "model", name))
-    provider, _, model = settings.use.partition(":")
-    module, kind = PROVIDERS[provider]
-    try:
-        chat = getattr(importlib.import_module(module), kind)
-        made = chat(model=model, temperature=settings.temperature, **_retries(provider, settings))
-    except ImportError as error:
-        raise ConfigError(
-            f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
-        ) from error
-    except Exception as error:
-        complaint = (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
-        raise ConfigError(f"model {settings.use!r} can't be made: {complaint}; is its API key set?") from error
-    return made  # type: ignore[no-any-return]
-
-
-def _retries(provider: str, settings: ModelSettings) -> dict[str, int]:
-    """Give the retries of a hosted model; a local one has no such setting."""
-    return {} if provider == "ollama" else {"max_retries": settings.retries}
 
 
 def version_of(text: str) -> str:

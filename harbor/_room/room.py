@@ -145,8 +145,8 @@ class AuctionRoom(BaseGroupChat):
         self._manager = partial(Auctioneer, sale=sale, seats=seats, script=script)
         self._auctioneer: Auctioneer | None = None
 
-    async def hold(self, cancellation_token: CancellationToken | None = None) -> None:
-        """Hold the sale to its end.
+    async def run_to_end(self, cancellation_token: CancellationToken | None = None) -> None:
+        """Run the sale to its end.
 
         Raises:
             Exception: whatever broke the script off.

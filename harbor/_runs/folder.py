@@ -21,12 +21,16 @@ from filelock import FileLock, Timeout
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import LogError, RunFolderError
+from harbor._core.layout import CALLS as CALLS
+from harbor._core.layout import CONFIG as CONFIG
+from harbor._core.layout import EVENTS as EVENTS
+from harbor._core.layout import MANIFEST as MANIFEST
+from harbor._core.layout import MEMORY as MEMORY
+from harbor._core.layout import no_run
 from harbor._core.log import Log, Reading
 from harbor._games.logs import read_whole_lines
 from harbor._models.replay import RawCall, ReplayCache
 
-CONFIG, MANIFEST, EVENTS, CALLS = "config.json", "manifest.json", "events.jsonl", "calls.jsonl"
-MEMORY = "memory"
 _LOCK = ".lock"
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
 
@@ -151,7 +155,9 @@ def read_calls(path: Path) -> list[RawCall]:
 
 def drop_cut_line(path: Path) -> None:
     """Take a last line that was cut short out of a file, so that the next one begins a line."""
-    os.truncate(path, len(_whole_lines(path)))
+    whole = len(_whole_lines(path))
+    if whole < path.stat().st_size:  # a file that is whole keeps its time
+        os.truncate(path, whole)
 
 
 def _whole_lines(path: Path) -> bytes:
@@ -176,7 +182,7 @@ def read_config(path: Path) -> AuctionConfig:
         text = (path / CONFIG).read_text(encoding="utf-8").removesuffix("\n")
         digest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["config_digest"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{str(path)!r} holds no run ({CONFIG} and {MANIFEST}); give its folder") from error
+        raise no_run(path) from error
     if sha256(text.encode()).hexdigest() != digest:
         raise RunFolderError(f"{str(path / CONFIG)!r} was changed since the run began; restore it, or hold a new run")
     return read_settings(path / CONFIG, AuctionConfig)

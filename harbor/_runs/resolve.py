@@ -15,7 +15,7 @@ from harbor._core.errors import ConfigError
 from harbor._core.money import to_cents
 from harbor._games.mechanism import Mechanism
 from harbor._games.registry import build
-from harbor._models.client import settings_of
+from harbor._models.providers import settings_of
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
 from harbor.personas._catalog import traits

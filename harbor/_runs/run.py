@@ -17,8 +17,8 @@ from harbor._core.log import Log, of_type
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._house.sale import Sale
-from harbor._models.client import open_chat
 from harbor._models.connections import connected
+from harbor._models.providers import open_chat
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs
 from harbor._runs.memories import memories, memories_of, named_memories
@@ -98,5 +98,5 @@ class Run:
             own = [(self.chats[name], settings) for name, settings in auction.models.items()]
             async with memories(config, folder, store) as open_store, connected(own):
                 mine = memories_of(config, open_store, f"{opened.run}-{opened.token}")
-                await Seating(auction, self.chats, sale, folder, mine).room().hold()
+                await Seating(auction, self.chats, sale, folder, mine).room().run_to_end()
             return Result(tuple(log.entries), folder.path if folder else None)

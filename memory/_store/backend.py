@@ -24,14 +24,15 @@ from harbor._core.errors import HarborError, MemoryStoreError
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.matching import Namespace
-from harbor.memory._store.metadata import NoMemoryError, check_mark, embedding_of, mark_of
+from harbor.memory._store.metadata import check_mark, embedding_of, mark_of
+from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 NEIGHBOURS = 32  # Chroma's 16 lose one in twenty memories that differ in a number only
 PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
-DATABASE, LOCK, OPEN = "chroma.sqlite3", "harbor.lock", "harbor.open"
+LOCK, OPEN = "harbor.lock", "harbor.open"
 UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 REMEDIES = {
@@ -176,24 +177,12 @@ def open_shelves(
     It is made where there is none, unless no embedding is wanted.
     """
     with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as stack:
-        if wanted is None and where is not None and not is_url(where) and not (Path(where) / DATABASE).is_file():
-            raise NoMemoryError("there is no memory; name the folder of one, or of a run that remembers")
+        if wanted is None and where is not None:
+            check_present(where)
         shelves = _opener(where)(stack)
         embedding = shelves.open(wanted, trusted)
         shelves.closing = stack.pop_all()
         return shelves, embedding
-
-
-def place_of(where: str | Path | None) -> str:
-    """Name a place for an error message."""
-    if where is None:
-        return "the memory of this process"
-    return f"the memory {'on' if is_url(where) else 'in'} {str(where)!r}"
-
-
-def is_url(where: str | Path) -> bool:
-    """Say whether a place is a server's address."""
-    return str(where).startswith(("http://", "https://"))
 
 
 def _opener(where: str | Path | None) -> Callable[[ExitStack], Collections]:

@@ -29,11 +29,12 @@ from langgraph.store.base import (
 )
 
 from harbor._core.errors import MemoryStoreError
-from harbor.memory._store.backend import open_shelves, place_of, plain_errors
+from harbor.memory._store.backend import open_shelves, plain_errors
 from harbor.memory._store.collection import CollectionStore, Scored
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding
 from harbor.memory._store.index import Index
 from harbor.memory._store.matching import Namespace, has, named_by
+from harbor.memory._store.place import place_of
 from harbor.memory._store.records import Record, check_op, json_text
 
 if TYPE_CHECKING:

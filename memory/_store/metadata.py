@@ -12,10 +12,6 @@ SCHEMA = 1
 Mark = Mapping[str, Any]
 
 
-class NoMemoryError(MemoryStoreError):
-    """There is no memory where one was to be."""
-
-
 def mark_of(embedding: Embedding) -> Mark:
     """Write down what a memory is made with."""
     return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}

@@ -13,12 +13,9 @@ from pydantic import AwareDatetime, Field
 
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor._core.settings import Settings, check
-from harbor.memory._store.backend import DATABASE, is_url
 from harbor.memory._store.chroma import ChromaStore
-from harbor.memory._store.metadata import NoMemoryError
+from harbor.memory._store.place import DATABASE, NoMemoryError, inside, is_url
 from harbor.memory._store.records import Record, check_op
-
-INSIDE_A_RUN = "memory"
 
 
 class Line(Settings):
@@ -37,7 +34,7 @@ class Line(Settings):
 def exists(where: str, trusted: str | None) -> bool:
     """Say whether there is a memory in a folder, be it that of a run, or on a server."""
     if not is_url(where):
-        return (_inside(where) / DATABASE).is_file()
+        return Path(inside(where), DATABASE).is_file()
     try:
         ChromaStore(where, embedding=None, trusted=trusted).close()
     except NoMemoryError:
@@ -51,13 +48,7 @@ def open_existing(where: str, trusted: str | None = None) -> ChromaStore:
     Raises:
         MemoryStoreError: there is none, or its embedding is a model that is not the trusted one.
     """
-    return ChromaStore(where if is_url(where) else _inside(where), embedding=None, trusted=trusted)
-
-
-def _inside(where: str) -> Path:
-    """Name the folder of a memory: the memory inside that of a run, or the folder itself."""
-    inside = Path(where) / INSIDE_A_RUN
-    return inside if (inside / DATABASE).is_file() else Path(where)
+    return ChromaStore(inside(where), embedding=None, trusted=trusted)
 
 
 def to_line(record: Record) -> str:

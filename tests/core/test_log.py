@@ -37,7 +37,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log, of_type
 from harbor._core.thoughts import Decided
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.logs import read_log
 from harbor._house.sale import Sale
 
@@ -366,7 +366,7 @@ def test_any_bytes_after_a_good_line_are_read_or_refused(tail):
 
 
 def a_sale(*names):
-    rules = English((Item(Lot("Item 1", Decimal(10)), Decimal(20)),), dict.fromkeys(names, Decimal(100)))
+    rules = English((ValuedLot(Lot("Item 1", Decimal(10)), Decimal(20)),), dict.fromkeys(names, Decimal(100)))
     return Sale(rules, names, Log(), Random(0))
 
 

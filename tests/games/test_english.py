@@ -31,7 +31,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log
 from harbor._core.seeding import stream
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.logs import read_log
 from harbor._games.mechanism import fold, violation
 from harbor._house.sale import Sale
@@ -48,7 +48,7 @@ def rules(*starts, budgets=(1000, 1000, 1000), values=None, **options):
     """Rules for items called "Item 1", ... at these starts, for Ann, Ben, ... with these budgets."""
     values = values or [2 * Decimal(start) for start in starts]
     items = tuple(
-        Item(Lot(f"Item {number}", Decimal(start)), Decimal(value))
+        ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(value))
         for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
     )
     purses = {name: Decimal(budget) for name, budget in zip(NAMES, budgets, strict=False)}
@@ -329,7 +329,9 @@ def test_settling_changes_no_state(mechanism, choices, seed):
 
 def tie_winners(order, seeds):
     mechanism = English(
-        (Item(Lot("Item", Decimal(10)), Decimal(20)),), dict.fromkeys(order, Decimal(100)), EnglishRules(reveal="price")
+        (ValuedLot(Lot("Item", Decimal(10)), Decimal(20)),),
+        dict.fromkeys(order, Decimal(100)),
+        EnglishRules(reveal="price"),
     )
     winners = Counter()
     for seed in seeds:

@@ -111,10 +111,10 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"items": ITEMS}, "the game 'water' sells no items of yours; drop items"),
+        ({"items": ITEMS}, "the game 'water' sells no listed items; drop items"),
         ({"bidders": [Bidder("Alex", strategy="on")]}, "bidder 'Alex' of the game 'water' can't have strategy"),
         ({"bidders": [Bidder("Alex", rule="truthful")]}, "has no estimates; give it rule = 'rational'"),
-        ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is no resident"),
+        ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is not a resident"),
         (
             {"bidders": [Bidder("Alex", budget=70)]},
             "bidder 'Alex' of the game 'water' has no use for budget: the rules say what there is to spend; drop it",

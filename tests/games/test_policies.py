@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor._core.log import Log, of_type
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.mechanism import violation
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.sale import Sale
@@ -40,7 +40,7 @@ def hold(players, *starts, budget=1000, values=None):
     """Hold a sale in which each player decides by itself; give its log."""
     values = values or [2 * start for start in starts]
     items = tuple(
-        Item(Lot(f"Item {number}", Decimal(start)), Decimal(value))
+        ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(value))
         for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
     )
     sale = Sale(English(items, dict.fromkeys(players, Decimal(budget))), tuple(players), Log(), Random(7))

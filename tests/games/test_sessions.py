@@ -463,15 +463,15 @@ def test_given_values_hold_for_each_run_or_for_all():
 @pytest.mark.parametrize(
     ("game", "settings", "line"),
     [
-        ("beauty", {"fraction": 0}, "rules.fraction 0: input should be greater than 0"),
-        ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': input should be less than or equal to 1"),
-        ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': input should be greater than 0"),
+        ("beauty", {"fraction": 0}, "rules.fraction 0: must be greater than 0"),
+        ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': must be 1 or less"),
+        ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': must be greater than 0"),
         ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
         ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
-        ("beauty", {"bound": 0}, "rules.bound 0: input should be greater than 0"),
+        ("beauty", {"bound": 0}, "rules.bound 0: must be greater than 0"),
         ("beauty", {"history": -1}, "rules.history -1"),
-        ("second-price", {"values": {"Ann": [5]}}, "rules.values holds 0 values for 'Ben'; give 1, or one for each"),
-        ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values holds 2 values for 'Ann'; give 1, or one for each"),
+        ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
+        ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values has 2 values for 'Ann'; give 1, or one for each"),
         ("second-price", {"group": "XL"}, "rules.group 'XL'"),
         (
             "first-price",
@@ -481,7 +481,7 @@ def test_given_values_hold_for_each_run_or_for_all():
         (
             "second-price",
             {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
-            "group 'M' draws no values where values are given; drop group, or values",
+            "group 'M' draws no values if values are given; drop group, or values",
         ),
         (
             "beauty",
@@ -563,7 +563,7 @@ def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
 
 def test_the_price_of_an_auction_is_what_its_winner_paid():
     entries = run(auction(SecondPrice, 60, 50, show="nothing"), [40, 50]).log.entries
-    assert metrics.runs(entries) == [metrics.Run("run 1", ("Ben",), dollar(40), None)]
+    assert metrics.runs(entries) == [metrics.RunResult("run 1", ("Ben",), dollar(40), None)]
 
 
 @pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])

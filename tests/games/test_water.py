@@ -331,7 +331,7 @@ def test_a_fixed_supply_is_taken_as_it_is():
 
 
 def test_with_a_supply_of_zero_everyone_goes_dry():
-    with pytest.warns(UserWarning, match="more than any day brings"):
+    with pytest.warns(UserWarning, match="more than any day supplies"):
         rules = built(supply=[0, 0])
     sale = hold(sale_of(rules), [Decimal(1)])
     assert len(days_of(sale)) == 4
@@ -339,7 +339,7 @@ def test_with_a_supply_of_zero_everyone_goes_dry():
 
 
 def test_a_need_above_any_supply_is_warned_of_and_never_served():
-    with pytest.warns(UserWarning, match="'Alex' needs 99 units, more than any day brings"):
+    with pytest.warns(UserWarning, match="'Alex' needs 99 units, more than any day supplies"):
         rules = built(["Alex"], residents={"Alex": {"need": 99, "salary": 5}})
     assert not any(closed.served for closed in days_of(hold(sale_of(rules), [Decimal(1)])))
 
@@ -347,15 +347,18 @@ def test_a_need_above_any_supply_is_warned_of_and_never_served():
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"residents": {}}, "rules.residents: must hold at least one"),
-        ({"residents": {"Zed": {"need": 1, "salary": 1}}}, "bidder 'Alex' is no resident; give rules.residents.Alex"),
+        ({"residents": {}}, "rules.residents: must contain at least one"),
+        (
+            {"residents": {"Zed": {"need": 1, "salary": 1}}},
+            "bidder 'Alex' is not a resident; give rules.residents.Alex",
+        ),
         ({"supply": [9, 4]}, "rules.supply: runs from 9 down to 4; put the lower bound first"),
-        ({"supply": "scarce"}, "rules.supply 'scarce': is no supply; choose low, medium or high"),
-        ({"supplies": [1, 2]}, "supplies holds 2 days and days is 20; make them equal"),
+        ({"supply": "scarce"}, "rules.supply 'scarce': is not a supply; choose low, medium or high"),
+        ({"supplies": [1, 2]}, "supplies has 2 days, but days is 20; make them equal"),
         ({"days": 0}, "rules.days 0"),
         ({"residents": {"Alex": {"need": 0, "salary": 5}}}, "rules.residents.Alex.need 0"),
         ({"residents": {"Alex": {"need": 1, "salary": -5}}}, "rules.residents.Alex.salary -5"),
-        ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules.dais)"),
+        ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules)"),
     ],
 )
 def test_a_setting_that_makes_no_game_is_refused_by_name(settings, line):

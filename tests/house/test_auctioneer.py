@@ -34,7 +34,7 @@ from harbor._core.events import (
 from harbor._core.log import Log, of_type
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._games.mechanism import fold
 from harbor._house.auctioneer import announce, auction_loop, call
 from harbor._house.sale import Sale
@@ -45,7 +45,8 @@ OUT = SeatReply("I withdraw.")
 def sale_of(*starts, budgets=None, **options):
     budgets = budgets or {"Ann": 1000, "Ben": 1000, "Cho": 1000}
     items = tuple(
-        Item(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start)) for number, start in enumerate(starts, start=1)
+        ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start))
+        for number, start in enumerate(starts, start=1)
     )
     purses = {name: Decimal(budget) for name, budget in budgets.items()}
     return Sale(English(items, purses, EnglishRules(**options)), tuple(purses), Log(), Random(7))

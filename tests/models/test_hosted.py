@@ -23,7 +23,7 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._rating.judging import judge
 from harbor.evaluation._rating.sheets import write_sheets
 from harbor.evaluation._rating.sources import rateables
-from harbor.evaluation._running.runner import Running, run_experiment
+from harbor.evaluation._running.runner import RunOptions, run_experiment
 
 SEED, NAME, HOSTED = 5, "mine", "openai:gpt-4o-mini"
 ITEMS = [Item(name="Lot A", start=1_000, true_value=2_000)]
@@ -148,7 +148,7 @@ def test_an_experiment_over_the_wire_has_no_failed_call_by_whichever_executor(ho
     settings = {"items": [{"name": "Lot A", "start": 1_000, "true_value": 2_000}], "bidders": bidders}
     design = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "repeats": 3, "metrics": ["profit"]}
     experiment = check(Experiment, design | {"auction": settings, "arms": [{"name": "all"}]}, "design")
-    asyncio.run(run_experiment(experiment, tmp_path / "run", Running(executor, jobs=1)))
+    asyncio.run(run_experiment(experiment, tmp_path / "run", RunOptions(executor, jobs=1)))
     calls = [json.loads(line) for path in tmp_path.rglob("calls.jsonl") for line in path.read_text().splitlines()]
     assert calls
     assert {call["outcome"] for call in calls} == {"ok"}

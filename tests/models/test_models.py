@@ -22,7 +22,8 @@ from harbor._core.errors import ConfigError, ModelError, UnreadableReply
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.redaction import redact
-from harbor._models.client import ModelClient, Prompt, RawCall, open_chat, settings_of
+from harbor._models.client import ModelClient, Prompt, RawCall
+from harbor._models.providers import open_chat, settings_of
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import BidReply
 

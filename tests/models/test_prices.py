@@ -14,7 +14,7 @@ from harbor._core.errors import ConfigError
 from harbor._models.prices import price_of, price_table
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 
 
 def config(model: str, **models: ModelSettings) -> Experiment:
@@ -34,7 +34,7 @@ def config(model: str, **models: ModelSettings) -> Experiment:
 
 def priced(experiment: Experiment) -> AuctionConfig:
     """The settings of a game of an experiment that has the prices of today."""
-    return games(with_prices(experiment))[0].config
+    return trials(with_prices(experiment))[0].config
 
 
 @pytest.mark.parametrize(("model", "prices"), [("openai:gpt-4o-mini", (0.15, 0.6)), ("openai:gpt-4", (30, 60))])

@@ -145,7 +145,7 @@ def room_of(
     agents: dict[str, BaseChatAgent], termination: Any = None, count: int = 2, reasks: int = 3
 ) -> tuple[Sale[Any], AuctionRoom]:
     """Furnish a room by hand, as a user of AutoGen would."""
-    lots = tuple(english.Item(Lot(item.name, item.start), item.true_value) for item in items(count))
+    lots = tuple(english.ValuedLot(Lot(item.name, item.start), item.true_value) for item in items(count))
     rules = english.English(lots, {name: Decimal(10_000) for name in agents})
     sale = Sale(rules, tuple(agents), Log(), Random(0))
     seats = [
@@ -478,7 +478,7 @@ def test_the_private_names_of_autogen_that_the_room_stands_on_exist(module, name
 
 async def test_the_private_fields_of_autogen_that_the_room_stands_on_exist():
     _, room = room_of({"Ann": raiser("ann", 1)})
-    await room.hold()
+    await room.run_to_end()
     assert isinstance(room._group_chat_manager_topic_type, str)
     manager = room._auctioneer
     assert manager is not None
@@ -570,7 +570,7 @@ async def test_an_external_termination_stops_the_room_between_two_turns():
 
     sale, room = room_of({"Ann": Speaker(stopping, "ann"), "Ben": raiser("ben", 1)}, stop)
     async with asyncio.timeout(LONG):
-        await room.hold()
+        await room.run_to_end()
     assert len(of_type(sale.log.entries, BiddersAsked)) == 1
     assert not isinstance(sale.log.entries[-1].event, SaleClosed)
 
@@ -578,7 +578,7 @@ async def test_an_external_termination_stops_the_room_between_two_turns():
 async def test_a_text_termination_hears_the_auctioneer():
     stop = TextMentionTermination("Lot A is sold")
     sale, room = room_of({"Ann": raiser("ann", 2), "Ben": raiser("ben", 1)}, stop, count=3)
-    await room.hold()
+    await room.run_to_end()
     assert not isinstance(sale.log.entries[-1].event, SaleClosed)
 
 
@@ -603,7 +603,7 @@ async def test_a_termination_condition_sees_the_words_of_everyone_in_a_turn():
         return False
 
     _, room = room_of({name: raiser(name.lower(), 1) for name in ("Ann", "Ben", "Cho")}, FunctionalTermination(look))
-    await room.hold()
+    await room.run_to_end()
     assert shown >= {"seat_0", "seat_1", "seat_2"}
 
 
@@ -615,4 +615,4 @@ async def test_what_breaks_the_script_comes_out_of_the_room_as_it_was():
 
     sale.settle = broken  # type: ignore[method-assign]
     with pytest.raises(ZeroDivisionError, match="the rules are broken"):
-        await room.hold()
+        await room.run_to_end()

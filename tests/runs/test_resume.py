@@ -380,14 +380,16 @@ def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
     monkeypatch.setattr("harbor._runs.run.__version__", "9.0")
     refused(
-        tmp_path / "run", LogError, r"line 1 holds 'log_opened' with harbor '0.1.0', but now '9.0'; resume with the"
+        tmp_path / "run",
+        LogError,
+        r"line 1 is 'log_opened' with harbor '0.1.0', but this run gives '9.0'; resume with the",
     )
 
 
 def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
     monkeypatch.setattr("harbor._runs.opening.to_cents", lambda amount: amount + 1)
-    refused(tmp_path / "run", LogError, r"line \d+ holds 'bidder_seated' with estimates .*, but now ")
+    refused(tmp_path / "run", LogError, r"line \d+ is 'bidder_seated' with estimates .*, but this run gives ")
 
 
 def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):
@@ -395,7 +397,7 @@ def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkey
     monkeypatch.setattr(
         "harbor.graphs._context.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1)
     )
-    refused(tmp_path / "run", LogError, r"line \d+ holds 'model_called', but now comes .*not what is recorded")
+    refused(tmp_path / "run", LogError, r"line \d+ is 'model_called', but this run gives .*not what is recorded")
 
 
 def test_a_config_that_changed_is_refused(tmp_path):
@@ -420,7 +422,7 @@ def test_a_line_of_the_calls_that_is_no_call_is_refused(tmp_path):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    refused(tmp_path, RunFolderError, "holds no run")
+    refused(tmp_path, RunFolderError, "contains no run")
 
 
 def test_a_run_that_another_process_holds_is_refused(tmp_path):

@@ -22,7 +22,7 @@ from harbor.evaluation._analysis.statistics import (
 )
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, measured
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
 
 ANN, BEN = "Ann", "Ben"
@@ -46,11 +46,11 @@ def designed(*metrics, arms=("plain", "wise"), conditions=("poor",), **more):
 
 
 def held(repeat, *measurements, arm="plain", condition="poor"):
-    return GameRecord(arm, condition, repeat, 100 + repeat, "finished", measurements=measurements)
+    return TrialRecord(arm, condition, repeat, 100 + repeat, "finished", measurements=measurements)
 
 
 def failed(repeat, arm="plain", condition="poor", why="the model fell silent"):
-    return GameRecord(arm, condition, repeat, 100 + repeat, "failed", why)
+    return TrialRecord(arm, condition, repeat, 100 + repeat, "failed", why)
 
 
 def profits(ann, ben=0.0):
@@ -99,7 +99,7 @@ def test_failed_unfinished_and_unmeasured_games_are_counted_with_their_reasons()
         held(2, Measurement("profit", None, ANN, missing="nothing was for sale")),
         failed(3),
         failed(4),
-        GameRecord("plain", "poor", 5, 105, "unfinished"),
+        TrialRecord("plain", "poor", 5, 105, "unfinished"),
         held(6, Measurement("profit", None, missing="the log opens no ascending auction")),
         held(7),
     ]
@@ -274,7 +274,7 @@ def test_leaving_arms_out_leaves_the_family_as_it_was_planned():
     ]
     kept = Results(chosen_arms(experiment, ["plain", "wise"]), tuple(game for game in games if game.arm != "keen"))
     found = analyse(kept).differences
-    assert [one.note for one in found if one.p is None] == ["arm not held: keen", "arm not held: keen"]
+    assert [one.note for one in found if one.p is None] == ["arm not run: keen", "arm not run: keen"]
     assert (len(found), [one.pairs for one in found]) == (5, [8, 0, 8, 8, 0])
     whole = analyse(Results(experiment, tuple(games))).differences
     assert all(one.p == other.p for one, other in zip(found, whole, strict=True) if one.p is not None)
@@ -418,14 +418,14 @@ def any_results(draw):
 @given(any_results(), st.randoms())
 @settings(max_examples=15)
 def test_records_of_any_shape_are_analysed_without_nan_whatever_their_order(results, random):
-    shuffled = replace(results, games=tuple(random.sample(results.games, len(results.games))))
+    shuffled = replace(results, records=tuple(random.sample(results.records, len(results.records))))
     analysis = analyse(results)
     assert analyse(shuffled) == analysis
     for found in (*analysis.estimates, *analysis.differences, *analysis.correlations, *analysis.ratings):
         fields = (getattr(found, name) for name in type(found).__slots__)
         assert all(isfinite(value) for value in fields if isinstance(value, float))
     for found in analysis.estimates:
-        assert found.games + found.missing == len(results.games) / 4
+        assert found.games + found.missing == len(results.records) / 4
         assert sum(int(why.rpartition("(")[2][:-1]) for why in found.why) == found.missing
     assert {one.metric for one in analysis.estimates} >= set(measured(FULL))
 

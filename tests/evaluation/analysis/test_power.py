@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._core.errors import ConfigError
-from harbor.evaluation._analysis.power import Question, pilot, planned, weigh
+from harbor.evaluation._analysis.power import Question, games_needed, pilot, planned
 from harbor.evaluation._analysis.statistics import pairs_needed, t_mean
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.library import experiment as read
 from harbor.evaluation._experiments.run_trial import offline
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import Done, harbor
@@ -73,9 +73,9 @@ def piloted(experiment, plain, planless):
     """Records of a pilot in which Ann earned this much; None is a failed game."""
     cells = [("plain", plain), ("planless", planless)]
     held = [
-        GameRecord(arm, "all", n, n, "finished", measurements=(Measurement("profit", float(profit), "Ann"),))
+        TrialRecord(arm, "all", n, n, "finished", measurements=(Measurement("profit", float(profit), "Ann"),))
         if profit is not None
-        else GameRecord(arm, "all", n, n, "failed", "silent")
+        else TrialRecord(arm, "all", n, n, "failed", "silent")
         for arm, profits in cells
         for n, profit in enumerate(profits, 1)
     ]
@@ -85,7 +85,7 @@ def piloted(experiment, plain, planless):
 def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_worst(small):
     experiment = read(str(small))
     plain, planless = [10, 30, 20, None, 60, 7], [5, 10, 30, 8, 50, None]
-    found = weigh(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0))
+    found = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0))
     [need] = found.needs
     sd = t_mean([5, 20, -10, 10]).sd
     assert (need.pairs, need.missing, need.sd) == (4, 2, sd)
@@ -101,7 +101,7 @@ def test_differences_without_spread_and_missing_pairs_are_explained_cells(small)
         ([5], [4], "one value has no spread"),
         ([None, 5], [4, None], "no values"),
     ):
-        [need] = weigh(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0)).needs
+        [need] = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0)).needs
         assert (need.games, need.games_holm) == (None, None)
         assert need.note == f"{note}: the pilot does not say how they vary"
 
@@ -113,7 +113,7 @@ def test_smaller_effects_need_no_fewer_games(tmp_path_factory, effect, factor):
     path.write_text(SMALL)
     results = piloted(experiment := read(str(path)), [1, 50, 20, 3], [2, 2, 9, 4])
     asked = (Question(effect), Question(-effect), Question(effect / factor))
-    one, mirrored, smaller = (weigh(results, planned(experiment, "profit"), each).needs[0] for each in asked)
+    one, mirrored, smaller = (games_needed(results, planned(experiment, "profit"), each).needs[0] for each in asked)
     assert one.games == mirrored.games <= smaller.games
     assert one.games <= one.games_holm
 
@@ -134,16 +134,16 @@ def test_what_can_not_be_asked_is_refused_by_name(small):
 async def test_a_pilot_holds_the_compared_games_alone_and_pays_for_no_model(small):
     experiment = read(str(small)).model_copy(update={"models": ("openai:gpt-4o",)})
     results = await pilot(experiment, planned(experiment, "profit"), 2)
-    assert [(game.arm, game.repeat) for game in results.games] == [
+    assert [(game.arm, game.repeat) for game in results.records] == [
         (arm, repeat) for repeat in (1, 2) for arm in ("plain", "planless")
     ]
-    assert {game.status for game in results.games} == {"finished"}
+    assert {game.status for game in results.records} == {"finished"}
     assert results.simulated
 
 
 def test_a_game_goes_offline_with_nothing_but_its_models_changed(small):
     experiment = read(str(small)).model_copy(update={"models": ("openai:gpt-4o",), "temperature": 0.7})
-    game = games(experiment, 1)[0]
+    game = trials(experiment, 1)[0]
     [(name, settings_of)] = offline(game.config).models.items()
     assert (name, settings_of.use, settings_of.temperature) == ("openai:gpt-4o", "simulated", 0.7)
     assert offline(game.config).model_copy(update={"models": game.config.models}).bidders == game.config.bidders
@@ -165,7 +165,7 @@ def test_the_command_reads_a_pilot_that_was_run(small):
     results = asyncio.run(run_experiment(chosen_arms(experiment, ["plain", "planless"]), folder))
     done = power("small.toml", "--effect", "100", "--pilot", "pilot", "--json", cwd=small.parent)
     assert done.returncode == 0, done.stderr
-    found = weigh(replace(results, experiment=experiment), planned(experiment), Question(100.0))
+    found = games_needed(replace(results, experiment=experiment), planned(experiment), Question(100.0))
     printed = json.loads(done.stdout)
     assert [need["pairs"] for need in printed["needs"]] == [2, 2, 2, 0]  # one arm was left out of the pilot
     assert [(need["sd"], need["games"]) for need in printed["needs"]] == [(need.sd, need.games) for need in found.needs]

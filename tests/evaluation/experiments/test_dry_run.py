@@ -15,7 +15,7 @@ from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.dry_run import dry_run
 from harbor.evaluation._experiments.run_trial import run_trial
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.calls import calls
 from support.commands import harbor, mistake
 
@@ -43,7 +43,7 @@ def design(models: tuple[str, ...] = (), **changes) -> Experiment:
 
 
 async def held(experiment: Experiment):
-    return [await run_trial(game, ()) for game in games(experiment)]
+    return [await run_trial(game, ()) for game in trials(experiment)]
 
 
 async def test_where_every_game_is_played_the_estimate_is_what_the_experiment_takes():
@@ -84,7 +84,7 @@ async def test_repeats_scale_the_estimate():
 async def test_what_a_seat_is_asked_counts_for_the_model_that_would_play_it():
     models = ("openai:gpt-4o-mini", "anthropic:claude-3-5-haiku-latest")
     found = await dry_run(design(models, repeats=1, arms=[{"name": "planned"}]))
-    [game] = games(design(repeats=1, arms=[{"name": "planned"}]))
+    [game] = trials(design(repeats=1, arms=[{"name": "planned"}]))
     log = (await Auction.model_validate(game.config.model_dump()).arun()).log
     for bidder, model in zip(("Ann", "Ben"), models, strict=True):
         made = [call for call in of_type(log, ModelCalled) if call.bidder == bidder]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from harbor._config.auction import AuctionConfig, check
 from harbor._core.errors import ConfigError
 from harbor.evaluation._experiments.choices import chosen_arms
-from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, standing_in, with_models
+from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, substitutes, with_models
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.sales import MatchedHouses, matched_sale
-from harbor.evaluation._experiments.trials import Trial, games, games_in_all
+from harbor.evaluation._experiments.trials import Trial, trial_count, trials
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
@@ -80,7 +80,7 @@ def test_games_of_a_repeat_share_seed_items_order_and_seats_unless_these_are_wha
         if not changes(arm, "items") and not changes(condition, "items")
     }
     for repeat in (1, 2, 5):
-        paired = [game for game in games(found, 5) if game.repeat == repeat]
+        paired = [game for game in trials(found, 5) if game.repeat == repeat]
         assert len({game.config.seed for game in paired}) == 1
         assert len({game.config.items for game in paired if (game.arm, game.condition) in fixed}) <= 1
         by_bidders = {frozenset(seats(game)): seats(game) for game in paired}
@@ -90,7 +90,7 @@ def test_games_of_a_repeat_share_seed_items_order_and_seats_unless_these_are_wha
 @pytest.mark.parametrize("name", presets())
 def test_orders_and_supplies_are_varied_over_the_same_items_and_seeds(name):
     for repeat in (1, 2):
-        paired = [game for game in games(experiment(name), 2) if game.repeat == repeat]
+        paired = [game for game in trials(experiment(name), 2) if game.repeat == repeat]
         listed = [game.config.items for game in paired if isinstance(experiment(name).auction.get("items"), list)]
         assert len({frozenset(item.name for item in items) for items in listed}) <= 1
 
@@ -102,7 +102,7 @@ def test_whatever_an_arm_switches_nothing_else_differs_in_its_games(seed, switch
         {"name": "plain"},
         {"name": "other", "auction": {"bidders": {"Ann": {key: values[key] for key in switched}}}},
     ]
-    found = games(made(arms=arms, seed=seed, order="random", personas=PERSONAS))
+    found = trials(made(arms=arms, seed=seed, order="random", personas=PERSONAS))
     for repeat in (1, 2, 3):
         for condition in ("poor", "rich"):
             plain, other = (game.config for game in found if (game.condition, game.repeat) == (condition, repeat))
@@ -116,7 +116,7 @@ def test_whatever_an_arm_switches_nothing_else_differs_in_its_games(seed, switch
 
 
 def test_repeats_differ_in_their_seeds_and_random_orders_are_drawn_anew():
-    found = [game for game in games(made(order="random", repeats=12)) if game.path.startswith("plain/poor")]
+    found = [game for game in trials(made(order="random", repeats=12)) if game.path.startswith("plain/poor")]
     assert len({game.config.seed for game in found}) == 12
     assert len({tuple(item.name for item in game.config.items) for game in found}) > 1
 
@@ -127,7 +127,7 @@ def test_over_a_round_of_repeats_every_persona_is_in_every_slot_and_every_bidder
     seed, pool, rounds
 ):
     repeats = pool * 3 * rounds
-    found = games(made(seed=seed, personas=PERSONAS[:pool], repeats=repeats))
+    found = trials(made(seed=seed, personas=PERSONAS[:pool], repeats=repeats))
     for arm in ("plain", "mindful"):
         own = [game for game in found if (game.arm, game.condition) == (arm, "rich")]
         for name in ("Ann", "Ben"):
@@ -143,7 +143,7 @@ def test_over_a_round_of_repeats_every_persona_is_in_every_slot_and_every_bidder
 
 def test_seats_do_not_move_in_step_with_personas_nor_is_it_always_the_same_bidder_who_follows():
     bidders = [{"name": name, "persona": slot} for name, slot in (("Ann", "@1"), ("Ben", "@2"), ("Cho", "@3"))]
-    found = games(made(auction={"items": ITEMS, "bidders": bidders}, personas=PERSONAS[:3], repeats=90, arms=ARMS[:1]))
+    found = trials(made(auction={"items": ITEMS, "bidders": bidders}, personas=PERSONAS[:3], repeats=90, arms=ARMS[:1]))
     own = [game.config.bidders for game in found if game.condition == "rich"]
     of_ann = [(seat, *one.persona) for seated in own for seat, one in enumerate(seated) if one.name == "Ann"]
     assert len(Counter(of_ann)) == 9
@@ -156,19 +156,19 @@ def test_arms_with_the_same_bidders_seat_them_alike_however_they_list_them():
     listed = [{"name": "plain"}, {"name": "back", "auction": {"bidders": auction["bidders"][::-1]}}]
     auction["bidders"][0]["planning"] = "static"
     for repeat in range(1, 8):
-        found = [game for game in games(made(arms=listed, repeats=7), 7) if game.repeat == repeat]
+        found = [game for game in trials(made(arms=listed, repeats=7), 7) if game.repeat == repeat]
         assert len({tuple(seats(game)) for game in found}) == 1
 
 
 def test_two_bidders_never_have_the_persona_of_one_slot_in_a_repeat():
-    for game in games(made(personas=PERSONAS, repeats=8)):
+    for game in trials(made(personas=PERSONAS, repeats=8)):
         ann, ben = (next(b for b in game.config.bidders if b.name == name).persona for name in ("Ann", "Ben"))
         assert set(ann).isdisjoint(ben)
 
 
 def test_houses_matched_to_slots_are_the_same_whoever_holds_the_persona():
     for repeat in (1, 4):
-        of = {game.arm: game.config for game in games(experiment("persona-profit")) if game.repeat == repeat}
+        of = {game.arm: game.config for game in trials(experiment("persona-profit")) if game.repeat == repeat}
         assert len({config.items for config in of.values()}) == 1
         master = next(iter(next(b for b in of["own"].bidders if b.name == "Master").persona))
         assert sum(item.persona == master for item in of["own"].items) == 2
@@ -176,7 +176,7 @@ def test_houses_matched_to_slots_are_the_same_whoever_holds_the_persona():
 
 
 def test_houses_matched_to_a_bidder_of_two_personas_suit_them_in_turn():
-    for game in games(experiment("profiling"), 1):
+    for game in trials(experiment("profiling"), 1):
         count = int(game.condition.removeprefix("matched-"))
         for rival in (bidder for bidder in game.config.bidders if bidder.persona):
             suited = Counter(item.persona for item in game.config.items if item.persona in rival.persona)
@@ -189,7 +189,7 @@ def test_houses_matched_to_a_bidder_of_two_personas_suit_them_in_turn():
 def test_one_more_matched_house_takes_the_place_of_a_filler_and_changes_nothing_else():
     found = experiment("profiling")
     for repeat in (1, 2, 3):
-        sale = {(one.arm, one.condition): one.config.items for one in games(found, 3) if one.repeat == repeat}
+        sale = {(one.arm, one.condition): one.config.items for one in trials(found, 3) if one.repeat == repeat}
         for arm in ("single", "mixed"):
             steps = [sale[arm, f"matched-{count}"] for count in range(5)]
             for fewer, more in pairwise(steps):
@@ -203,8 +203,8 @@ def test_one_more_matched_house_takes_the_place_of_a_filler_and_changes_nothing_
 
 def test_the_houses_of_an_arm_are_the_same_when_the_others_are_left_out():
     whole, alone = experiment("profiling"), chosen_arms(experiment("profiling"), ["single"])
-    held = {game.path: game.config.items for game in games(whole, 2)}
-    assert all(game.config.items == held[game.path] for game in games(alone, 2))
+    held = {game.path: game.config.items for game in trials(whole, 2)}
+    assert all(game.config.items == held[game.path] for game in trials(alone, 2))
 
 
 @given(st.integers(0, 2**32), st.integers(0, 4), st.integers(0, 4), st.integers(8, 16))
@@ -221,22 +221,22 @@ def test_exactly_so_many_houses_suit_a_persona_as_are_wanted(seed, some, others,
 def test_sampled_houses_are_listed_in_the_order_of_the_design(houses):
     auction = design()["auction"] | {"items": houses}
     for order in ("ascending", "descending"):
-        for one in games(made(auction=auction, order=order)):
+        for one in trials(made(auction=auction, order=order)):
             starts = [item.start for item in one.config.items]
             assert starts == sorted(starts, reverse=order == "descending")
     with pytest.raises(ConfigError, match="is not one of all items"):
-        games(made(auction=auction, order=["Item A"]))
+        trials(made(auction=auction, order=["Item A"]))
 
 
 def test_a_series_draws_its_houses_itself_so_that_they_have_no_order():
     auction = design()["auction"] | {"items": {"count": 6}, "series": {"auctions": 2}}
-    assert not isinstance(games(made(auction=auction, metrics=["mean_rank"]))[0].config.items, tuple)
+    assert not isinstance(trials(made(auction=auction, metrics=["mean_rank"]))[0].config.items, tuple)
     with pytest.raises(ConfigError, match="order 'ascending': a series draws its houses anew in each auction"):
-        games(made(auction=auction, metrics=["mean_rank"], order="ascending"))
+        trials(made(auction=auction, metrics=["mean_rank"], order="ascending"))
 
 
 def test_a_list_of_names_keeps_those_bidders_and_no_others():
-    crowd = {game.condition: set(seats(game)) for game in games(experiment("profiling-capacity"), 1)}
+    crowd = {game.condition: set(seats(game)) for game in trials(experiment("profiling-capacity"), 1)}
     assert crowd["rivals-2"] == {"Master", "Rival 1", "Rival 2"}
     assert len(crowd["rivals-6"]) == 7
 
@@ -245,10 +245,10 @@ def test_a_cell_is_repeated_as_its_arm_and_condition_say_or_as_often_as_is_asked
     arms = [{"name": "plain", "repeats": 2}, {"name": "mindful", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]
     conditions = [design()["conditions"][0], design()["conditions"][1] | {"repeats": 5}]
     found = made(arms=arms, conditions=conditions)
-    count = Counter((game.arm, game.condition) for game in games(found))
+    count = Counter((game.arm, game.condition) for game in trials(found))
     assert count == {("plain", "poor"): 2, ("plain", "rich"): 2, ("mindful", "poor"): 3, ("mindful", "rich"): 5}
-    assert games_in_all(found) == 12
-    assert len(games(found, 4)) == games_in_all(found, 4) == 16
+    assert trial_count(found) == 12
+    assert len(trials(found, 4)) == trial_count(found, 4) == 16
 
 
 # ---------------------------------------------------------------- models
@@ -261,10 +261,13 @@ def test_given_models_fill_the_first_slots_and_the_rest_are_said_to_stand_in():
     ]
     found = made(stand_ins=stand_ins)
     assert model_slots(found) == ("@1", "@2")
-    assert standing_in(found) == ("slot @1, GPT-4: a stand-in", "slot @2, PaLM: another")
+    assert substitutes(found) == (
+        "model slot @1, in place of GPT-4: a stand-in",
+        "model slot @2, in place of PaLM: another",
+    )
     given_one = with_models(found, ["openai:gpt-4o"])
-    assert standing_in(given_one) == ("slot @2, PaLM: another",)
-    played = {bidder.name: bidder.model for bidder in games(given_one)[0].config.bidders}
+    assert substitutes(given_one) == ("model slot @2, in place of PaLM: another",)
+    played = {bidder.name: bidder.model for bidder in trials(given_one)[0].config.bidders}
     assert played == {"Ann": "openai:gpt-4o", "Cho": "openai:gpt-4o", "Ben": "simulated"}
     with pytest.raises(ConfigError, match="model 'c:c' is one too many: experiment 'own' has 2 slots"):
         with_models(found, ["a:a", "b:b", "c:c"])
@@ -274,7 +277,7 @@ def test_models_have_the_temperature_of_the_experiment_unless_their_settings_nam
     auction = design()["auction"] | {
         "models": {"cool": {"use": "openai:x", "temperature": 0.1}, "own": {"use": "openai:y"}}
     }
-    found = games(made(auction=auction, models=["cool", "own"], temperature=0.7))[0].config.models
+    found = trials(made(auction=auction, models=["cool", "own"], temperature=0.7))[0].config.models
     assert {name: one.temperature for name, one in found.items()} == {"cool": 0.1, "own": 0.7}
 
 
@@ -298,7 +301,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
     ({"correlations": [["bids", "one"]]}, "unknown metric 'one'"),
     ({"repeats": 0}, "repeats 0"),
-    ({"arms": []}, "arms: must hold at least one"),
+    ({"arms": []}, "arms: must contain at least one"),
     ({"arms": [{"name": "a"}, {"name": "a"}]}, "arm name 'a' is there twice"),
     ({"arms": [{"name": "../a"}]}, "names a folder; write words in lower case"),
     ({"arms": [{"name": "a"}, {"name": "b"}]}, "arms 'a' and 'b' are equal; change one of them"),
@@ -344,14 +347,14 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("mistake", "complaint"), MISTAKES, ids=[complaint[:60] for _, complaint in MISTAKES])
 def test_a_mistake_in_a_design_is_one_line_that_names_it(mistake, complaint):
     with pytest.raises(ConfigError) as refused:
-        games(made(**mistake))
+        trials(made(**mistake))
     assert complaint in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
 
 
 def test_no_repeats_at_all_are_refused():
     with pytest.raises(ConfigError, match="repeats 0: ask for one or more"):
-        games(made(), 0)
+        trials(made(), 0)
 
 
 def test_a_file_that_is_no_toml_is_refused_with_its_line(tmp_path):
@@ -372,12 +375,12 @@ JSON = st.recursive(
 
 @given(st.dictionaries(KEYS, JSON, max_size=3))
 def test_whatever_an_arm_holds_it_is_games_or_one_line(auction):
-    held_or_refused(lambda: games(made(**arm(**auction)), 1))
+    held_or_refused(lambda: trials(made(**arm(**auction)), 1))
 
 
 @given(st.dictionaries(KEYS, JSON, max_size=3))
 def test_whatever_the_common_settings_hold_it_is_games_or_one_line(auction):
-    held_or_refused(lambda: games(made(auction=auction), 1))
+    held_or_refused(lambda: trials(made(auction=auction), 1))
 
 
 def held_or_refused(resolve: Callable[[], list[Trial]]) -> None:

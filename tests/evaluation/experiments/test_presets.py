@@ -19,7 +19,7 @@ from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results
-from harbor.evaluation._experiments.trials import games, games_in_all
+from harbor.evaluation._experiments.trials import trial_count, trials
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._running.experiment_folder import read_results
 from support.commands import harbor, mistake
@@ -76,7 +76,7 @@ def test_every_published_experiment_is_a_preset():
 def test_every_game_of_a_preset_can_be_resolved(name):
     found = experiment(name)
     assert found.name == name
-    assert len({one.path for one in games(found)}) == games_in_all(found)
+    assert len({one.path for one in trials(found)}) == trial_count(found)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_preset_that_is_run_small_yields_every_number_that_its_paper_has(name,
     ended = harbor("experiment", "run", design, "--quiet", "--out", folder)
     assert ended.returncode == 0, ended.stderr
     results = read_results(folder)
-    assert {record.status for record in results.games} == {"finished"}
-    for measurement in (one for record in results.games for one in record.measurements):
+    assert {record.status for record in results.records} == {"finished"}
+    for measurement in (one for record in results.records for one in record.measurements):
         assert measurement.missing if measurement.value is None else math.isfinite(measurement.value), measurement
     found, ours = results.experiment, numbers(analyse(results))
     assert {metric for metric, *_ in ours} >= set(found.metrics)
@@ -128,7 +128,7 @@ def test_the_question_of_personas_and_behaviour_is_tested_within_each_bidder():
         for metric in ("priority", "engagement")
         for rival in ("Rival 1", "Rival 2")
     ]
-    held = tuple(asyncio.run(run_trial(one, measured(found))) for one in games(found, 2))
+    held = tuple(asyncio.run(run_trial(one, measured(found))) for one in trials(found, 2))
     made = analyse(Results(found, held)).differences
     assert [one.pairs for one in made] == [2, 2, 2, 2]
 
@@ -138,7 +138,7 @@ def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
     assert [arm.name for arm in chosen.arms] == ["none", "true"]
     assert [arm.name for arm in chosen.arms_left_out] == ["inferred-strategy", "true-strategy", "second"]
     assert chosen.comparisons == experiment("tom").comparisons
-    assert len(games(chosen)) == 2 * 5
+    assert len(trials(chosen)) == 2 * 5
 
 
 def test_an_unknown_arm_or_preset_is_named_with_the_nearest():
@@ -202,7 +202,7 @@ def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
 def test_a_given_model_fills_the_first_slot_and_stand_ins_keep_the_rest():
     shown = json.loads(harbor("experiment", "show", "standard", "--model", "openai:gpt-4o", "--json").stdout)
     assert shown["slots"] == {"@1": "openai:gpt-4o", "@2": "minimum-90", "@3": "minimum-60"}
-    assert [words.split(",")[0] for words in shown["standing_in"]] == ["slot @2", "slot @3"]
+    assert [words.split(",")[0] for words in shown["standing_in"]] == ["model slot @2", "model slot @3"]
 
 
 @pytest.mark.parametrize(

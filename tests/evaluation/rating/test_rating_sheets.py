@@ -105,7 +105,7 @@ def test_a_run_that_is_given_twice_is_rated_once(experiment):
 
 
 def test_a_folder_without_runs_or_without_words_is_refused(tmp_path, experiment):
-    with pytest.raises(RunFolderError, match="holds no run"):
+    with pytest.raises(RunFolderError, match="contains no run"):
         rateables([tmp_path])
     with pytest.raises(RatingError, match="nothing to rate"):
         rateables([experiment / "games" / "plain" / "all" / "0003"])
@@ -282,7 +282,7 @@ def test_a_folder_without_key_or_sheets_is_refused(ratings, tmp_path):
     shutil.rmtree(ratings / "sheets")
     with pytest.raises(RatingError, match=r"holds no sheet.csv"):
         merge(ratings)
-    with pytest.raises(RatingError, match=r"holds no key.json"):
+    with pytest.raises(RatingError, match=r"contains no key.json"):
         merge(tmp_path)
     with pytest.raises(RatingError, match="can't be read"):
         merge(ratings, [tmp_path / "nowhere.csv"])
@@ -330,12 +330,12 @@ def test_a_judge_may_draw_its_own_records(experiment, tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["sheets", "nowhere", "--out", "x"], "holds no run"),
+        (["sheets", "nowhere", "--out", "x"], "contains no run"),
         (["judge", "nowhere", "--model", "simulated"], "name a new one with --out"),
         (["judge", "RATINGS", "--model", "nobody"], "unknown model 'nobody'"),
         (["judge", "RATINGS", "--model", "simulated", "--records", "2"], "drop --out and --records"),
         (["sheets", "EXPERIMENT", "--out", "RATINGS"], "exists; name a new one"),
-        (["merge", "EXPERIMENT"], "holds no key.json"),
+        (["merge", "EXPERIMENT"], "contains no key.json"),
     ],
 )
 def test_a_mistake_is_one_line(words, complaint, ratings, experiment):

@@ -22,7 +22,7 @@ from harbor import __version__
 from harbor.evaluation import load
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.distributions import boxes
 from harbor.evaluation._report.exports import FRAMES, latex, to_csv
@@ -101,7 +101,7 @@ def test_a_mean_of_the_measurements_is_the_estimate(folder):
 
 def test_frames_of_nothing_have_their_columns_and_types():
     loaded = Loaded(Results(SMALL, ()))
-    full = Loaded(Results(SMALL, (GameRecord("none", "all", 1, 7, "failed", detail="cut \ud83d short"),)))
+    full = Loaded(Results(SMALL, (TrialRecord("none", "all", 1, 7, "failed", detail="cut \ud83d short"),)))
     assert list(loaded.games.columns) == list(full.games.columns)
     assert loaded.games["cost"].dtype == full.games["cost"].dtype == "float64"
     assert list(full.games["detail"]) == ["cut \\ud83d short"]
@@ -136,7 +136,7 @@ def test_files_read_back_as_the_frames(folder, tmp_path, form):
 
 def test_any_text_survives_a_csv_file(tmp_path):
     text = 'comma, "quote"\nline; =1+1, שלום'
-    record = GameRecord("none", "all", 1, 7, "failed", detail=text, players=((text, text),))
+    record = TrialRecord("none", "all", 1, 7, "failed", detail=text, players=((text, text),))
     to_csv(Loaded(Results(SMALL, (record,))), tmp_path)
     read = pd.read_csv(tmp_path / "games.csv")
     assert list(read["detail"]) == [text]
@@ -148,7 +148,7 @@ def test_any_text_survives_a_csv_file(tmp_path):
 def test_no_text_of_a_csv_file_is_a_formula_and_numbers_stay_numbers(tmp_path, text):
     low = Measurement("profit", -5.0, text, text)
     unknown = Measurement("profit", None, text, "other", missing=text)
-    record = GameRecord("none", "all", 1, 7, "finished", text, ((text, text),), measurements=(low, unknown))
+    record = TrialRecord("none", "all", 1, 7, "finished", text, ((text, text),), measurements=(low, unknown))
     loaded = Loaded(Results(SMALL, (record,)))
     to_csv(loaded, tmp_path)
     for name in FRAMES:
@@ -250,7 +250,7 @@ def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
     )
     nothing = report(tmp_path)
     assert nothing.returncode == 2
-    assert re.fullmatch(r"harbor: error: '.*' holds no experiment .*\n", nothing.stderr)
+    assert re.fullmatch(r"harbor: error: '.*' contains no experiment .*\n", nothing.stderr)
 
 
 def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path):
@@ -270,5 +270,5 @@ def test_an_unknown_format_is_refused_in_one_line(folder):
 
 def test_records_in_another_order_say_the_same(folder):
     loaded = load(folder)
-    turned = Loaded(replace(loaded.results, games=tuple(reversed(loaded.results.games))))
+    turned = Loaded(replace(loaded.results, records=tuple(reversed(loaded.results.records))))
     assert_frame_equal(turned.estimates, loaded.estimates)

@@ -24,7 +24,7 @@ from harbor.evaluation._experiments.design import (
     StandIn,
     Variation,
 )
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report import intervals
@@ -43,7 +43,7 @@ from harbor.evaluation._report.formatting import (
 from harbor.evaluation._report.listings import ratings
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import commands, render
-from harbor.evaluation._report.tables import beside_published, few_games, findings, printed_numbers
+from harbor.evaluation._report.tables import beside_published, few_games, findings, published_numbers
 
 PLACES = {"priority": ("1", "2"), "bid_increase_share": ("[0, 10)", "[10, 11)"), "strategy_share": ("A", "F")}
 ALL = ("profit", *(figure.needs for figure in FIGURES.values()))
@@ -96,7 +96,7 @@ def measured(metric: str, bidders: tuple[str, ...], repeat: int) -> list[Measure
 
 def results(experiment: Experiment, bidders=("Ann", "Ben"), player="simulated", repeats=3) -> Results:
     records = [
-        GameRecord(
+        TrialRecord(
             arm.name,
             condition.name,
             repeat,
@@ -159,10 +159,10 @@ def told(text: str) -> Loaded:
         stand_ins=(StandIn(wants=text, uses=other),),
     )
     held = results(experiment, (text, other), player=text)
-    failed = GameRecord("one", "all", 4, 7, "failed", detail=text, players=((text, text),))
+    failed = TrialRecord("one", "all", 4, 7, "failed", detail=text, players=((text, text),))
     missing = Measurement("profit", None, text, missing=text)
-    unmeasured = GameRecord("two", "all", 4, 7, "finished", players=((text, text),), measurements=(missing,))
-    return Loaded(Results(experiment, (*held.games, failed, unmeasured)))
+    unmeasured = TrialRecord("two", "all", 4, 7, "finished", players=((text, text),), measurements=(missing,))
+    return Loaded(Results(experiment, (*held.records, failed, unmeasured)))
 
 
 @pytest.fixture(scope="module")
@@ -205,8 +205,8 @@ def test_arms_that_were_left_out_are_named_and_their_comparisons_listed_without_
     arms = (Variation(name="one"), Variation(name="two", label="the other"))
     experiment = chosen_arms(design(arms=arms, comparisons=(wiser,)), ["one"])
     said = render(Loaded(results(experiment)))
-    assert "Planned, and not held in this run: two." in said
-    assert "arm not held: two" in said
+    assert "Planned, but not run: two." in said
+    assert "arm not run: two" in said
 
 
 def test_equal_figures_are_equal_text(page):
@@ -239,7 +239,7 @@ def unplaced(metric: str) -> Loaded:
     """A few values of a metric, of which none has a place."""
     held = results(design((metric,)))
     games = [
-        replace(game, measurements=tuple(replace(one, at=None) for one in game.measurements)) for game in held.games
+        replace(game, measurements=tuple(replace(one, at=None) for one in game.measurements)) for game in held.records
     ]
     return Loaded(Results(held.experiment, tuple(games)))
 
@@ -293,7 +293,7 @@ def rated() -> Loaded:
     """Two games of each arm, of which Ann wins all."""
     experiment = design(("profit",), trueskill=True)
     ranks = [
-        GameRecord(
+        TrialRecord(
             arm.name,
             "all",
             repeat,
@@ -332,25 +332,25 @@ def test_simulated_results_carry_a_banner_and_others_do_not():
 def test_failed_and_missing_games_are_counted_and_each_is_listed():
     held = results(design())
     lost = (
-        GameRecord("one", "all", 4, 70, "failed", detail="no usable reply of a model for Ann"),
-        GameRecord("two", "all", 4, 71, "unfinished"),
+        TrialRecord("one", "all", 4, 70, "failed", detail="no usable reply of a model for Ann"),
+        TrialRecord("two", "all", 4, 71, "unfinished"),
     )
-    text = Structure(render(Loaded(Results(held.experiment, (*held.games, *lost))))).text
+    text = Structure(render(Loaded(Results(held.experiment, (*held.records, *lost))))).text
     assert "Of 8 games 6 are finished, 1 failed and 1 are missing" in text
     assert "no usable reply of a model for Ann" in text
     assert "unfinished" in text
 
 
 def test_a_reason_that_no_file_can_hold_is_shown_all_the_same():
-    failed = GameRecord("one", "all", 1, 7, "failed", detail="cut \ud83d short")
-    page = render(Loaded(Results(design(), (failed, GameRecord("two", "all", 1, 7, "unfinished")))))
+    failed = TrialRecord("one", "all", 1, 7, "failed", detail="cut \ud83d short")
+    page = render(Loaded(Results(design(), (failed, TrialRecord("two", "all", 1, 7, "unfinished")))))
     assert "cut \ufffd short" in page
     assert page.encode()
 
 
 def test_an_experiment_none_of_whose_games_was_held_has_a_report():
     experiment = design(ALL)
-    none = [GameRecord(arm.name, "all", 1, 7, "unfinished") for arm in experiment.arms]
+    none = [TrialRecord(arm.name, "all", 1, 7, "unfinished") for arm in experiment.arms]
     assert "Of 2 games 0 are finished" in render(Loaded(Results(experiment, tuple(none))))
 
 
@@ -361,7 +361,7 @@ def test_each_column_of_numbers_names_its_model_and_source():
     )
     loaded = Loaded(results(design(published=printed), player="openai:gpt-4o"))
     found = findings("profit", loaded.analysis)
-    table = beside_published("profit", found, printed_numbers("profit", found, loaded.experiment), loaded.results)
+    table = beside_published("profit", found, published_numbers("profit", found, loaded.experiment), loaded.results)
     heads = {column.head.text: column.head.below for column in table.columns}
     assert heads == {
         "arm": "",
@@ -382,7 +382,7 @@ def test_a_published_number_that_names_no_arm_stands_beside_every_arm():
     printed = (Published(source="Paper", model="m", metric="profit", values=(PublishedValue(value=5),)),)
     loaded = Loaded(results(design(published=printed)))
     found = findings("profit", loaded.analysis)
-    (values,) = printed_numbers("profit", found, loaded.experiment).values()
+    (values,) = published_numbers("profit", found, loaded.experiment).values()
     assert {(place.arm, place.bidder) for place in values} == {("one", "everyone"), ("two", "everyone")}
 
 
@@ -390,11 +390,11 @@ def test_a_published_number_of_everyone_stands_beside_that_of_the_game():
     printed = (Published(source="Paper", model="m", metric="survivors", values=(PublishedValue(value=3, arm="one"),)),)
     experiment = design(("survivors",), published=printed)
     games = [
-        GameRecord("one", "all", repeat, 7, "finished", measurements=(Measurement("survivors", 2.0 + repeat),))
+        TrialRecord("one", "all", repeat, 7, "finished", measurements=(Measurement("survivors", 2.0 + repeat),))
         for repeat in (1, 2)
     ]
     found = findings("survivors", Loaded(Results(experiment, tuple(games))).analysis)
-    (values,) = printed_numbers("survivors", found, experiment).values()
+    (values,) = published_numbers("survivors", found, experiment).values()
     assert [place.bidder for place in values] == [""]
 
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from harbor.evaluation._experiments.design import Experiment, Variation
-from harbor.evaluation._experiments.trial_records import GameRecord, Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.figures import FIGURES
 from harbor.evaluation._report.loading import Loaded
@@ -108,7 +108,7 @@ def html() -> str:
     )
     names = [bidder["name"] for bidder in bidders]
     games = [
-        GameRecord(
+        TrialRecord(
             arm.name,
             "all",
             repeat,
@@ -120,7 +120,7 @@ def html() -> str:
         for arm in arms
         for repeat in (1, 2, 3)
     ]
-    failed = GameRecord("one", "all", 4, 8, "failed", detail="<script>alert(1)</script>")
+    failed = TrialRecord("one", "all", 4, 8, "failed", detail="<script>alert(1)</script>")
     return render(Loaded(Results(experiment, (*games, failed))))
 
 

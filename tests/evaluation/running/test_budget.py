@@ -75,7 +75,7 @@ def test_what_is_promised_and_spent_never_exceeds_the_limit_while_games_keep_to_
             paid[number] = before + (until - before) * share
             purse.settle(game(number), paid[number])
         elif purse.may_start(game(number), len(held), len(paid)):
-            held[number] = purse.promise(game(number))
+            held[number] = purse.reserve(game(number))
         bound = limit / 10 + sum(held.get(number, paid.get(number, 0.0)) for number in {*held, *paid})
         assert bound <= limit * (1 + 1e-9)
         assert purse.left == pytest.approx(limit - bound, abs=1e-6 * limit)
@@ -83,7 +83,7 @@ def test_what_is_promised_and_spent_never_exceeds_the_limit_while_games_keep_to_
 
 def test_without_a_limit_nothing_is_promised_and_something_is_always_left():
     purse = ExperimentBudget()
-    assert purse.promise(game(1)) is None
+    assert purse.reserve(game(1)) is None
     purse.settle(game(1), 1e9)
     assert purse.left > 0
     assert purse.may_start(game(2), running=9, finished=0)
@@ -95,7 +95,7 @@ def held_with(limit, places, costs):
     paid = dict.fromkeys(waiting, 0.0)
     while waiting or running:
         while waiting and len(running) < places and purse.may_start(game(waiting[0]), len(running), len(finished)):
-            running.append((waiting[0], purse.promise(game(waiting.pop(0)))))
+            running.append((waiting[0], purse.reserve(game(waiting.pop(0)))))
         if not running:
             break
         number, until = running.pop(0)
@@ -143,7 +143,7 @@ def test_games_that_cost_nothing_are_held_side_by_side():
     purse = ExperimentBudget(1.0, {"before": 0.0})
     for running in range(5):
         assert purse.may_start(game(running), running, finished=5)
-        assert purse.promise(game(running)) > 0
+        assert purse.reserve(game(running)) > 0
 
 
 def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():

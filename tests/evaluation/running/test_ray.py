@@ -15,12 +15,12 @@ import pytest
 from harbor._config.auction import read_settings
 from harbor._core.errors import ConfigError, RunFolderError
 from harbor.evaluation._experiments.design import Experiment, measured
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running import ray_cluster
 from harbor.evaluation._running.budget import paid_for
-from harbor.evaluation._running.experiment_folder import game_path, make_folder, read_results, write_results
+from harbor.evaluation._running.experiment_folder import make_folder, read_results, trial_path, write_results
 from harbor.evaluation._running.ray_cluster import RayTask
-from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
 from support.commands import HARBOR
 from support.folders import DATA
@@ -84,7 +84,7 @@ def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_as_far_as_the_money_goes(wh
     assert running.returncode == 130, said
     assert said.endswith("harbor: stopped; resume with: harbor experiment resume run\n")
     assert not psutil.wait_procs(cluster, timeout=20)[1]
-    models = games(read_results(folder).experiment)[0].config.models
+    models = trials(read_results(folder).experiment)[0].config.models
     before, dearest, limit = paid_for(folder, models), 0.02, 0.6 * paid_for(whole, models)
     with started(tmp_path, "resume", "run", "--max-cost", limit, "--json", *ON_RAY) as running:
         said, complaints = running.communicate()
@@ -99,7 +99,7 @@ def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_as_far_as_the_money_goes(wh
 def test_an_address_at_which_nobody_listens_is_refused_before_anything_is_written(tmp_path):
     experiment = read_settings(TINY, Experiment)
     with pytest.raises(ConfigError, match=r"no Ray cluster at '127\.0\.0\.1:1'"):
-        asyncio.run(run_experiment(experiment, tmp_path / "run", Running("ray", address="127.0.0.1:1")))
+        asyncio.run(run_experiment(experiment, tmp_path / "run", RunOptions("ray", address="127.0.0.1:1")))
     assert not (tmp_path / "run").exists()
 
 
@@ -111,14 +111,14 @@ def elsewhere(whole, tmp_path):
     """The folder of the experiment as it was begun, and its tasks."""
     experiment = read_settings(whole / "experiment.json", Experiment)
     make_folder(tmp_path / "run", experiment)
-    return tmp_path / "run", [Task(tmp_path / "run", game, measured(experiment)) for game in games(experiment)]
+    return tmp_path / "run", [Task(tmp_path / "run", trial, measured(experiment)) for trial in trials(experiment)]
 
 
 def sent(task):
     """Do a task as a worker does that has another folder under that name, or none."""
-    errand = replace(ray_cluster._errand(task), token="of another")
+    errand = replace(ray_cluster._ray_task(task), token="of another")
     outcome, files = ray_cluster._run(errand)
-    ray_cluster._unpack(files, game_path(task.folder, task.game))
+    ray_cluster._unpack(files, trial_path(task.folder, task.trial))
     return outcome
 
 
@@ -139,7 +139,7 @@ def test_a_half_game_is_sent_there_and_gone_on_with(whole, elsewhere):
     before = paid(folder)
     assert before
     outcome = sent(task)
-    assert outcome.record == read_results(whole).games[0]
+    assert outcome.record == read_results(whole).records[0]
     assert before < paid(folder)
     assert set(paid(folder).values()) == {1}
 

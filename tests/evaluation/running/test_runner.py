@@ -23,7 +23,7 @@ from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._running.experiment_folder import read_results
-from harbor.evaluation._running.runner import Running, resume_experiment, run_experiment
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import DATA
 from support.processes import full_disk, when
@@ -42,11 +42,11 @@ def changed(**auction):
 
 
 def run(experiment, folder, hear=lambda *_: None, **running):
-    return asyncio.run(run_experiment(experiment, folder, Running(**running), hear))
+    return asyncio.run(run_experiment(experiment, folder, RunOptions(**running), hear))
 
 
 def resume(folder, retry_failed=False, **running):
-    return asyncio.run(resume_experiment(folder, Running(**running), retry_failed=retry_failed))
+    return asyncio.run(resume_experiment(folder, RunOptions(**running), retry_failed=retry_failed))
 
 
 def results(folder):
@@ -189,17 +189,17 @@ def derailed(begun):
 def test_a_failed_game_is_recorded_with_its_reason_and_the_others_go_on(derailed):
     shutil.rmtree(derailed / "games" / "none" / "all" / "0002")
     found = resume(derailed)
-    assert [game.status for game in found.games] == ["finished", "failed", "finished", "finished"]
-    assert "events.jsonl' line" in found.games[1].detail
-    assert found.games[1].calls > 0
+    assert [game.status for game in found.records] == ["finished", "failed", "finished", "finished"]
+    assert "events.jsonl' line" in found.records[1].detail
+    assert found.records[1].calls > 0
     assert read_results(derailed) == found
 
 
 def test_failed_games_stay_failed_unless_they_are_to_be_tried_again(whole, derailed):
     game = derailed / "games" / "none" / "all" / "0001"
-    assert resume(derailed).games[1].status == "failed"
+    assert resume(derailed).records[1].status == "failed"
     (derailed / "calls.jsonl").replace(game / "calls.jsonl")
-    assert resume(derailed).games[1].status == "failed"
+    assert resume(derailed).records[1].status == "failed"
     before = paid(derailed)
     resume(derailed, retry_failed=True)
     assert (derailed / "results.json").read_bytes() == (whole / "results.json").read_bytes()
@@ -209,9 +209,9 @@ def test_failed_games_stay_failed_unless_they_are_to_be_tried_again(whole, derai
 def test_a_model_that_gives_no_usable_reply_is_a_failed_game(tmp_path):
     mute = {"simulated": {"simulated": {"unreadable_rate": 1.0}}}
     found = run(changed(models=mute), tmp_path / "run")
-    assert {game.status for game in found.games} == {"failed"}
-    assert found.games[0].detail == "no usable reply of a model for Ann"
-    assert found.games[0].calls > 0
+    assert {game.status for game in found.records} == {"failed"}
+    assert found.records[0].detail == "no usable reply of a model for Ann"
+    assert found.records[0].calls > 0
 
 
 def test_a_game_that_came_to_a_bad_end_is_kept_beside_its_second_try(tmp_path):
@@ -255,7 +255,7 @@ def test_a_game_that_was_never_begun_is_held(whole, begun):
     shutil.rmtree(begun / "games" / "none")
     (begun / "results.json").unlink()
     found = read_results(begun)
-    assert [game.status for game in found.games] == ["finished", "unfinished"] * 2
+    assert [game.status for game in found.records] == ["finished", "unfinished"] * 2
     resume(begun)
     assert results(begun) == results(whole)
 
@@ -268,7 +268,7 @@ def test_a_half_series_is_gone_on_with(tmp_path):
     game = tmp_path / "run" / "games" / "adaptive" / "all" / "0001"
     for log, lines in ((game / "events.jsonl", 3), (game / "2" / "events.jsonl", 20)):
         log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:lines]))
-    assert [game.status for game in read_results(tmp_path / "run").games] == ["unfinished"]
+    assert [game.status for game in read_results(tmp_path / "run").records] == ["unfinished"]
     resume(tmp_path / "run")
     assert results(tmp_path / "run") == results(tmp_path / "whole")
 
@@ -301,7 +301,7 @@ def test_another_version_of_harbor_is_refused(begun):
     (begun / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
     with pytest.raises(RunFolderError, match=r"begun with harbor 0\.0\.9, and this is"):
         resume(begun)
-    assert read_results(begun).games
+    assert read_results(begun).records
 
 
 def test_another_version_of_a_package_is_warned_of(begun):
@@ -353,7 +353,7 @@ def test_a_folder_that_exists_is_refused_and_left_as_it_is(begun):
 
 def test_no_experiment_is_refused(tmp_path, whole):
     for folder in (tmp_path, whole / "games" / "none" / "all" / "0001"):
-        with pytest.raises(RunFolderError, match="holds no experiment"):
+        with pytest.raises(RunFolderError, match="contains no experiment"):
             resume(folder)
 
 
@@ -485,7 +485,7 @@ def test_a_run_in_the_background_is_deaf_to_ctrl_c_and_ends_when_it_is_told_to(w
 def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_path):
     done = process("experiment", "run", TINY, "--out", "run", "--quiet", cwd=tmp_path, **full_disk(12_000))
     assert done.returncode == 2, done.stderr
-    [error] = [line for line in done.stderr.splitlines() if "stands in" not in line]
+    [error] = [line for line in done.stderr.splitlines() if "model slot" not in line]
     assert "can't be written (File too large)" in error
     assert "harbor experiment resume run" in error
     assert not list((tmp_path / "run").rglob("failure.json"))
@@ -513,7 +513,7 @@ def test_a_limit_finishes_the_first_games_of_the_design_however_many_could_be_he
     costs = [game["cost"] for game in results(whole)]
     limit = sum(costs[:2]) + 1.01 * max(costs)
     found = run(tiny(), tmp_path / "run", executor=executor, jobs=4, max_cost=limit)
-    assert [game.status for game in found.games] == ["finished", "finished", "finished", "unfinished"]
+    assert [game.status for game in found.records] == ["finished", "finished", "finished", "unfinished"]
     assert results(tmp_path / "run")[:3] == results(whole)[:3]
     assert spent(tmp_path / "run") == pytest.approx(sum(costs[:3]))
 
@@ -567,7 +567,7 @@ def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
     assert list(printed) == ["name", "folder", *counts, "simulated", "failures", *found]
     assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
     assert printed["cost_dollars"] == pytest.approx(spent(here / "run"))
-    assert told == "harbor: stands in: slot @1, a model: the built-in one\n"
+    assert told == "harbor: model slot @1 is filled by the built-in model (simulated)\n"
 
 
 def test_json_of_a_run_holds_all_that_the_analysis_says(here):

@@ -28,7 +28,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
-from harbor._games.english import English, Item
+from harbor._games.english import English, ValuedLot
 from harbor._house.sale import Sale
 from harbor.memory._bidder.auction_view import AuctionView, LotBidding, Result
 
@@ -76,7 +76,8 @@ def held_sales(draw):
     budgets = draw(st.lists(st.integers(1, 1000), min_size=1, max_size=4))
     choices = cycle(draw(st.lists(st.sampled_from([None, 0, 0, Decimal("0.3"), 1]), min_size=1, max_size=9)))
     items = tuple(
-        Item(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start)) for number, start in enumerate(starts, start=1)
+        ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start))
+        for number, start in enumerate(starts, start=1)
     )
     purses = {f"Bidder {number}": Decimal(budget) for number, budget in enumerate(budgets, start=1)}
     reveal = draw(st.sampled_from(["price", "true value"]))

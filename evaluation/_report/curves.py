@@ -1,4 +1,4 @@
-"""How a number goes on: over items, days, runs and auctions."""
+"""How a number develops over items, days, runs and auctions."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import Part, drawing, names_in, parts, series_in, values_of
 
 MOST_PATHS = 40
-"""Paths of single games in a panel: more of them make one grey."""
+"""The most paths of single games in a panel: more can't be told apart."""
 PLACE: dict[GameKind, str] = {"ascending auction": "item", "water game": "day", "session": "run", "series": "auction"}
-"""What a place (`at`) is in what a metric is measured of."""
+"""What a place (`at`) is in each kind of game."""
 GAME = ["arm", "condition", "repeat"]
 
 
 def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw a line a bidder, a panel an arm under a condition."""
+    """Draw one line per bidder, in one panel per arm and condition."""
     return _lines(loaded, metric, title, caption, "bidder", ("arm", "condition"))
 
 
 def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw a line a condition, over everyone, a panel an arm; a line an arm where there is one condition."""
+    """Draw one line per condition, in one panel per arm; with a single condition, one line per arm."""
     if len(loaded.experiment.conditions) > 1:
         return _lines(loaded, metric, title, caption, "condition", ("arm",))
     return _lines(loaded, metric, title, caption, "arm", ("condition",))
@@ -42,17 +42,17 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
     unit = unit_of(metric)
 
     def panel(part: Part) -> Panel:
-        courses = {name: course(part.rows[part.rows[series] == name]) for name in names}
+        curves = {name: mean_curve(part.rows[part.rows[series] == name]) for name in names}
 
         def draw(axes: Axes) -> None:
-            for place, one in enumerate(courses.values()):
+            for place, one in enumerate(curves.values()):
                 axes.plot(one.index, one["mean"], color=colour(place), marker=marker(place))
                 axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.12, linewidth=0)
             _frame(axes, metric, low, high)
 
         ends = [
             f"{name} from {write(one['mean'].iloc[0], unit)} to {write(one['mean'].iloc[-1], unit)}"
-            for name, one in zip(names.values(), courses.values(), strict=True)
+            for name, one in zip(names.values(), curves.values(), strict=True)
             if len(one)
         ]
         return paint(part.heading, f"{title}, {part.heading}: {'; '.join(ends)}", draw)
@@ -60,8 +60,8 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
     return drawing(title, caption, parts(loaded, metric, by), panel, legend(names.values()))
 
 
-def course(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give mean and interval at each place, the game being the unit: a row a place, columns mean, low and high."""
+def mean_curve(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give mean and interval over games at each place: one row per place, columns mean, low and high."""
     games = rows.groupby([*GAME, "at"])["value"].mean()
     found = {at: t_mean(values) for at, values in games.groupby("at")}
     columns = {name: [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")}
@@ -69,7 +69,7 @@ def course(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw the path of every game, up to so many, and the mean path of each bidder."""
+    """Draw the path of every game, up to `MOST_PATHS`, and the mean path of each bidder."""
     table = values_of(loaded, metric)
     bidders, low, high = names_in(table, "bidder"), table["value"].min(), table["value"].max()
 
@@ -79,7 +79,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
                 rows = part.rows[part.rows["bidder"] == bidder]
                 games = [game[["at", "value"]].to_numpy("float64") for _, game in rows.groupby(GAME)]
                 axes.add_collection(LineCollection(games[:MOST_PATHS], colors=colour(place), linewidths=0.6, alpha=0.3))
-                mean = course(rows)
+                mean = mean_curve(rows)
                 axes.plot(mean.index, mean["mean"], color=colour(place), marker=marker(place), linewidth=2)
             _frame(axes, metric, low, high)
 
@@ -89,7 +89,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
 
 
 def _frame(axes: Axes, metric: str, low: float, high: float) -> None:
-    """Give all panels equal scales, ranks upside down, so that the best is on top."""
+    """Give all panels equal scales; ranks are upside down, with the best on top."""
     unit, margin = unit_of(metric), (high - low) * 0.05 or 0.5
     axes.set_ylim(*((high + margin, low - margin) if unit == "rank" else (low - margin, high + margin)))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
