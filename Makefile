@@ -14,8 +14,8 @@ check: .venv/installed-dev  ## everything CI runs
 	$(BIN)/ruff check .
 	$(MAKE) -j2 types all-tests  # side by side: mypy has one core only
 
-all-tests: .venv/installed-dev
-	$(BIN)/pytest -n auto --dist worksteal
+all-tests: test  ## and then those that take long
+	$(BIN)/pytest -n auto --dist worksteal -m slow
 
 types: .venv/installed-dev  ## type-check the folders as one package: mypy can't follow them from the root
 	rm -rf build/typed && mkdir -p build/typed/harbor
