@@ -1,7 +1,8 @@
 """The public names: what a user may import, from where, and where it lives.
 
 Everything else is in a folder or module whose name begins with an underscore, and may change at any time. A name is
-loaded when it is first used, so that importing a public module loads no framework.
+loaded when it is first used, so that importing a public module loads no framework. Beside this list, `harbor.events`
+shows every event.
 """
 
 from __future__ import annotations
@@ -48,53 +49,6 @@ PUBLIC: dict[str, dict[str, str]] = {
         "priorities": "harbor.evaluation._metrics.plans",
         "profiling_errors": "harbor.evaluation._metrics.profiling",
         "strategies": "harbor.evaluation._metrics.strategy",
-    },
-    "harbor.events": {
-        "AnalystEvent": "harbor._core.events",
-        "Answered": "harbor._core.events",
-        "AuctionHeld": "harbor._core.events",
-        "Belief": "harbor._core.thoughts",
-        "Believed": "harbor._core.thoughts",
-        "BidFailed": "harbor._core.events",
-        "BidPlaced": "harbor._core.events",
-        "BidderLabelled": "harbor._core.events",
-        "BidderSeated": "harbor._core.events",
-        "BidderWithdrew": "harbor._core.events",
-        "BiddersAsked": "harbor._core.events",
-        "CatalogShown": "harbor._core.events",
-        "LotClosed": "harbor._core.events",
-        "Decided": "harbor._core.thoughts",
-        "Expected": "harbor._core.thoughts",
-        "ItemLabelled": "harbor._core.events",
-        "ItemOpened": "harbor._core.events",
-        "ItemSold": "harbor._core.events",
-        "ItemUnsold": "harbor._core.events",
-        "Learned": "harbor._core.thoughts",
-        "LogOpened": "harbor._core.events",
-        "Lot": "harbor._core.events",
-        "Memory": "harbor._core.thoughts",
-        "Mirrored": "harbor._core.thoughts",
-        "ModelCalled": "harbor._core.events",
-        "Paused": "harbor._core.events",
-        "Planned": "harbor._core.thoughts",
-        "Predicted": "harbor._core.thoughts",
-        "Prediction": "harbor._core.thoughts",
-        "PriceLowered": "harbor._core.events",
-        "PrivateEvent": "harbor._core.events",
-        "Profiled": "harbor._core.thoughts",
-        "PublicEvent": "harbor._core.events",
-        "Recalled": "harbor._core.thoughts",
-        "Remembered": "harbor._core.thoughts",
-        "RoundClosed": "harbor._core.events",
-        "SaleClosed": "harbor._core.events",
-        "SaleOpened": "harbor._core.events",
-        "SeatFailed": "harbor._core.events",
-        "SeriesClosed": "harbor._core.events",
-        "SeriesOpened": "harbor._core.events",
-        "Strategized": "harbor._core.thoughts",
-        "ThoughtFailed": "harbor._core.events",
-        "ValueRevealed": "harbor._core.events",
-        "Win": "harbor._core.thoughts",
     },
     "harbor.games": {
         "Action": "harbor._core.asks",
