@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -35,6 +34,7 @@ def _name(kind: type[Event]) -> str:
 
 _AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
 _BY_NAME: dict[str, type[Event]] = {}
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
 
 
 def know(*modules: ModuleType) -> None:
@@ -56,10 +56,11 @@ def _register(kind: type[Event]) -> str:
     return name
 
 
-@cache
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
     """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
-    return _register(kind), TypeAdapter(kind)
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = _register(kind), TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 know(events, thoughts)
