@@ -27,6 +27,7 @@ from harbor._core.log import of_type
 from harbor._games.logs import read_log
 from harbor._runs.folder import RunFolder
 from support.commands import HARBOR, harbor, mistake, process
+from support.folders import paid
 from support.processes import full_disk
 
 SLOW = """
@@ -132,16 +133,6 @@ def lines(folder):
 
 def timeless(folder):
     return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines(folder)]
-
-
-def paid(folder):
-    """Count the usable replies to each question."""
-    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-    return Counter(
-        (call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
-        for call in calls
-        if call["outcome"] != "failed"
-    )
 
 
 def unchanged(folder):
