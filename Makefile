@@ -7,7 +7,7 @@ demo: .venv/installed  ## hold the demonstration auction
 	$(BIN)/harbor auction demo
 
 test: .venv/installed-dev  ## run the tests that show that this installation works: two minutes
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: .venv/installed-dev  ## everything CI runs
 	$(BIN)/ruff format --check .

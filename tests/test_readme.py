@@ -62,8 +62,8 @@ def test_the_way_without_make_is_the_way_of_make():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "$(BIN)/harbor auction demo" in makefile
     assert ".venv/bin/harbor auction demo" in SHELL
-    assert '$(BIN)/pytest -n auto -m "not slow"' in makefile
-    assert '.venv/bin/pytest -n auto -m "not slow"' in SHELL
+    assert '$(BIN)/pytest -n auto --dist worksteal -m "not slow"' in makefile
+    assert '.venv/bin/pytest -n auto --dist worksteal -m "not slow"' in SHELL
 
 
 def test_every_file_that_is_linked_exists():

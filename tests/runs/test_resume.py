@@ -27,6 +27,7 @@ from harbor._core.log import of_type
 from harbor._games.logs import read_log
 from harbor._runs.folder import RunFolder
 from support.commands import HARBOR, harbor, mistake, process
+from support.folders import paid
 from support.processes import full_disk
 
 SLOW = """
@@ -132,16 +133,6 @@ def lines(folder):
 
 def timeless(folder):
     return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines(folder)]
-
-
-def paid(folder):
-    """Count the usable replies to each question."""
-    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-    return Counter(
-        (call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
-        for call in calls
-        if call["outcome"] != "failed"
-    )
 
 
 def unchanged(folder):
@@ -388,7 +379,7 @@ def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
 
 def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor._runs.opening.to_cents", lambda amount: amount + 1)
+    monkeypatch.setattr("harbor._runs.resolve.to_cents", lambda amount: amount + 1)
     refused(tmp_path / "run", LogError, r"line \d+ is 'bidder_seated' with estimates .*, but this run gives ")
 
 

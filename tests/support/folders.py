@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
+TINY = DATA / "tiny.toml"
+
+
+@contextmanager
+def shared(folder: Path) -> Iterator[Path]:
+    """Let tests share a folder; in the end this fails if one of them has changed it."""
+    before = _contents(folder)
+    yield folder
+    assert _contents(folder) == before, f"a test has changed {folder}, which others share: give it a copy"
+
+
+def calls(folder: Path) -> list[dict[str, Any]]:
+    """Read every recorded call of a run, or of all runs of an experiment."""
+    return [json.loads(line) for path in folder.rglob("calls.jsonl") for line in path.read_text().splitlines()]
+
+
+def paid(folder: Path) -> Counter[tuple[str, ...]]:
+    """Count the usable replies to each question of each run in a folder."""
+    return Counter(
+        (str(path.parent.relative_to(folder)), call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
+        for path in folder.rglob("calls.jsonl")
+        for call in map(json.loads, path.read_text().splitlines())
+        if call["outcome"] != "failed"
+    )
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import subprocess
-from collections import Counter
 from dataclasses import replace
 
 import psutil
@@ -23,21 +22,13 @@ from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
 from support.commands import HARBOR
-from support.folders import DATA
+from support.folders import TINY, paid
 from support.processes import when
 
 pytestmark = pytest.mark.slow
 
-TINY = DATA / "tiny.toml"
 ON_RAY = ["--executor", "ray", "--jobs", "2"]
 GAMES = 4
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    asyncio.run(run_experiment(read_settings(TINY, Experiment), folder / "run"))
-    return folder / "run"
 
 
 def started(folder, *words):
@@ -52,15 +43,6 @@ def at_work(running):
 
 def begun(folder):
     return [path for path in folder.rglob("calls.jsonl") if path.stat().st_size]
-
-
-def paid(folder):
-    return Counter(
-        (str(path.parent), call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
-        for path in folder.rglob("calls.jsonl")
-        for call in map(json.loads, path.read_text().splitlines())
-        if call["outcome"] != "failed"
-    )
 
 
 def test_a_worker_of_the_cluster_that_is_killed_takes_no_game_along(whole, tmp_path):

@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-from collections import Counter
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -25,10 +24,9 @@ from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import HARBOR, harbor, mistake, process
-from support.folders import DATA
+from support.folders import TINY, calls, paid
 from support.processes import full_disk, when
 
-TINY = DATA / "tiny.toml"
 GAMES, ITEMS = 4, 2
 
 
@@ -52,20 +50,6 @@ def resume(folder, retry_failed=False, **running):
 def results(folder):
     """What an experiment leaves, without what it was begun with."""
     return json.loads((folder / "results.json").read_text())["games"]
-
-
-def calls(folder):
-    return [json.loads(line) for path in folder.rglob("calls.jsonl") for line in path.read_text().splitlines()]
-
-
-def paid(folder):
-    """Count the usable replies to each question of each game."""
-    return Counter(
-        (str(path.parent), call["bidder"], call["purpose"], call["attempt"], *call["prompt"])
-        for path in folder.rglob("calls.jsonl")
-        for call in map(json.loads, path.read_text().splitlines())
-        if call["outcome"] != "failed"
-    )
 
 
 def spent(folder):
@@ -103,13 +87,6 @@ def workers_of(running):
 def loading(running):
     """Say whether a worker loads what it needs, which takes a while."""
     return any(worker.memory_info().rss > 30 * 2**20 for worker in workers_of(running))
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    run(tiny(), folder)
-    return folder
 
 
 @pytest.fixture
