@@ -125,10 +125,10 @@ def _resume(folder: Path) -> str:
 
 
 def _print(results: Results, analysis: Analysis, folder: Path) -> None:
-    from harbor._display.finding_tables import print_findings
-    from harbor._display.screen import Screen
+    from harbor._display.finding_tables import finding_tables
+    from harbor._display.render import render
 
-    print_findings(Screen(highlight=False), results, analysis)
+    render(finding_tables(results, analysis))
     typer.echo(f"folder: {folder}")
     typer.echo(f"report: harbor report {shlex.quote(str(folder))}")
 

@@ -28,16 +28,16 @@ def _experiment(context: typer.Context) -> None:
 @experiment.command("list")
 def list_(as_json: Json = False) -> None:
     """List the published experiments, with how many games each has."""
-    from harbor._display.designs import listed, print_experiments
-    from harbor._display.screen import Screen
+    from harbor._display.designs import listed
+    from harbor._display.render import Table, render
     from harbor.evaluation._experiments.library import experiment as read
     from harbor.evaluation._experiments.library import presets
 
-    found = [read(name) for name in presets()]
+    found = [listed(read(name)) for name in presets()]
     if as_json:
-        typer.echo(json.dumps({"experiments": [listed(one) for one in found]}))
+        typer.echo(json.dumps({"experiments": found}))
     else:
-        print_experiments(Screen(highlight=False), found)
+        render([Table("Experiments", found)])
 
 
 @experiment.command()
@@ -47,7 +47,7 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
 
     design = read(name)  # before the metrics and what draws tables are imported
     from harbor._display import designs
-    from harbor._display.screen import Screen
+    from harbor._display.render import render
     from harbor.evaluation._experiments.design import with_models
     from harbor.evaluation._experiments.trials import games
 
@@ -56,7 +56,7 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(designs.as_json(found))
     else:
-        designs.print_design(Screen(highlight=False), found)
+        render(designs.design_tables(found))
 
 
 experiment.command()(run)

@@ -226,10 +226,10 @@ def _print(found: list[tuple[Record, float | None]], as_json: bool) -> None:
         rows = [{**json.loads(to_line(record)), "score": score} for record, score in found]
         typer.echo(json.dumps({"memories": rows}))
         return
-    from harbor._display.result_tables import print_memories
-    from harbor._display.screen import Screen
+    from harbor._display.render import render
+    from harbor._display.result_tables import memory_tables
 
-    print_memories(Screen(highlight=False), found)
+    render(memory_tables(found))
 
 
 def _count(number: int) -> str:

@@ -42,8 +42,8 @@ def power(
         check_experiment(pilot)
     from pydantic import TypeAdapter
 
-    from harbor._display.designs import print_power
-    from harbor._display.screen import Screen
+    from harbor._display.designs import power_tables
+    from harbor._display.render import render
     from harbor.evaluation._analysis.power import Power, Question, planned, weigh
 
     question = Question(effect, power, alpha)
@@ -53,7 +53,7 @@ def power(
     if as_json:
         typer.echo(TypeAdapter(Power).dump_json(found))
     else:
-        print_power(Screen(highlight=False), found)
+        render(power_tables(found))
 
 
 def _read(experiment: Experiment, folder: Path) -> Results:

@@ -15,14 +15,9 @@ from harbor._core.errors import RatingError
 from harbor._core.layout import KEY, check_ratings, logs_in
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
-    from harbor.evaluation._rating.agreement import Agreement
     from harbor.evaluation._rating.judging import Judged
     from harbor.evaluation._rating.merging import Merged
     from harbor.evaluation._rating.rating_results import CriterionAgreement, CriterionScores
-    from harbor.evaluation._rating.rubric import PublishedGroup
 
 rate = typer.Typer(
     name="rate",
@@ -151,7 +146,10 @@ def merge(
     if as_json:
         typer.echo(json.dumps(_merged(merged, described, agreed)))
     else:
-        _print(merged, described, agreed)
+        from harbor._display.rating_tables import rating_tables
+        from harbor._display.render import render
+
+        render(rating_tables(merged, described, agreed))
 
 
 def _gaps(merged: Merged) -> Iterator[str]:
@@ -175,83 +173,3 @@ def _merged(merged: Merged, described: list[CriterionScores], agreed: list[Crite
         "missing": [asdict(gap) for gap in merged.missing],
         "simulated": merged.simulated,
     }
-
-
-def _print(merged: Merged, described: list[CriterionScores], agreed: list[CriterionAgreement]) -> None:
-    from harbor._display.screen import Screen, printable
-    from harbor.evaluation._rating.rubric import published
-
-    console = Screen(highlight=False)
-    for source, arm in dict.fromkeys((one.source, one.arm) for one in described):
-        own = [one for one in described if (one.source, one.arm) == (source, arm)]
-        players = ", ".join(dict.fromkeys(player for one in own for player in one.players))
-        where = f", arm {arm}" if arm else ""
-        console.print(_scores(printable(f"Rated by {source}{where}: {players}"), own))
-    for group in published().groups:
-        console.print(_published(group))
-    for source in dict.fromkeys(one.source for one in agreed):
-        console.print(_agreement(printable(source), [one for one in agreed if one.source == source]))
-    console.print(*_remarks(merged), sep="\n")
-
-
-def _scores(title: str, own: list[CriterionScores]) -> Table:
-    from rich.table import Table
-
-    table = Table("criterion", "n", "games", "Q1", "median", "Q3", "mean", "sd", "95 %", title=title)
-    for one in own:
-        figures = (one.first_quartile, one.median, one.third_quartile, one.mean, one.sd)
-        table.add_row(_name(one.criterion), str(one.scores), str(one.games), *map(_figure, figures), _ends(one))
-    return table
-
-
-def _published(group: PublishedGroup) -> Table:
-    from rich.table import Table
-
-    title = f"Published ratings of {group.rated} ({group.model})"
-    table = Table("criterion", "n", "Q1", "median", "Q3", "mean", "sd", title=title)
-    for name in group.mean:
-        figures = (of[name] for of in (group.first_quartile, group.median, group.third_quartile, group.mean, group.sd))
-        table.add_row(_name(name), str(group.scores[name]), *map(_figure, figures))
-    return table
-
-
-def _agreement(source: str, own: list[CriterionAgreement]) -> Table | Text:
-    """Draw a table of agreement, or where there is none for one reason, say that reason once."""
-    from rich.table import Table
-    from rich.text import Text
-
-    reasons = {one.agreement.undefined for one in own}
-    if len(reasons) == 1 and (reason := reasons.pop()):
-        return Text(f"Agreement of {source}: {reason}")
-    table = Table(
-        "criterion", "raters", "records", "alpha", "95 %", title=f"Agreement of {source}: Krippendorff's alpha, ordinal"
-    )
-    for found, name in ((one.agreement, _name(one.criterion)) for one in own):
-        alpha = found.undefined if found.alpha is None else f"{found.alpha:.3f}"
-        table.add_row(name, str(found.raters), str(found.records), alpha, _ends(found))
-    return table
-
-
-def _name(criterion: str) -> str:
-    from harbor.evaluation._rating.rubric import rubric
-
-    return next(one.name for one in rubric().criteria if one.id == criterion)
-
-
-def _ends(found: CriterionScores | Agreement) -> str:
-    return "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}"
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _remarks(merged: Merged) -> list[str]:
-    from harbor.evaluation._rating.rubric import published
-
-    gaps = sum(len(gap.criteria) for gap in merged.missing)
-    return [
-        f"{len(merged.ratings)} scores, {gaps} not filled in yet. Intervals of means take the game as the unit.",
-        f"Published: {published().source}, of other records; set beside, not mixed.",
-        *(["Simulated results: the built-in model played or judged."] if merged.simulated else []),
-    ]
