@@ -231,7 +231,7 @@ def test_the_report_is_written_into_the_folder(folder, report):
 def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path, report):
     done = report(half, "--out", tmp_path / "page.html")
     assert done.code == 0
-    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.err
+    assert "2 of 4 games are not finished; resume with: harbor experiment resume" in done.err
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
 
 
@@ -251,7 +251,7 @@ def test_a_report_on_what_another_version_began_says_so(folder, tmp_path, report
     (path / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
     done = report(path)
     assert (done.code, done.out.strip()) == (0, str(path / "report.html"))
-    assert done.err == f"harbor: begun with harbor 0.0.9; this is {__version__}, which measures its games anew\n"
+    assert done.err == f"harbor: it was begun with harbor 0.0.9; harbor {__version__} measures its games anew\n"
 
 
 def test_a_changed_design_is_refused_in_one_line(folder, tmp_path, report):

@@ -23,10 +23,10 @@ def estimate(
     model: Models = None,
     repeats: Repeats = None,
     arm: Arms = None,
-    games: Annotated[int, typer.Option(min=1, help="How many games of each to play on the built-in model.")] = 1,
+    games: Annotated[int, typer.Option(min=1, help="How many games per arm and condition to play.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Say what an experiment takes in calls, tokens and dollars, by playing a few games on the built-in model."""
+    """Estimate the calls, tokens and dollars of an experiment. A few games are played with the built-in model."""
     from harbor.evaluation._experiments.library import experiment
 
     design = experiment(name)  # before the frameworks are imported

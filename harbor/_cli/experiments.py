@@ -1,4 +1,4 @@
-"""Commands on experiments: which there are, and how one is designed. Others hold, resume and weigh them."""
+"""Commands that list the experiments and show a design; `run`, `resume` and `power` are in modules of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harbor._cli.power import power
 
 experiment = typer.Typer(
     name="experiment",
-    help="Hold the published experiments, or your own, and see how they are designed.",
+    help="Run the published experiments, or your own.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -42,7 +42,7 @@ def list_(as_json: Json = False) -> None:
 
 @experiment.command()
 def show(name: Named, model: Models = None, as_json: Json = False) -> None:
-    """Show the design of an experiment: arms, conditions, metrics, comparisons, published numbers, stand-ins."""
+    """Show the design of an experiment: arms, metrics, comparisons."""
     from harbor.evaluation._experiments.library import experiment as read
 
     design = read(name)  # before the metrics and what draws tables are imported

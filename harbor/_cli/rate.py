@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 rate = typer.Typer(
     name="rate",
-    help="Have people or models rate how well bidders think, on blinded transcripts.",
+    help="Have people or models rate blinded transcripts.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
 
 Runs = Annotated[list[Path], typer.Argument(metavar="DIR|RUN...", help="Folders of experiments or runs.")]
 Records = Annotated[int | None, typer.Option(min=1, help="How many bidders' games to draw; default: all.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of the draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="The seed of the draw.")]
 
 
 @rate.callback()
@@ -42,11 +42,11 @@ def sheets(
     runs: Runs,
     out: Annotated[Path, typer.Option(help="A new folder for sheets, transcripts and key.")],
     records: Records = None,
-    raters: Annotated[int, typer.Option(min=1, help="How many people rate.")] = 1,
-    each: Annotated[int | None, typer.Option(min=1, help="How many of them rate each record; default: all.")] = None,
+    raters: Annotated[int, typer.Option(min=1, help="The number of raters.")] = 1,
+    each: Annotated[int | None, typer.Option(min=1, help="Raters per record; default: all.")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Make a folder for each rater: a sheet to fill, instructions, and blinded transcripts in an order of its own."""
+    """Make a folder per rater. It contains a sheet to fill, instructions, and shuffled blinded transcripts."""
     for run in runs:
         logs_in(run)  # what has none is refused before more is imported
     from harbor.evaluation._rating.sheets import SHEETS, write_sheets
@@ -71,7 +71,7 @@ def judge(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Have a model rate the records of a folder of ratings, or of a new one; it goes on where it was interrupted."""
+    """Have a model rate the records of a folder. It resumes where it was interrupted."""
     from harbor._models.providers import settings_of
 
     settings_of(model, {})  # a wrong name is refused before a folder is made
@@ -83,7 +83,7 @@ def judge(
     try:
         judged = asyncio.run(judging.judge(folder, model, again=again))
     except KeyboardInterrupt:
-        say(f"stopped; go on with: harbor rate judge {folder} --model {model}")
+        say(f"stopped; resume with: harbor rate judge {folder} --model {model}")
         raise typer.Exit(130) from None
     for id_, complaint in judged.failed.items():
         say(f"warning: no verdict on {id_}: {complaint}")
@@ -91,7 +91,7 @@ def judge(
         typer.echo(json.dumps(_judged(judged)))
         return
     cost = "unknown" if judged.cost is None else f"${judged.cost:,.4f}"
-    label = " (simulated judge: it counts, and judges nothing)" if model == "simulated" else ""
+    label = " (simulated judge: its scores mean nothing)" if model == "simulated" else ""
     typer.echo(f"{judged.rater} rated {judged.records} records in {len(judged.calls)} calls, cost {cost}{label}")
     typer.echo(f"sheet: {judged.sheet}")
 
@@ -134,7 +134,7 @@ def merge(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Merge filled sheets, unblind them, and say how each criterion was scored and how far the raters agree."""
+    """Merge and unblind filled sheets; print scores and agreement."""
     check_ratings(folder)
     from harbor.evaluation._rating.merging import merge as merged_of
     from harbor.evaluation._rating.rating_results import agreements, scores
@@ -153,7 +153,7 @@ def merge(
 
 
 def _gaps(merged: Merged) -> Iterator[str]:
-    """Tell what is missing, in a line a rater where nothing was filled in, else in a line a record."""
+    """Tell what is missing: one line per rater without any score, else one line per record."""
     filled = {rating.rater for rating in merged.ratings}
     idle = dict.fromkeys(gap.rater for gap in merged.missing if gap.rater not in filled)
     yield from (f"{rater} has rated nothing" for rater in idle)

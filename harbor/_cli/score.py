@@ -1,4 +1,4 @@
-"""The command that measures what was held before."""
+"""The command that measures an earlier run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def score(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure an old run anew, from its log alone."""
+    """Measure an earlier run anew, from its log alone."""
     log = log_of(run)
     from harbor._display.render import render
     from harbor._display.result_tables import score_tables

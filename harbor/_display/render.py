@@ -27,10 +27,7 @@ _NUMBER = re.compile(r"[-\u2212+]?\$?[\d,.]+ ?[%k]?(\n?\[.*\])?")
 
 
 class Screen(Console):
-    """A console that prints text as it is, and whose reader may go away without ending the auction."""
-
-    def __init__(self) -> None:
-        super().__init__(highlight=False, markup=False, emoji=False)
+    """A console whose reader may go away without ending the auction."""
 
     def on_broken_pipe(self) -> None:
         """Say so, where rich would end the program."""
@@ -50,7 +47,7 @@ class Table:
 
 def render(blocks: Iterable[Table | str]) -> None:
     """Print tables and lines; a table without rows is not printed."""
-    screen = Screen()
+    screen = Screen(highlight=False, markup=False, emoji=False)
     above = False
     for block in blocks:
         if isinstance(block, str):
