@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from harbor._display.screen import printable
+from harbor._core.parsing import printable
 
 if TYPE_CHECKING:
     from harbor.evaluation._experiments.trial_records import GameRecord
