@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +26,7 @@ from harbor._core.version import __version__
 
 app = typer.Typer(
     name="harbor",
-    help="Hold auctions between language-model agents with personas, and study them.",
+    help="Run auctions between language-model agents with personas, and study them.",
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -51,8 +53,28 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # click's usage errors have it, wherever typer keeps its click
             raise
-        _fail(f"{error.format_message().rstrip('.')}; see harbor --help")
+        _fail(f"{_usage(error)}; see harbor --help")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _usage(error: Any) -> str:
+    """Say in plain words what is wrong with a command, where click and pydantic speak to programmers."""
+    message = error.format_message().rstrip(".")
+    if wrong := re.match(r"No such command '(.*?)'", message):
+        known = error.ctx.command.list_commands(error.ctx)
+        nearest = get_close_matches(wrong[1], [*known, "--version", "--help"], n=1, cutoff=0.7)
+        return f"{wrong[0]}; " + (f"did you mean {nearest[0]!r}?" if nearest else f"choose one of: {', '.join(known)}")
+    for theirs, ours in _PLAIN.items():
+        message = re.sub(theirs, ours, message)
+    return message
+
+
+_PLAIN = {
+    "Value error, ": "",
+    "Input should be a valid integer.*": "give a whole number, such as 5",
+    "Input should be a valid number.*": "give a number, such as 0.5",
+    "Input should be ": "give a number ",
+}
 
 
 def _fail(message: str) -> None:

@@ -8,9 +8,8 @@ import typer
 
 Named = Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.")]
 Models = Annotated[
-    list[str] | None, typer.Option("--model", help="A model for the next slot, @1 first; stand-ins keep the rest.")
+    list[str] | None,
+    typer.Option("--model", help="The model of the next slot, from @1 on; default: the built-in one."),
 ]
-Arms = Annotated[list[str] | None, typer.Option("--arm", help="This arm only; may be given again.")]
-Repeats = Annotated[
-    int | None, typer.Option(min=1, help="Games of each arm under each condition; default: the design's.")
-]
+Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; repeatable.")]
+Repeats = Annotated[int | None, typer.Option(min=1, help="Games per arm and condition; default: as designed.")]

@@ -1,4 +1,4 @@
-"""Commands that hold the games of an experiment, and go on with them."""
+"""Commands that run the games of an experiment, and resume them."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     Hold = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
 Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
-Jobs = Annotated[int | None, typer.Option(help="Games side by side; default: 10, or one for each processor.")]
-Executor = Annotated[str, typer.Option(help="Where games are held: asyncio (one process), processes, or ray.")]
+Jobs = Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")]
+Executor = Annotated[str, typer.Option(help="Where games run: asyncio (one process), processes, or ray.")]
 Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        help="Finish as many games as so many dollars pay for, earlier sessions counted, and stop. The first game is"
-        " held alone, to learn what one costs; each that runs may overdraw it by a call."
+        help="Stop when this many dollars are spent; earlier sessions count. The first game runs alone, to learn what a"
+        " game costs. Each running game may exceed the limit by one call."
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
 Embeddings = Annotated[
-    list[str] | None, typer.Option(help="An embedding of its memories that is a model: one that you trust; repeatable.")
+    list[str] | None, typer.Option(help="A model that you trust, if an embedding of the memories is one; repeatable.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
-Retry = Annotated[bool, typer.Option("--retry-failed", help="Hold games that failed again.")]
+Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed games again.")]
 
 
 def run(
@@ -59,7 +59,7 @@ def run(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hold all games of an experiment, measure them, and print the means; Ctrl-C leaves a folder to resume."""
+    """Run all games of an experiment; print the means. Ctrl-C stops it, and it can be resumed."""
     from harbor.evaluation._experiments.library import experiment as read
 
     design = read(name)  # before the frameworks are imported
@@ -88,7 +88,7 @@ def resume(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Go on with an experiment that was interrupted; no finished game is held and no recorded call paid again."""
+    """Resume an experiment. No finished game is run again, and no recorded call is paid again."""
     check_experiment(folder)
     from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
@@ -125,10 +125,10 @@ def _resume(folder: Path) -> str:
 
 
 def _print(results: Results, analysis: Analysis, folder: Path) -> None:
-    from harbor._display.finding_tables import print_findings
-    from harbor._display.screen import Screen
+    from harbor._display.finding_tables import finding_tables
+    from harbor._display.render import render
 
-    print_findings(Screen(highlight=False), results, analysis)
+    render(finding_tables(results, analysis))
     typer.echo(f"folder: {folder}")
     typer.echo(f"report: harbor report {shlex.quote(str(folder))}")
 

@@ -1,4 +1,4 @@
-"""Commands on experiments: which there are, and how one is designed. Others hold, resume and weigh them."""
+"""Commands that list the experiments and show a design; `run`, `resume` and `power` are in modules of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harbor._cli.power import power
 
 experiment = typer.Typer(
     name="experiment",
-    help="Hold the published experiments, or your own, and see how they are designed.",
+    help="Run the published experiments, or your own.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -28,26 +28,26 @@ def _experiment(context: typer.Context) -> None:
 @experiment.command("list")
 def list_(as_json: Json = False) -> None:
     """List the published experiments, with how many games each has."""
-    from harbor._display.designs import listed, print_experiments
-    from harbor._display.screen import Screen
+    from harbor._display.designs import listed
+    from harbor._display.render import Table, render
     from harbor.evaluation._experiments.library import experiment as read
     from harbor.evaluation._experiments.library import presets
 
-    found = [read(name) for name in presets()]
+    found = [listed(read(name)) for name in presets()]
     if as_json:
-        typer.echo(json.dumps({"experiments": [listed(one) for one in found]}))
+        typer.echo(json.dumps({"experiments": found}))
     else:
-        print_experiments(Screen(highlight=False), found)
+        render([Table("Experiments", found)])
 
 
 @experiment.command()
 def show(name: Named, model: Models = None, as_json: Json = False) -> None:
-    """Show the design of an experiment: arms, conditions, metrics, comparisons, published numbers, stand-ins."""
+    """Show the design of an experiment: arms, metrics, comparisons."""
     from harbor.evaluation._experiments.library import experiment as read
 
     design = read(name)  # before the metrics and what draws tables are imported
     from harbor._display import designs
-    from harbor._display.screen import Screen
+    from harbor._display.render import render
     from harbor.evaluation._experiments.design import with_models
     from harbor.evaluation._experiments.trials import trials
 
@@ -56,7 +56,7 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(designs.as_json(found))
     else:
-        designs.print_design(Screen(highlight=False), found)
+        render(designs.design_tables(found))
 
 
 experiment.command()(run)

@@ -1,4 +1,4 @@
-"""Commands on a memory: what bidders remember, looked at, searched, carried elsewhere, forgotten."""
+"""Commands on a memory: show, search, export, import and forget what bidders remember."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KINDS = ("learning", "episode", "dossier")
 memory = typer.Typer(
     name="memory",
-    help="Look at what bidders remember, search it, carry it elsewhere, or forget it.",
+    help="Show, search, export, import or forget memories.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -32,7 +32,7 @@ Owner = Annotated[str | None, typer.Option("--bidder", help="Only what this bidd
 Kind = Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")]
 Scope = Annotated[str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")]
 Trusted = Annotated[
-    str | None, typer.Option("--embedding", help="The memory's embedding, if it is a model: one that you trust.")
+    str | None, typer.Option("--embedding", help="The model that you trust, if the memory's embedding is one.")
 ]
 
 
@@ -79,7 +79,7 @@ def show(
     embedding: Trusted = None,
     as_json: Json = False,
 ) -> None:
-    """Show memories, those of one bidder and kind together, in the order in which they were written."""
+    """Show memories by bidder and kind, the oldest first."""
     wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding) as opened:
         _print([(record, None) for record in _chosen(opened, wanted)], as_json)
@@ -119,7 +119,7 @@ def export(
     scope: Scope = None,
     embedding: Trusted = None,
 ) -> None:
-    """Write memories as JSONL, from which an equal memory can be made with import."""
+    """Write memories as JSONL, for import."""
     wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding) as opened:
         from harbor.memory._store.transfer import to_line
@@ -144,7 +144,7 @@ def import_(
     file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
     embedding: Annotated[str | None, typer.Option(help="Of a new memory (default: hashing), or as for show.")] = None,
 ) -> None:
-    """Put exported memories into a store, with their times; those with the same keys are replaced."""
+    """Put exported memories into a store. Those with the same keys are replaced."""
     with _text(file) as lines:
         from harbor.memory._store.transfer import read_lines
 
@@ -226,10 +226,10 @@ def _print(found: list[tuple[Record, float | None]], as_json: bool) -> None:
         rows = [{**json.loads(to_line(record)), "score": score} for record, score in found]
         typer.echo(json.dumps({"memories": rows}))
         return
-    from harbor._display.result_tables import print_memories
-    from harbor._display.screen import Screen
+    from harbor._display.render import render
+    from harbor._display.result_tables import memory_tables
 
-    print_memories(Screen(highlight=False), found)
+    render(memory_tables(found))
 
 
 def _count(number: int) -> str:

@@ -25,8 +25,8 @@ def say(message: str) -> None:
 
 def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:
     """Print the results of a run or of a series, and on stderr who gave no answer."""
-    from harbor._display.result_tables import print_series
-    from harbor._display.screen import Screen, print_summary
+    from harbor._display.render import render
+    from harbor._display.result_tables import series_tables, summary_tables
     from harbor.evaluation._metrics.series import SeriesSummary
 
     for failure in () if isinstance(summary, SeriesSummary) else summary.failures:
@@ -34,6 +34,6 @@ def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = Tru
     if as_json:
         typer.echo(json.dumps(summary.as_json()))
     elif isinstance(summary, SeriesSummary):
-        print_series(Screen(highlight=False), summary)
+        render(series_tables(summary))
     else:
-        print_summary(Screen(highlight=False), summary, with_items)
+        render(summary_tables(summary, with_items))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._experiments.trial_records import Results
 
 Effect = Annotated[
-    float, typer.Option(help="The difference to find, in the unit of the metric; its sign is of no matter.")
+    float, typer.Option(help="The difference to find, in the unit of the metric; its sign does not matter.")
 ]
 
 
@@ -29,12 +29,12 @@ def power(
     pilot: Annotated[
         Path | None, typer.Option(help="The folder of a pilot; default: one is played with the built-in model.")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=2, help="The repeats of the pilot that is played.")] = 10,
-    power: Annotated[float, typer.Option(help="How often the difference shall be found.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="How often one may be found where there is none.")] = 0.05,
+    repeats: Annotated[int, typer.Option(min=2, help="The repeats of the pilot, if one is played.")] = 10,
+    power: Annotated[float, typer.Option(help="The power: how often the difference is found.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="The level: how often one is found where there is none.")] = 0.05,
     as_json: Json = False,
 ) -> None:
-    """Say how many games the planned comparisons need to find a difference, from how much those of a pilot vary."""
+    """Say how many games the planned comparisons need. The variance comes from a pilot."""
     from harbor.evaluation._experiments.library import experiment as read
 
     experiment = read(name)  # before the statistics are imported
@@ -42,8 +42,8 @@ def power(
         check_experiment(pilot)
     from pydantic import TypeAdapter
 
-    from harbor._display.designs import print_power
-    from harbor._display.screen import Screen
+    from harbor._display.designs import power_tables
+    from harbor._display.render import render
     from harbor.evaluation._analysis.power import Power, Question, games_needed, planned
 
     question = Question(effect, power, alpha)
@@ -53,7 +53,7 @@ def power(
     if as_json:
         typer.echo(TypeAdapter(Power).dump_json(found))
     else:
-        print_power(Screen(highlight=False), found)
+        render(power_tables(found))
 
 
 def _read(experiment: Experiment, folder: Path) -> Results:
@@ -75,5 +75,5 @@ def _played(experiment: Experiment, comparisons: Sequence[Comparison], repeats: 
 
     from harbor.evaluation._analysis.power import pilot
 
-    say(f"no --pilot is given: the built-in model plays {repeats} repeats; another model's games may vary otherwise")
+    say(f"no --pilot is given: the built-in model plays {repeats} repeats; games of another model may vary otherwise")
     return asyncio.run(pilot(experiment, comparisons, repeats))

@@ -15,25 +15,20 @@ from harbor._core.errors import RatingError
 from harbor._core.layout import KEY, check_ratings, logs_in
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
-    from harbor.evaluation._rating.agreement import Agreement
     from harbor.evaluation._rating.judging import Judged
     from harbor.evaluation._rating.merging import Merged
     from harbor.evaluation._rating.rating_results import CriterionAgreement, CriterionScores
-    from harbor.evaluation._rating.rubric import PublishedGroup
 
 rate = typer.Typer(
     name="rate",
-    help="Have people or models rate how well bidders think, on blinded transcripts.",
+    help="Have people or models rate blinded transcripts.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
 
 Runs = Annotated[list[Path], typer.Argument(metavar="DIR|RUN...", help="Folders of experiments or runs.")]
 Records = Annotated[int | None, typer.Option(min=1, help="How many bidders' games to draw; default: all.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of the draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="The seed of the draw.")]
 
 
 @rate.callback()
@@ -47,11 +42,11 @@ def sheets(
     runs: Runs,
     out: Annotated[Path, typer.Option(help="A new folder for sheets, transcripts and key.")],
     records: Records = None,
-    raters: Annotated[int, typer.Option(min=1, help="How many people rate.")] = 1,
-    each: Annotated[int | None, typer.Option(min=1, help="How many of them rate each record; default: all.")] = None,
+    raters: Annotated[int, typer.Option(min=1, help="The number of raters.")] = 1,
+    each: Annotated[int | None, typer.Option(min=1, help="Raters per record; default: all.")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Make a folder for each rater: a sheet to fill, instructions, and blinded transcripts in an order of its own."""
+    """Make a folder per rater. It contains a sheet to fill, instructions, and shuffled blinded transcripts."""
     for run in runs:
         logs_in(run)  # what has none is refused before more is imported
     from harbor.evaluation._rating.sheets import SHEETS, write_sheets
@@ -76,7 +71,7 @@ def judge(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Have a model rate the records of a folder of ratings, or of a new one; it goes on where it was interrupted."""
+    """Have a model rate the records of a folder. It resumes where it was interrupted."""
     from harbor._models.providers import settings_of
 
     settings_of(model, {})  # a wrong name is refused before a folder is made
@@ -88,7 +83,7 @@ def judge(
     try:
         judged = asyncio.run(judging.judge(folder, model, again=again))
     except KeyboardInterrupt:
-        say(f"stopped; go on with: harbor rate judge {folder} --model {model}")
+        say(f"stopped; resume with: harbor rate judge {folder} --model {model}")
         raise typer.Exit(130) from None
     for id_, complaint in judged.failed.items():
         say(f"warning: no verdict on {id_}: {complaint}")
@@ -96,7 +91,7 @@ def judge(
         typer.echo(json.dumps(_judged(judged)))
         return
     cost = "unknown" if judged.cost is None else f"${judged.cost:,.4f}"
-    label = " (simulated judge: it counts, and judges nothing)" if model == "simulated" else ""
+    label = " (simulated judge: its scores mean nothing)" if model == "simulated" else ""
     typer.echo(f"{judged.rater} rated {judged.records} records in {len(judged.calls)} calls, cost {cost}{label}")
     typer.echo(f"sheet: {judged.sheet}")
 
@@ -139,7 +134,7 @@ def merge(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Merge filled sheets, unblind them, and say how each criterion was scored and how far the raters agree."""
+    """Merge and unblind filled sheets; print scores and agreement."""
     check_ratings(folder)
     from harbor.evaluation._rating.merging import merge as merged_of
     from harbor.evaluation._rating.rating_results import agreements, scores
@@ -151,11 +146,14 @@ def merge(
     if as_json:
         typer.echo(json.dumps(_merged(merged, described, agreed)))
     else:
-        _print(merged, described, agreed)
+        from harbor._display.rating_tables import rating_tables
+        from harbor._display.render import render
+
+        render(rating_tables(merged, described, agreed))
 
 
 def _gaps(merged: Merged) -> Iterator[str]:
-    """Tell what is missing, in a line a rater where nothing was filled in, else in a line a record."""
+    """Tell what is missing: one line per rater without any score, else one line per record."""
     filled = {rating.rater for rating in merged.ratings}
     idle = dict.fromkeys(gap.rater for gap in merged.missing if gap.rater not in filled)
     yield from (f"{rater} has rated nothing" for rater in idle)
@@ -175,83 +173,3 @@ def _merged(merged: Merged, described: list[CriterionScores], agreed: list[Crite
         "missing": [asdict(gap) for gap in merged.missing],
         "simulated": merged.simulated,
     }
-
-
-def _print(merged: Merged, described: list[CriterionScores], agreed: list[CriterionAgreement]) -> None:
-    from harbor._display.screen import Screen, printable
-    from harbor.evaluation._rating.rubric import published
-
-    console = Screen(highlight=False)
-    for source, arm in dict.fromkeys((one.source, one.arm) for one in described):
-        own = [one for one in described if (one.source, one.arm) == (source, arm)]
-        players = ", ".join(dict.fromkeys(player for one in own for player in one.players))
-        where = f", arm {arm}" if arm else ""
-        console.print(_scores(printable(f"Rated by {source}{where}: {players}"), own))
-    for group in published().groups:
-        console.print(_published(group))
-    for source in dict.fromkeys(one.source for one in agreed):
-        console.print(_agreement(printable(source), [one for one in agreed if one.source == source]))
-    console.print(*_remarks(merged), sep="\n")
-
-
-def _scores(title: str, own: list[CriterionScores]) -> Table:
-    from rich.table import Table
-
-    table = Table("criterion", "n", "games", "Q1", "median", "Q3", "mean", "sd", "95 %", title=title)
-    for one in own:
-        figures = (one.first_quartile, one.median, one.third_quartile, one.mean, one.sd)
-        table.add_row(_name(one.criterion), str(one.scores), str(one.games), *map(_figure, figures), _ends(one))
-    return table
-
-
-def _published(group: PublishedGroup) -> Table:
-    from rich.table import Table
-
-    title = f"Published ratings of {group.rated} ({group.model})"
-    table = Table("criterion", "n", "Q1", "median", "Q3", "mean", "sd", title=title)
-    for name in group.mean:
-        figures = (of[name] for of in (group.first_quartile, group.median, group.third_quartile, group.mean, group.sd))
-        table.add_row(_name(name), str(group.scores[name]), *map(_figure, figures))
-    return table
-
-
-def _agreement(source: str, own: list[CriterionAgreement]) -> Table | Text:
-    """Draw a table of agreement, or where there is none for one reason, say that reason once."""
-    from rich.table import Table
-    from rich.text import Text
-
-    reasons = {one.agreement.undefined for one in own}
-    if len(reasons) == 1 and (reason := reasons.pop()):
-        return Text(f"Agreement of {source}: {reason}")
-    table = Table(
-        "criterion", "raters", "records", "alpha", "95 %", title=f"Agreement of {source}: Krippendorff's alpha, ordinal"
-    )
-    for found, name in ((one.agreement, _name(one.criterion)) for one in own):
-        alpha = found.undefined if found.alpha is None else f"{found.alpha:.3f}"
-        table.add_row(name, str(found.raters), str(found.records), alpha, _ends(found))
-    return table
-
-
-def _name(criterion: str) -> str:
-    from harbor.evaluation._rating.rubric import rubric
-
-    return next(one.name for one in rubric().criteria if one.id == criterion)
-
-
-def _ends(found: CriterionScores | Agreement) -> str:
-    return "" if found.low is None or found.high is None else f"{found.low:.2f} to {found.high:.2f}"
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _remarks(merged: Merged) -> list[str]:
-    from harbor.evaluation._rating.rubric import published
-
-    gaps = sum(len(gap.criteria) for gap in merged.missing)
-    return [
-        f"{len(merged.ratings)} scores, {gaps} not filled in yet. Intervals of means take the game as the unit.",
-        f"Published: {published().source}, of other records; set beside, not mixed.",
-        *(["Simulated results: the built-in model played or judged."] if merged.simulated else []),
-    ]

@@ -16,7 +16,7 @@ def graph(
     config: Annotated[str, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")] = "demo",
     bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
 ) -> None:
-    """Print the graph of a bidder as Mermaid text; what is switched off is not in it."""
+    """Print the graph of a bidder as Mermaid text. What is switched off is left out."""
     chosen = load(config)
     thinkers = {one.name: one for one in chosen.bidders if one.uses_model}
     if not thinkers:

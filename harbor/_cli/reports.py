@@ -1,4 +1,4 @@
-"""The command that tells what an experiment found: a page, or tables for other programs."""
+"""The command that writes what an experiment found: a page, or tables for other programs."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def report(
     ] = None,
     format_: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
 ) -> None:
-    """Write what an experiment found as one HTML page, or as tables; print where."""
+    """Write what an experiment found as an HTML page, or as tables."""
     check_experiment(folder)
     from harbor.evaluation._report.loading import load
 
     loaded = load(folder)
     if loaded.origin.harbor != __version__:
-        say(f"begun with harbor {loaded.origin.harbor}; this is {__version__}, which measures its games anew")
+        say(f"it was begun with harbor {loaded.origin.harbor}; harbor {__version__} measures its games anew")
     unfinished = len(loaded.results.of("unfinished"))
     if unfinished:
         again = f"harbor experiment resume {shlex.quote(str(folder))}"
-        say(f"{unfinished} of {len(loaded.results.records)} games are not finished; go on with: {again}")
+        say(f"{unfinished} of {len(loaded.results.records)} games are not finished; resume with: {again}")
     place = out or folder / ("report.html" if format_ is Format.html else format_.value)
     try:
         if format_ is Format.html:

@@ -1,4 +1,4 @@
-"""The command that measures what was held before."""
+"""The command that measures an earlier run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def score(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Measure an old run anew, from its log alone."""
+    """Measure an earlier run anew, from its log alone."""
     log = log_of(run)
-    from harbor._display.result_tables import print_score
-    from harbor._display.screen import Screen
+    from harbor._display.render import render
+    from harbor._display.result_tables import score_tables
     from harbor._games.logs import read_log
     from harbor.evaluation._metrics.registry import METRICS
     from harbor.evaluation._metrics.score import score as measured
@@ -39,4 +39,4 @@ def score(
     if as_json:
         typer.echo(json.dumps(found.as_json()))
     else:
-        print_score(Screen(highlight=False), found)
+        render(score_tables(found))

@@ -1,4 +1,4 @@
-"""Stopping what a command holds: by Ctrl-C or a signal to end, so that it can be resumed."""
+"""Stopping what a command runs: by Ctrl-C or a signal to end, so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
 async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
     import asyncio
 
-    held, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    running, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
     # Cancelled by the loop: KeyboardInterrupt, raised wherever the signal comes, would tear what is being done.
-    before = signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(held.cancel))
+    before = signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(running.cancel))
     try:
-        return await held
+        return await running
     finally:
         signal.signal(signal.SIGTERM, before)
 

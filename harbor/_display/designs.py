@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from harbor._display.screen import cell, printable
+from harbor._display.render import Table
+from harbor._display.result_tables import simulated
 from harbor.evaluation._experiments.design import Experiment, Side, Variation, model_slots, substitutes
 from harbor.evaluation._experiments.trials import trial_count
 from harbor.evaluation._metrics.registry import METRICS
@@ -18,13 +16,8 @@ if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
     from harbor.evaluation._analysis.power import Power
 
 
-def print_experiments(console: Console, experiments: Sequence[Experiment]) -> None:
-    """Print a line an experiment."""
-    _print_table(console, "Experiments", [listed(one) for one in experiments])
-
-
 def listed(experiment: Experiment) -> dict[str, str | int]:
-    """Say in a line what an experiment is."""
+    """Say what an experiment is, in one row."""
     return {
         "name": experiment.name,
         "question": experiment.question,
@@ -44,32 +37,29 @@ def as_json(experiment: Experiment) -> str:
     return json.dumps({**experiment.model_dump(mode="json"), **extra})
 
 
-def print_design(console: Console, experiment: Experiment) -> None:
-    """Print the design of an experiment, with all that it is compared with and what stands in for what."""
+def design_tables(experiment: Experiment) -> Iterator[Table | str]:
+    """Give the design of an experiment, with all that it is compared with and which model plays in which slot."""
+    yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note))
     count = trial_count(experiment)
-    for line in (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note):
-        console.print(printable(line), markup=False)
-    console.print(f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}", markup=False)
-    _print_table(console, "Bidders", list(_bidders(experiment.auction)))
-    _print_table(console, "Arms", [_told(one) for one in experiment.arms])
-    _print_table(console, "Conditions", [_told(one) for one in experiment.conditions if len(experiment.conditions) > 1])
+    yield f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}"
+    yield Table("Bidders", list(_bidders(experiment.auction)))
+    yield Table("Arms", [_variation(one) for one in experiment.arms])
+    yield Table("Conditions", [_variation(one) for one in experiment.conditions if len(experiment.conditions) > 1])
     slots = zip(model_slots(experiment), experiment.models, strict=False)
-    _print_table(console, "Models", [{"slot": slot, "model": model} for slot, model in slots])
-    _print_table(console, "Metrics", list(_metrics(experiment)))
-    _print_table(console, "Correlations", [{"of": one, "and": other} for one, other in experiment.correlations])
+    yield Table("Models", [{"slot": slot, "model": model} for slot, model in slots])
+    yield Table("Metrics", list(_metrics(experiment)))
+    yield Table("Correlations", [{"of": one, "and": other} for one, other in experiment.correlations])
     compared = [
         {"metric": one.metric, "of": _place(one.of), "minus": _place(one.against)} for one in experiment.comparisons
     ]
-    _print_table(console, "Planned comparisons", compared)
-    _print_table(console, "Published", list(_published(experiment)))
-    for note in dict.fromkeys(one.note for one in experiment.published if one.note):
-        console.print(printable(note), markup=False)
-    for words in substitutes(experiment):
-        console.print(printable(words), markup=False)
+    yield Table("Planned comparisons", compared)
+    yield Table("Published", list(_published(experiment)))
+    yield from dict.fromkeys(one.note for one in experiment.published if one.note)
+    yield from substitutes(experiment)
 
 
-def print_power(console: Console, power: Power) -> None:
-    """Print how many games each planned comparison needs, and what a pilot they were found by."""
+def power_tables(power: Power) -> Iterator[Table | str]:
+    """Give how many games each planned comparison needs, and the pilot from which that is known."""
     asked = power.question
     rows = [
         {
@@ -77,31 +67,17 @@ def print_power(console: Console, power: Power) -> None:
             "difference": f"{_place(one.of)} - {_place(one.against)}",
             "pilot pairs": f"{one.pairs} of {one.pairs + one.missing}",
             "sd of differences": None if one.sd is None else f"{one.sd:.4g}",
-            "games a side": one.games,
+            "games per side": one.games,
             "by Holm at worst": one.games_holm,
         }
         for one in power.needs
     ]
-    _print_table(console, f"Games to find a difference of {asked.effect:g}", rows)
-    for note in dict.fromkeys(one.note for one in power.needs if one.note):
-        console.print(printable(note), markup=False)
-    console.print(
-        f"found {asked.power:.0%} of the time at alpha {asked.alpha:g}, by a paired t test; at worst, at alpha over"
-        f" {power.family}, the number of planned comparisons" + (" (simulated bidders)" if power.simulated else ""),
-        markup=False,
+    yield Table(f"Games to find a difference of {asked.effect:g}", rows)
+    yield from dict.fromkeys(one.note for one in power.needs if one.note)
+    yield (
+        f"A paired t test finds it {asked.power:.0%} of the time at alpha {asked.alpha:g}; at worst, at alpha over"
+        f" {power.family}, the number of planned comparisons{simulated(power.simulated)}"
     )
-
-
-def _print_table(console: Console, title: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Print rows under their names, without the columns in which there is nothing."""
-    names = [name for name in (rows[0] if rows else ()) if any(row[name] not in ("", None) for row in rows)]
-    if not names:
-        return
-    console.print(f"\n{title}", markup=False)
-    table = Table(*names)
-    for row in rows:
-        table.add_row(*(cell("" if row[name] is None else str(row[name])) for name in names))
-    console.print(table)
 
 
 def _bidders(auction: Mapping[str, Any]) -> Iterator[dict[str, str]]:
@@ -116,7 +92,7 @@ def _bidders(auction: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         }
 
 
-def _told(variation: Variation) -> dict[str, str | None]:
+def _variation(variation: Variation) -> dict[str, str | None]:
     order = variation.order if variation.order is None or isinstance(variation.order, str) else "as listed"
     changes = _flat(variation.auction)
     return {

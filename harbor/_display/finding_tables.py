@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from harbor._display.screen import cell
+from harbor._display.render import Table
+from harbor._display.result_tables import simulated
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report import listings, tables
 
@@ -21,16 +18,15 @@ if TYPE_CHECKING:
     from harbor.evaluation._experiments.trial_records import Results
 
 
-def print_findings(console: Console, results: Results, analysis: Analysis) -> None:
-    """Print what is published beside our own, or all that is measured of whole games; then the comparisons."""
-    simulated = " (simulated bidders)" if results.simulated else ""
+def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
+    """Give what is published beside our own, or all that is measured of whole games; then the comparisons."""
+    label = simulated(results.simulated)
     few = tables.few_games(results)
     for title, table in _tables(results, analysis):
-        console.print(_drawn(table, f"{title}{simulated}"))
-    console.print(
+        yield Table(f"{title}{label}", list(_rows(table)))
+    yield (
         f"{len(results.of('finished'))} of {len(results.records)} games finished, {len(results.of('failed'))} failed,"
-        f" seed {results.experiment.seed}{simulated}; means over games with 95 % intervals"
-        + (f"; {few}" if few else "")
+        f" seed {results.experiment.seed}{label}; means over games with 95 % intervals" + (f"; {few}" if few else "")
     )
 
 
@@ -50,21 +46,12 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.
         yield "TrueSkill", listings.ratings(analysis.ratings, experiment)
 
 
-def _drawn(table: tables.Table, title: str) -> Table:
-    """Draw a table; what the first column repeats is left out."""
-    drawn = Table(title=cell(title), title_justify="left")
-    for column in table.columns:
-        drawn.add_column(_joined(column.head, "\n"), justify="right" if column.numeric else "left")
-    before = ""
+def _rows(table: tables.Table) -> Iterator[dict[str, object]]:
+    heads = [_joined(column.head, "\n") for column in table.columns]
     for row in table.rows:
-        if row[0].text != before:
-            drawn.add_section()
-        first = tables.Cell("") if row[0].text == before else row[0]
-        drawn.add_row(*(_joined(one, " " if one.is_interval else "\n") for one in (first, *row[1:])))
-        before = row[0].text
-    return drawn
+        yield dict(zip(heads, (_joined(one, " " if one.is_interval else "\n") for one in row), strict=True))
 
 
-def _joined(both: tables.Cell, between: str) -> Text:
+def _joined(both: tables.Cell, between: str) -> str:
     """Write a cell with its smaller text."""
-    return Text(between).join([cell(both.text), *([cell(both.below)] if both.below else [])])
+    return between.join(filter(None, (both.text, both.below)))

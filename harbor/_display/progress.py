@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from harbor._display.screen import printable
+from harbor._core.parsing import printable
 
 if TYPE_CHECKING:
     from harbor.evaluation._experiments.trial_records import TrialRecord
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._running.tally import Tally
 
 EACH_GAME = 20
-"""Up to so many games each has a line of its own; of more, there is a line a tenth."""
+"""Up to so many games each has a line of its own; of more, there is one line per tenth."""
 
 WIDTH = 12
 """Of the bar: narrow, so that what stands beside it fits in 80 columns."""
@@ -42,7 +42,7 @@ def watching(unseen: bool) -> Iterator[OnProgress]:
 
 
 class _Pace:
-    """Games a minute, since it began to listen."""
+    """Games per minute, since it began to listen."""
 
     def __init__(self, tally: Tally) -> None:
         self._began, self._before = time.monotonic(), _done(tally)
@@ -50,7 +50,7 @@ class _Pace:
     def state(self, tally: Tally) -> str:
         """Say how things stand in words."""
         minutes = (time.monotonic() - self._began) / 60
-        rate = f"{(_done(tally) - self._before) / minutes:.1f} a minute" if minutes else ""
+        rate = f"{(_done(tally) - self._before) / minutes:.1f} per minute" if minutes else ""
         cost = "cost unknown" if tally.cost_dollars is None else f"${tally.cost_dollars:,.2f}"
         tokens = f"{tally.input_tokens + tally.output_tokens:,} tokens"
         return ", ".join(filter(None, (f"{tally.failed} failed", rate, tokens, cost)))

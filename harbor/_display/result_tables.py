@@ -1,80 +1,95 @@
-"""Tables of what outlasts an auction: the ranks of a series, the memories of a store, the score of a run."""
+"""What a run, a series, a score and a memory look like in a terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from statistics import fmean
-from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from harbor._core.money import dollars, to_cents
-from harbor._display.screen import cell, printable
+from harbor._display.render import Table
 from harbor.evaluation._metrics.registry import METRICS
 
 if TYPE_CHECKING:
+    from harbor.evaluation._metrics.results import ItemResult
     from harbor.evaluation._metrics.score import RunScore
     from harbor.evaluation._metrics.series import SeriesSummary
+    from harbor.evaluation._metrics.summary import Summary
     from harbor.memory._store.records import Record
 
 HARBOR_LABELS = 3
 """The length of a namespace of Harbor's own: scope, bidder, kind."""
 
 
-def print_series(console: Console, summary: SeriesSummary) -> None:
-    """Print everyone's rank in each auction of a series, the mean of them, and the profit in all."""
-    numbers = [str(held.auction) for held in summary.auctions]
-    table = Table("bidder", *numbers, "mean rank", "total profit", title="Ranks by auction")
-    for bidder, mean in summary.mean_ranks.items():
-        ranks = [str(held.ranks[bidder]) for held in summary.auctions]
-        table.add_row(cell(bidder), *ranks, f"{mean:.2f}", dollars(summary.total_profits[bidder]))
-    console.print(table)
-    console.print(
-        f"{len(summary.auctions)} of {summary.length} auctions held"
-        + (" (simulated bidders)" if summary.simulated else "")
+def summary_tables(summary: Summary, with_items: bool = True) -> Iterator[Table | str]:
+    """Give the items, days or runs, if asked for, and the standings of a run."""
+    if with_items:
+        item = _item if summary.parts == "items" else _row
+        yield Table(summary.parts.capitalize(), [item(one) for one in summary.items])
+    yield Table("Standings", [_row(one) for one in summary.standings])
+    if summary.figures:
+        yield ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items())
+    calls = summary.calls
+    yield (
+        f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
+        f"{summary.seconds:.1f} s{simulated(summary.simulated)}"
     )
 
 
-def print_memories(console: Console, found: Sequence[tuple[Record, float | None]]) -> None:
-    """Print memories, each with how near it is to what was searched for, if that is known."""
-    scored = any(score is not None for _, score in found)
-    table = Table(*(["near"] if scored else []), "bidder", "kind", "scope", "written", "memory", title="Memories")
-    for record, score in found:
-        near = [f"{score:.3f}" if score is not None else ""] if scored else []
-        written = datetime.fromtimestamp(record.created, UTC).isoformat(" ", "minutes")[:16]
-        table.add_row(*near, *map(cell, _place(record)), written, cell(_text(record)))
-    console.print(table)
+def _item(item: ItemResult) -> dict[str, object]:
+    winner = item.winner or ("not sold" if item.closed else "not reached")
+    return {"item": item.name, "winner": winner, "price": item.price, "rounds": item.rounds}
 
 
-def print_score(console: Console, score: RunScore) -> None:
-    """Print what a run measures: metrics by bidder, then which go item by item or day by day, and what is missing.
+def _row(record: Any) -> dict[str, object]:
+    return {field.name.replace("_", " "): getattr(record, field.name) for field in fields(record)}
 
-    Where a metric has several values of a bidder, as of its raises, their mean is shown.
+
+def simulated(is_simulated: bool) -> str:
+    """Label results in which the built-in model played."""
+    return " (simulated bidders)" if is_simulated else ""
+
+
+def series_tables(summary: SeriesSummary) -> Iterator[Table | str]:
+    """Give everyone's rank in each auction of a series, the mean of them, and the total profit."""
+    rows = [
+        {
+            "bidder": bidder,
+            **{str(auction.auction): auction.ranks[bidder] for auction in summary.auctions},
+            "mean rank": f"{mean:.2f}",
+            "total profit": summary.total_profits[bidder],
+        }
+        for bidder, mean in summary.mean_ranks.items()
+    ]
+    yield Table("Ranks by auction", rows)
+    yield f"{len(summary.auctions)} of {summary.length} auctions finished{simulated(summary.simulated)}"
+
+
+def score_tables(score: RunScore) -> Iterator[Table | str]:
+    """Give each metric by bidder; then name those that go item by item or day by day, and what is missing.
+
+    Where a bidder has several values of a metric, as of its raises, their mean is shown.
     """
-    cells: dict[tuple[str, str], dict[str, list[float]]] = {}
+    values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for one in score.measurements:
         if one.at is None and one.value is not None:
-            cells.setdefault((one.metric, one.about), {}).setdefault(one.bidder, []).append(one.value)
-    bidders = list(dict.fromkeys(bidder for values in cells.values() for bidder in values))
-    table = Table("metric", title="Score")
-    for bidder in bidders:
-        table.add_column(cell(bidder or "game"))
-    for (metric, about), values in cells.items():
-        shown = (cell(_number(metric, values.get(bidder))) for bidder in bidders)
-        table.add_row(cell(f"{metric} {about}".rstrip()), *shown)
-    if cells:
-        console.print(table)
+            values.setdefault((one.metric, one.about), {}).setdefault(one.bidder, []).append(one.value)
+    bidders = list(dict.fromkeys(bidder for of in values.values() for bidder in of))
+    rows = [
+        {"metric": f"{metric} {about}".rstrip()} | {one or "game": _number(metric, of.get(one)) for one in bidders}
+        for (metric, about), of in values.items()
+    ]
+    yield Table("Score", rows)
     placed = dict.fromkeys(one.metric for one in score.measurements if one.at is not None and one.value is not None)
     if placed:
-        console.print(f"item by item, day by day or run by run, in --json: {', '.join(placed)}")
+        yield f"item by item, day by day or run by run, in --json: {', '.join(placed)}"
     for (metric, why), whose in _missing(score).items():
-        console.print(Text(printable(f"missing: {metric}{whose}: {why}")), soft_wrap=True)
-    console.print(f"seed {score.seed}" + (" (simulated bidders)" if score.simulated else ""))
+        yield f"missing: {metric}{whose}: {why}"
+    yield f"seed {score.seed}{simulated(score.simulated)}"
 
 
 def _number(metric: str, values: list[float] | None) -> str:
@@ -102,15 +117,17 @@ def _whose(bidders: list[str]) -> str:
     return of + (f" ({len(bidders)} times)" if len(bidders) > max(1, len(names)) else "")
 
 
-def _place(record: Record) -> tuple[str, str, str]:
-    """Say whose memory it is, of which kind, in which scope; of another app's, just its namespace."""
-    bidder = record.content().get("bidder")
-    if len(record.namespace) == HARBOR_LABELS and isinstance(bidder, str):
-        scope, _, kind = record.namespace
-        return bidder, kind, scope
-    return "/".join(record.namespace), "", ""
+def memory_tables(found: Sequence[tuple[Record, float | None]]) -> Iterator[Table | str]:
+    """Give memories, each with its score in a search, if there was one."""
+    yield Table("Memories", [_memory(record, score) for record, score in found])
 
 
-def _text(record: Record) -> str:
+def _memory(record: Record, score: float | None) -> dict[str, object]:
+    """Say whose memory it is, of which kind, in which scope; of another app's, only its namespace."""
     value = record.content()
-    return value["text"] if isinstance(value.get("text"), str) else json.dumps(value, ensure_ascii=False)
+    bidder, kind, scope = "/".join(record.namespace), "", ""
+    if len(record.namespace) == HARBOR_LABELS and isinstance(value.get("bidder"), str):
+        bidder, (scope, _, kind) = value["bidder"], record.namespace
+    text = value["text"] if isinstance(value.get("text"), str) else json.dumps(value, ensure_ascii=False)
+    written = datetime.fromtimestamp(record.created, UTC).isoformat(" ", "minutes")[:16]
+    return {"score": score, "bidder": bidder, "kind": kind, "scope": scope, "written": written, "memory": text}

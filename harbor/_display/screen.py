@@ -1,17 +1,13 @@
-"""What a person sees: a live board in a terminal, plain lines elsewhere, and tables at the end.
-
-Names come from files and people, so nothing is printed as markup and no control character reaches the terminal.
-"""
+"""What a person sees while an auction runs: a live board in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -38,21 +34,16 @@ from harbor._core.events import (
 )
 from harbor._core.log_lines import Entry
 from harbor._core.money import dollars
-from harbor._core.parsing import printable as printable
+from harbor._core.parsing import printable
+from harbor._display.render import Screen as Screen
+from harbor._display.render import cell
 from harbor._house.auctioneer import announce
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harbor.evaluation._metrics.summary import Summary
-
 FRAME_SECONDS = 0.06
 """The least time between two frames of the board."""
-
-
-def cell(text: str) -> Text:
-    """Put foreign text in a table, as text and not as markup."""
-    return Text(printable(text), overflow="fold")
 
 
 class Board:
@@ -108,14 +99,6 @@ class Board:
             table.add_row(cell(bidder), *left, cell(self._doing.get(bidder, "")))
         headline = ". ".join(filter(None, (self._title, self._headline)))
         return Group(Text(printable(headline), style="bold"), Text(printable(self._status)), table)
-
-
-class Screen(Console):
-    """A console whose reader may go away without ending the auction."""
-
-    def on_broken_pipe(self) -> None:
-        """Say so, where rich would end the program."""
-        raise BrokenPipeError
 
 
 @contextmanager
@@ -184,62 +167,3 @@ def _progress(event: Event, length: int) -> str:
     ranked = sorted(event.ranks.items(), key=lambda one: one[1])
     told = ", ".join(f"{rank}. {bidder} {dollars(event.profits[bidder])}" for bidder, rank in ranked)
     return f"Auction {event.auction} of {length}: {told}"
-
-
-def print_summary(console: Console, summary: Summary, with_items: bool = True) -> None:
-    """Print the items, days or runs, if asked, and the standings of a run."""
-    items, standings = (_items, _standings) if summary.parts == "items" else (_rows, _rows)
-    if with_items:
-        console.print(items(summary.parts.capitalize(), summary.items))
-    console.print(standings("Standings", summary.standings))
-    if summary.figures:
-        console.print(", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items()))
-    calls = summary.calls
-    console.print(
-        f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
-        f"{summary.seconds:.1f} s" + (" (simulated bidders)" if summary.simulated else ""),
-    )
-
-
-def _items(title: str, items: Sequence[Any]) -> Table:
-    table = Table("item", "winner", "price", "rounds", title=title)
-    for item in items:
-        price = "" if item.price is None else dollars(item.price)
-        winner = item.winner or ("not sold" if item.closed else "not reached")
-        table.add_row(cell(item.name), cell(winner), price, str(item.rounds))
-    return table
-
-
-def _standings(title: str, standings: Sequence[Any]) -> Table:
-    table = Table("bidder", "persona", "won", "spent", "profit", "profit ratio", title=title)
-    for row in standings:
-        ratio = "" if row.profit_ratio is None else f"{row.profit_ratio:.3f}"
-        persona = cell(row.persona or "none")
-        table.add_row(cell(row.bidder), persona, str(row.items_won), dollars(row.spent), dollars(row.profit), ratio)
-    return table
-
-
-def _rows(title: str, rows: Sequence[Any]) -> Table:
-    """Show records of any kind as they are, without the columns in which there is nothing."""
-    names = [field.name for field in fields(rows[0])] if rows else []
-    told = [name for name in names if any(getattr(row, name) is not None for row in rows)]
-    table = Table(*(name.replace("_", " ") for name in told), title=title)
-    for row in rows:
-        table.add_row(*(cell(_shown(getattr(row, name))) for name in told))
-    return table
-
-
-def _shown(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.3f}"
-        case Decimal():
-            return dollars(value)
-        case tuple():
-            return ", ".join(value)
-        case _:
-            return str(value)

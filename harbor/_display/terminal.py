@@ -13,8 +13,8 @@ from harbor._config.auction import Bidder
 from harbor._core.asks import Unreadable
 from harbor._core.events import EVERYONE
 from harbor._core.log_lines import Entry
+from harbor._core.parsing import printable
 from harbor._display.narration import news, situation
-from harbor._display.screen import printable
 from harbor._house.auctioneer import answer_to, call
 from harbor._house.people import Call, Person
 from harbor._runs.result import Listener

@@ -209,7 +209,7 @@ def test_the_report_is_written_into_the_folder(folder):
 def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path):
     done = report(half, "--out", tmp_path / "page.html")
     assert done.returncode == 0
-    assert "2 of 4 games are not finished; go on with: harbor experiment resume" in done.stderr
+    assert "2 of 4 games are not finished; resume with: harbor experiment resume" in done.stderr
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
 
 
@@ -228,7 +228,7 @@ def test_a_report_on_what_another_version_began_says_so(folder, tmp_path):
     (path / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
     done = report(path)
     assert (done.returncode, done.stdout.strip()) == (0, str(path / "report.html"))
-    assert done.stderr == f"harbor: begun with harbor 0.0.9; this is {__version__}, which measures its games anew\n"
+    assert done.stderr == f"harbor: it was begun with harbor 0.0.9; harbor {__version__} measures its games anew\n"
 
 
 def test_a_changed_design_is_refused_in_one_line(folder, tmp_path):

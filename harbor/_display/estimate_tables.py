@@ -1,0 +1,65 @@
+"""What an experiment takes in calls, tokens and dollars, in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from harbor._display.render import Table
+from harbor._models.prices import price_table
+
+if TYPE_CHECKING:
+    from harbor.evaluation._experiments.dry_run import ArmUsage, DryRun, ModelUse, Usage
+
+
+def estimate_tables(found: DryRun) -> Iterator[Table | str]:
+    """Give what an experiment takes by arm, in total and by model, and what the estimate rests on."""
+    arms = [
+        {"arm": arm.arm, "games": f"{arm.games:,}", **_row(arm.usage), "per game": _range(arm), **_chain(arm.usage)}
+        for arm in found.arms
+    ]
+    whole = {"arm": "total", "games": f"{found.games:,}", **_row(found.usage), "per game": "", **_chain(found.usage)}
+    yield Table(f"Estimate of {found.experiment}", [*arms, whole])
+    models = [
+        {
+            "model": use.model,
+            **_row(use),
+            "per million in": _dollars(use.input_price),
+            "per million out": _dollars(use.output_price),
+        }
+        for use in found.usage.models
+    ]
+    yield Table("Models", models)
+    yield from _remarks(found)
+
+
+def _remarks(found: DryRun) -> list[str]:
+    table = price_table()
+    return [
+        f"{found.played} of {found.games} games were played, on the built-in model (simulated bidders), and stand for"
+        " the others of their arm and condition. A game waits for its chain of calls, one after another.",
+        "Tokens are counted as the built-in model has them, four characters each: another model counts its own, may"
+        " think at length, and may go on for more or fewer rounds.",
+        f"Prices are those of {table.package} {table.version}, whose newest change is of {table.date}.",
+    ]
+
+
+def _row(used: Usage | ModelUse) -> dict[str, str]:
+    read, written = (f"{tokens / 1000:,.0f}k" for tokens in (used.input_tokens, used.output_tokens))
+    return {"calls": f"{used.calls:,.0f}", "tokens in": read, "tokens out": written, "dollars": _dollars(used.cost)}
+
+
+def _chain(used: Usage) -> dict[str, str]:
+    return {"chain": f"{used.chain:,.0f}"}
+
+
+def _range(arm: ArmUsage) -> str:
+    """Say what a game costs that was played, from the least to the most."""
+    costs = [usage.cost for usage in arm.played if usage.cost is not None]
+    ends = dict.fromkeys(_dollars(end) for end in (min(costs), max(costs))) if costs else ["unknown"]
+    return " to ".join(ends)
+
+
+def _dollars(amount: float | None) -> str:
+    """Write dollars, small ones to a hundredth of a cent."""
+    return "unknown" if amount is None else f"${amount:,.2f}" if amount >= 0.1 or not amount else f"${amount:,.4f}"
