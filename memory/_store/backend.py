@@ -107,8 +107,7 @@ class Collections:
     def torn(self, dimension: int) -> Iterator[CollectionStore]:
         """Yield the collections whose index a killed process left torn, after removing that index, to be rebuilt.
 
-        The memories themselves are in SQLite and whole. The index is in several files that Chroma saves one by one, so
-        a process that is killed meanwhile leaves files that don't fit together.
+        The memories themselves are whole, in SQLite. Chroma saves the index in several files, one after another.
         """
         for collection in self.known.values():
             index = self.doubted.get(str(collection.rows.id))
@@ -135,9 +134,8 @@ class Collections:
 def _indexes(folder: Path) -> dict[str, Path]:
     """Find the index of each collection, among the subfolders named by a UUID.
 
-    The database may come from somebody else, and its paths could lead anywhere, so they are only compared with names in
-    the folder. This has to happen before Chroma opens the database: Chroma brings its own SQLite, and two SQLite
-    libraries in one process release each other's locks.
+    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. Read
+    before Chroma opens it: Chroma has an SQLite of its own, and two in one process undo each other's locks.
     """
     there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
