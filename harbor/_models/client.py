@@ -1,6 +1,6 @@
-"""The one doorway to models: a prompt becomes a validated reply.
+"""The model client, the only way to a model: a prompt becomes a validated reply.
 
-Every call, good or bad, becomes one `ModelCalled` event for the ledger, and one raw record for `calls.jsonl`.
+Every call, good or bad, becomes one `ModelCalled` event for the log and one raw record for `calls.jsonl`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Prompt:
-    """A filled prompt: what never changes first, so that providers' prefix caches hit.
+    """A filled prompt: what never changes comes first, so that providers' prefix caches hit.
 
-    `name` and the hash of the unfilled text identify it in the log.
+    `name` and `version`, the hash of the unfilled text, identify it in the log.
     """
 
     name: str
@@ -44,10 +44,10 @@ class Prompt:
 
 @dataclass
 class ModelClient:
-    """A model as one bidder uses it; `ask` is the doorway.
+    """A model as one bidder uses it.
 
-    `note` takes the ledger's events, `keep` the raw calls, `clock` gives seconds (since the log was opened). A call
-    that `recording` holds is not made again; others wait for the `purse`, if there is one.
+    `sink` takes the events, `keep` the raw calls; `clock` gives seconds since the log was opened. A call that `replay`
+    has recorded is not made again. Any other call waits until `budget`, if there is one, admits it.
     """
 
     bidder: str
@@ -74,7 +74,7 @@ class ModelClient:
             prompt: what to ask.
             reply_type: the shape of the reply.
             check: says what is wrong with a well-formed reply; empty if nothing is.
-            repairs: how often to ask again; the model's setting by default.
+            repairs: how often to ask again (None: as the model's settings say).
 
         Raises:
             ModelError: the model failed.
@@ -97,7 +97,7 @@ class ModelClient:
         raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
 
     def _bind(self, reply_type: type[BaseModel]) -> tuple[Runnable[Any, AIMessage], str]:
-        """Bind the reply's shape as a tool, once; a model that knows no tools is told the shape instead."""
+        """Bind the reply's shape as a tool, once; a model that can't call tools is told the shape instead."""
         if reply_type not in self._bound:
             try:
                 self._bound[reply_type] = self.chat.bind_tools([reply_type], tool_choice="any"), ""
@@ -113,7 +113,7 @@ _REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape aske
 
 @dataclass(frozen=True)
 class _Call:
-    """One attempt, from its start to its line in the ledger; one that is recorded is not made again."""
+    """One attempt, from its start to its event in the log; a recorded one is replayed and not made again."""
 
     model: ModelClient
     prompt: Prompt
@@ -131,19 +131,19 @@ class _Call:
 
     async def run(self, runnable: Runnable[Any, AIMessage]) -> AIMessage:
         if self.recorded is not None:
-            return self._again(self.recorded)
+            return self._replayed(self.recorded)
         if self.model.budget is not None:
             await self.model.budget.admit()
         try:
             return await runnable.ainvoke(self.messages)
-        except BaseException as error:  # a cancelled call is paid for too, so it is logged
+        except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             complaint = redact(f"{type(error).__name__}: {error}")
             self.log("failed", AIMessage(""), complaint)
             if isinstance(error, Exception):
                 raise ModelError(f"{self.model.name} failed: {complaint}") from error
             raise
 
-    def _again(self, recorded: RawCall) -> AIMessage:
+    def _replayed(self, recorded: RawCall) -> AIMessage:
         if recorded.outcome == "failed":
             self.model.sink(recorded.event)
             raise ModelError(f"{self.model.name} failed: {recorded.error}")

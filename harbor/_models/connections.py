@@ -1,7 +1,7 @@
-"""The connections of hosted models: a run has its own, and closes them when it ends.
+"""The connections of hosted models: each run has its own, and closes them when it ends.
 
-LangChain shares one HTTP client among all models of OpenAI in a process, and one among those of Anthropic. Connections
-that an event loop leaves behind are dead in the next: calls over them fail, or are made and paid for twice.
+LangChain shares one HTTP client among all OpenAI models of a process, and one among all Anthropic models. A connection
+that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harbor._config.auction import ModelSettings
 
 @asynccontextmanager
 async def connected(models: Iterable[tuple[BaseChatModel, ModelSettings]]) -> AsyncIterator[None]:
-    """Give each hosted model that `open_chat` made connections of its own, and close them; yours are left alone."""
+    """Give hosted models made by `open_chat` their own connections, and close them; other models are left alone."""
     async with AsyncExitStack() as stack:
         for chat, settings in models:
             provider, _, _ = settings.use.partition(":")
@@ -44,4 +44,4 @@ def _own_anthropic(chat: Any) -> Any:
 
 
 _OWN: dict[str, Callable[[Any], Any]] = {"openai": _own_openai, "anthropic": _own_anthropic}
-"""By provider; a model of Ollama has a client of its own from the beginning."""
+"""By provider. An Ollama model has its own client from the beginning."""

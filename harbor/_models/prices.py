@@ -1,4 +1,4 @@
-"""What models cost, by the table that ships with the package genai-prices; a network is never asked."""
+"""What models cost, by the table that ships with the package genai-prices; nothing is fetched over the network."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 PACKAGE = "genai-prices"
 _SAMPLE_TOKENS = 1_000
-"""Of the sample call that is priced: short enough for the price of ordinary prompts, where long ones cost more."""
+"""The size of the sample call that is priced; some models cost more per token for long prompts."""
 _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs, in dollars per million tokens; `source` says who says so."""
+    """What a model costs, in dollars per million tokens; `source` is where the price comes from."""
 
     input_price: float
     output_price: float
@@ -31,10 +31,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Which table the prices come from.
+    """The table that prices come from.
 
-    It carries no date of its own, so `date` is that of the newest change of a price that it knows and that has come
-    into force: it is that new at least.
+    The package gives it no date. `date` is that of the newest price change in it that is in force by today, so the
+    table is at least as new.
     """
 
     package: str
@@ -43,13 +43,13 @@ class PriceTable:
 
 
 BUILT_IN = Price(0.0, 0.0, "built-in")
-LOCAL = Price(0.0, 0.0, "runs on a machine of yours: nobody charges by the token")
+LOCAL = Price(0.0, 0.0, "runs on your machine: nobody charges per token")
 
 
 def price_of(model: str) -> Price | None:
     """Give the price of a model named "simulated" or "provider:name", as of today; None if the table lacks it.
 
-    It is that of a short prompt that no cache serves, without discounts for batches.
+    The price is that of a short, uncached prompt, without batch discounts.
     """
     provider, _, name = model.partition(":")
     if model == "simulated":
@@ -81,7 +81,7 @@ def price_table() -> PriceTable:
 
 @cache
 def _snapshot() -> DataSnapshot:
-    """Take the table that ships with the package, even where a program updates it over the network."""
+    """Take the table that ships with the package, even if a program updates it over the network."""
     from genai_prices.data import providers
     from genai_prices.data_snapshot import DataSnapshot
 
@@ -89,7 +89,7 @@ def _snapshot() -> DataSnapshot:
 
 
 def _changes() -> Iterable[date]:
-    """List the days on which a price of the table began to hold."""
+    """List the days on which a price in the table came into force."""
     for model in (model for provider in _snapshot().providers for model in provider.models):
         conditional = model.prices if isinstance(model.prices, list) else []
         for price in (*conditional, *(model.price_variants or ())):
@@ -99,7 +99,7 @@ def _changes() -> Iterable[date]:
 
 
 def with_price(settings: ModelSettings) -> ModelSettings:
-    """Fill in what a model costs where its settings don't say and the table does."""
+    """Fill in the prices that a model's settings lack and the table has."""
     price = price_of(settings.use)
     if price is None:
         return settings

@@ -1,4 +1,4 @@
-"""Reading what a model said, as a reply of the shape asked for."""
+"""Reads a model's message as a reply of the shape asked for."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 
 def written(message: AIMessage) -> str:
-    """Write down what a model said: the arguments of its tool call as JSON, or its text; `read` reads either alike."""
+    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both."""
     return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
 
 
 def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
-    """Read a reply from a tool call or from JSON text; the complaint is empty if it could be read."""
+    """Read a reply from a tool call or from JSON text, or give None; the complaint is empty if it could be read."""
     try:
         values = message.tool_calls[0]["args"] if message.tool_calls else _parse(str(message.text))
         return reply_type.model_validate(values), ""
@@ -32,5 +32,5 @@ def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str
 
 
 def _parse(text: str) -> Any:
-    """Read the first JSON object of a text, whatever stands around it; one that is cut short is not mended."""
+    """Read the first JSON object in a text, whatever surrounds it; one that is cut short is not repaired."""
     return json.JSONDecoder().raw_decode(text, text.index("{"))[0]

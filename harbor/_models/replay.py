@@ -1,10 +1,10 @@
-"""What an interrupted run has left, handed out again as the run is conducted anew: calls of models, words of others."""
+"""Replays what an interrupted run has recorded, as it runs again: model calls, recalled memories, others' words."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, Protocol
 
 from harbor._core.errors import LogError
@@ -27,7 +27,7 @@ CallOutcome = Literal["ok", "unreadable", "failed"]
 
 @dataclass(frozen=True)
 class RawCall:
-    """A model call word for word, a line of calls.jsonl; private, never shown to a bidder."""
+    """A model call word for word, one line of calls.jsonl; no bidder ever sees it."""
 
     bidder: str
     purpose: str
@@ -47,43 +47,33 @@ class RawCall:
 
     @property
     def event(self) -> ModelCalled:
-        """What the log says of it."""
-        return ModelCalled(
-            bidder=self.bidder,
-            purpose=self.purpose,
-            model=self.model,
-            prompt=self.version,
-            attempt=self.attempt,
-            outcome=self.outcome,
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            cost_dollars=self.cost_dollars,
-            cached=self.cached,
-            began=self.began,
-            seconds=self.seconds,
-        )
+        """The event of this call, without its words."""
+        same = {field.name: getattr(self, field.name) for field in fields(ModelCalled) if field.name != "prompt"}
+        return ModelCalled(prompt=self.version, **same)
 
 
 class CallBudget(Protocol):
-    """Pays for the calls of a run; one that is replayed is paid for already."""
+    """Limits what the calls of a run may cost. A replayed call is already paid for, so it is not asked about it."""
 
     async def admit(self) -> None:
-        """Wait until a call may be made: for ever, if there is no money for it."""
+        """Wait until a call may be made; without money for it, wait until the run is cancelled."""
 
     def charge(self, call: RawCall) -> None:
-        """Hear how a call ended that was admitted."""
+        """Charge an admitted call once it has ended."""
 
 
 class ReplayCache:
-    """The entries of a log and the raw calls beside it; empty for a run that begins.
+    """The recorded entries of a log and the raw calls beside it; empty for a new run.
 
-    A call that failed is replayed only if the log has it: else it was cut by the interruption, and is asked anew.
+    A turn's private events reach the log when the turn is complete, but each call is in calls.jsonl at once. So a
+    failed call that the log does not have was cut short by the interruption, and is made again.
     """
 
     def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = ()) -> None:
         self._turns = _turns(entries)
         self._memories = _memories(entries)
         self._logged = {_call_key(entry.event) for entry in entries if isinstance(entry.event, ModelCalled)}
+        # A seat that failed is not asked again, so the calls of its turn must not be handed out to a later turn.
         spent = {
             _call_key(note) for turn in self._turns.values() for note in turn.notes if isinstance(note, ModelCalled)
         }
@@ -93,25 +83,25 @@ class ReplayCache:
                 self._calls[call.bidder].append(call)
 
     def turn(self, opening: int, bidder: str) -> SeatReply | None:
-        """Give what a seat said in the turn that the event of this number opened, if it can't be asked again.
+        """Give a seat's reply in the turn that the event of this number opened, if the seat can't be asked again.
 
-        That is what an agent or a person said, and any seat's failure with what was noted before it.
+        These are the words of an agent or a person, and any seat's failure with what it noted before.
         """
         return self._turns.get((opening, bidder))
 
     def memory(self, bidder: str, node: str) -> Recalled | ThoughtFailed | None:
-        """Hand out what the log says came of a look into the store, once; None: look now.
+        """Give the logged result of a read from the store, once; None: read it now.
 
-        The store may hold something else by now, or be there again.
+        Other runs may have written to the store since, and a store that failed may work again.
         """
         waiting = self._memories.get((bidder, node))
         return waiting.pop(0) if waiting else None
 
     def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall | None:
-        """Hand out the first call of a bidder that asked exactly this, once; None: it is to be made.
+        """Give the first recorded call of a bidder with exactly this prompt, once; None: it has to be made.
 
         Raises:
-            LogError: the log goes on with other calls of this bidder; making this one would pay for nothing.
+            LogError: the log has other calls of this bidder next, so this run differs; making the call would be wasted.
         """
         calls = self._calls[bidder]
         for call in calls:
@@ -119,17 +109,20 @@ class ReplayCache:
                 calls.remove(call)
                 return call
         if any(_call_key(call) in self._logged for call in calls):
-            raise LogError(f"what {bidder!r} asks its model as {purpose!r} is not what is recorded in calls.jsonl")
+            raise LogError(f"the {purpose!r} prompt of {bidder!r} is not what is recorded in calls.jsonl")
         return None
 
 
 def _call_key(call: RawCall | ModelCalled) -> tuple[str, str, int, float]:
-    """Tell a call from others, in the log and in calls.jsonl alike."""
+    """Identify a call, in the log and in calls.jsonl alike."""
     return call.bidder, call.purpose, call.attempt, call.began
 
 
 def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled | ThoughtFailed]]:
-    """Collect what was recalled, and what failed by the store and not by a model, by bidder and node."""
+    """Collect what was recalled, and failures of the store, by bidder and node.
+
+    A failed thought whose node has called a model failed by the model, and is replayed through its calls instead.
+    """
     found: dict[tuple[str, str], list[Recalled | ThoughtFailed]] = defaultdict(list)
     asked = set[tuple[str, str]]()
     for _, _, event in entries:

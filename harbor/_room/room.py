@@ -1,7 +1,7 @@
 """The room: a group chat whose manager is the auctioneer.
 
-Answers go to the auctioneer alone, and only the auctioneer speaks. The manager and the container are private modules
-of AutoGen 0.7.5; tests/test_chat.py says which of their names this one stands on.
+Answers go only to the auctioneer, and only the auctioneer speaks. The manager and the container are private modules
+of AutoGen 0.7.5; tests/test_chat.py checks each of their names that this module relies on.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole 
 
 
 class Auctioneer(BaseGroupChatManager):
-    """The manager of the chat: carries the script's asks to the seats, and their answers to the script."""
+    """The manager of the chat: carries the asks of the auction loop to the seats, and their answers to the loop."""
 
-    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], script: AuctionLoop, **named: Any) -> None:
+    def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], loop: AuctionLoop, **named: Any) -> None:
         super().__init__(*chat, **named)
         self._sale = sale
         self._seats = {seat.bidder: seat for seat in seats}
-        self._script = script
+        self._loop = loop
         self._asked: tuple[str, ...] = ()
         self._answers: dict[str, str] = {}
         self._announcements: list[TextMessage] = []
@@ -45,27 +45,27 @@ class Auctioneer(BaseGroupChatManager):
         self.failure: Exception | None = None
 
     async def validate_group_state(self, messages: list[BaseChatMessage] | None) -> None:
-        """Any opening will do."""
+        """Accept any opening messages."""
 
     async def reset(self) -> None:
-        """Refuse: a sale is held once.
+        """Refuse, as a sale can be run only once.
 
         Raises:
             RuntimeError: always.
         """
-        raise RuntimeError("a sale is held once; make a new room for a new one")
+        raise RuntimeError("a sale can be run only once; make a new room for a new sale")
 
     async def select_speaker(self, thread: Sequence[BaseAgentEvent | BaseChatMessage]) -> list[str]:
-        """Hand the answers to the script; speak to the room; ask whom the script names, all at once."""
+        """Send the answers to the auction loop, announce what follows, and call on the next bidders, all at once."""
         try:
             said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
             self._answers.clear()
-            turn = self._script.send(said) if self._asked else next(self._script)
+            turn = self._loop.send(said) if self._asked else next(self._loop)
         except StopIteration:
             await self._announce()
             await self._signal_termination(StopMessage(content="The sale is closed.", source=self._name))
             return []
-        except Exception as failure:  # AutoGen would turn it into a RuntimeError and lose what it was
+        except Exception as failure:  # AutoGen would turn it into a RuntimeError and lose its type
             self.failure = failure
             await self._signal_termination(StopMessage(content="The sale broke off.", source=self._name))
             return []
@@ -84,12 +84,12 @@ class Auctioneer(BaseGroupChatManager):
     async def _apply_termination_condition(
         self, delta: Sequence[BaseAgentEvent | BaseChatMessage], increment_turn_count: bool = False
     ) -> bool:
-        """Show a termination condition the whole turn: AutoGen shows it the last of several speakers only."""
+        """Show the termination condition the whole turn; AutoGen would show it only the last of several speakers."""
         turn, self._turn = self._turn, []
         return await super()._apply_termination_condition(turn, increment_turn_count)
 
     async def _announce(self) -> None:
-        """Put what happened since the last time in words, for the team's stream and for whoever is asked next."""
+        """Announce what has happened since the last time, to the team's stream and to whoever is asked next."""
         entries = self._sale.log.entries
         news = [entry.event for entry in entries[self._read :] if entry.event.audience == EVERYONE]
         self._read = len(entries)
@@ -100,10 +100,10 @@ class Auctioneer(BaseGroupChatManager):
             await self.update_message_thread([message])
 
     def _call_on(self, ask: Ask | Pause) -> None:
-        """Tell one seat all that was announced since it was last asked, and then what is asked of it.
+        """Tell one seat everything that was announced since it was last asked, and then the ask.
 
-        It goes straight to the seat: a broadcast through AutoGen would cost every turn a delivery to every seat, and
-        those who have withdrawn a buffer that grows.
+        This goes straight to the seat. A broadcast through AutoGen would cost one delivery per seat in every turn, and
+        the buffers of bidders that have withdrawn would grow.
         """
         news = self._announcements[self._told[ask.bidder] :]
         self._told[ask.bidder] = len(self._announcements)
@@ -111,18 +111,18 @@ class Auctioneer(BaseGroupChatManager):
 
 
 class AuctionRoom(BaseGroupChat):
-    """A team of seats under one auctioneer; `run_stream()` holds the sale, once.
+    """A team of seats under one auctioneer; `run_stream()` runs the sale, once.
 
     Args:
         sale: not yet open.
         seats: in seat order.
-        thinkers: bidders that want to think at a pause.
-        reasks: how often a failed bid is asked again.
-        termination_condition: yours, to break off early.
-        learners: bidders that want to look back when all is over.
+        thinkers: bidders that think at a pause.
+        reasks: how often a bidder is asked again after a failed bid.
+        termination_condition: stops the sale early.
+        learners: bidders that think when the auction is over.
     """
 
-    component_config_schema = None  # a room is not declared in a file: its log is
+    component_config_schema = None  # a room is not declared in a file; its run is recorded in the log
 
     def __init__(
         self,
@@ -141,23 +141,23 @@ class AuctionRoom(BaseGroupChat):
             group_chat_manager_class=Auctioneer,
             termination_condition=termination_condition,
         )
-        script = auction_loop(sale, tuple(thinkers), reasks, tuple(learners))
-        self._manager = partial(Auctioneer, sale=sale, seats=seats, script=script)
+        loop = auction_loop(sale, tuple(thinkers), reasks, tuple(learners))
+        self._manager = partial(Auctioneer, sale=sale, seats=seats, loop=loop)
         self._auctioneer: Auctioneer | None = None
 
     async def run_to_end(self, cancellation_token: CancellationToken | None = None) -> None:
         """Run the sale to its end.
 
         Raises:
-            Exception: whatever broke the script off.
+            Exception: whatever broke off the auction loop.
         """
         token = cancellation_token or CancellationToken()
-        held = asyncio.ensure_future(self._drain(token))
+        running = asyncio.ensure_future(self._drain(token))
         try:
-            await asyncio.shield(held)
+            await asyncio.shield(running)
         except asyncio.CancelledError:
             token.cancel()
-            await asyncio.wait({held})
+            await asyncio.wait({running})  # AutoGen's runtime has to stop first, or its tasks would outlive the run
             raise
         if self._auctioneer is not None and self._auctioneer.failure is not None:
             raise self._auctioneer.failure
@@ -181,7 +181,7 @@ class AuctionRoom(BaseGroupChat):
 
 
 class _SealedContainer(ChatAgentContainer):
-    """Delivers an answer to the auctioneer's own topic alone: neither to the room nor to the stream of the team."""
+    """Delivers an answer only to the auctioneer's topic: neither to the room nor to the stream of the team."""
 
     async def _log_message(self, message: BaseAgentEvent | BaseChatMessage) -> None:
-        """Keep quiet."""
+        """Publish nothing."""

@@ -1,4 +1,7 @@
-"""Who sits in the room: Harbor's bidders as AutoGen agents, and a seat for an agent of any make."""
+"""The agents in the room: Harbor's bidders as AutoGen agents, and a seat for any agent.
+
+Everything in AutoGen is words, parsed strictly, so that any agent can sit beside a Harbor bidder.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,12 @@ AUCTIONEER = "auctioneer"
 READY = "I am ready."
 UNASKED = "I speak when the auctioneer asks me for a bid."
 GRACE_SECONDS = 0.1
-"""What an agent that ran out of time gets to write down the calls it has made."""
+"""How long an agent that ran out of time has to record the calls it has made."""
 _ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
 
 
 def ask_message(ask: Ask | Pause) -> TextMessage:
-    """Say an ask in words, for any agent, with the ask itself in the metadata, for a `BidderAgent`."""
+    """Put an ask in words, for any agent, with the ask itself in the metadata, for a `BidderAgent`."""
     return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": _ASK.dump_json(ask).decode()})
 
 
@@ -39,7 +42,7 @@ class BidderAgent(BaseChatAgent):
 
     Args:
         name: its name among agents, a Python identifier.
-        player: who decides.
+        player: decides the answers.
         seen: gives the events that this bidder may see.
     """
 
@@ -54,13 +57,13 @@ class BidderAgent(BaseChatAgent):
         return (TextMessage,)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Answer the last ask among the messages; what else is said in the room it knows from its own log."""
+        """Answer the last ask among the messages; what else happened it knows from `seen`."""
         asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
         words = await self._answer(asks[-1]) if asks else UNASKED
         return Response(chat_message=TextMessage(content=words, source=self.name))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Nothing to forget: what it knows is in the log."""
+        """Do nothing: what it knows is in the log."""
 
     async def _answer(self, asked: str) -> str:
         ask = _ASK.validate_json(asked)
@@ -78,12 +81,12 @@ class Seat(BaseChatAgent):
     Args:
         name: its name in the room, a Python identifier.
         bidder: the bidder's name in the auction.
-        agent: who sits there.
-        timeout_seconds: after which the seat has failed.
-        notes: the bidder's conclusions, in order; taken away by the auctioneer.
-        quoted: whether what the agent says is noted word for word, as nothing else tells it again.
-        recorded: gives what was said in this turn of an interrupted run; the agent hears the auctioneer's words when
-            it is next asked.
+        agent: the agent in this seat.
+        timeout_seconds: how long it may take to answer; after that the seat has failed.
+        notes: the bidder's conclusions, in order, until the auctioneer takes them.
+        quoted: whether the agent's words are logged, because nothing else could repeat them on resuming.
+        recorded: gives the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
+            is next asked.
     """
 
     def __init__(
@@ -113,21 +116,21 @@ class Seat(BaseChatAgent):
         return (TextMessage,)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Pass the auctioneer's words on and the answer back, or note the failure."""
+        """Pass the auctioneer's words to the agent and its answer back, or note the failure."""
         if (said := self._recorded()) is not None:
             return self._repeat(said)
         heard, self._heard = [*messages, *self._heard], []
         thinking = asyncio.ensure_future(_answer(self._agent, heard, cancellation_token))
         cancellation_token.link_future(thinking)
         try:
-            # Not `wait_for`: it would wait on for an agent that swallows its cancellation.
+            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
             done, _ = await asyncio.wait({thinking}, timeout=self._timeout)
         except asyncio.CancelledError:
             thinking.cancel()
             raise
         if not done:
             thinking.cancel()
-            thinking.add_done_callback(_look_away)
+            thinking.add_done_callback(_retrieve)
             await asyncio.wait({thinking}, timeout=GRACE_SECONDS)
             return self._fail("timeout", f"no answer within {self._timeout:g} s")
         if thinking.cancelled():
@@ -142,19 +145,19 @@ class Seat(BaseChatAgent):
         return self._quote(words) if self._quoted else self._say(words)
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Reset whoever sits here."""
+        """Reset the agent."""
         await self._agent.on_reset(cancellation_token)
 
     def hear(self, words: Sequence[BaseChatMessage]) -> None:
-        """Listen to the auctioneer."""
+        """Keep the auctioneer's words until the agent is next asked."""
         self._heard.extend(words)
 
     def take(self, words: str) -> SeatReply:
-        """Hand over what was concluded since the last time, and the failure if there was one.
+        """Give the reply of this turn: the words, the conclusions since the last turn, and the failure if any.
 
         Raises:
-            RunFolderError: a call was paid for and could not be recorded; a sale that goes on would lose more.
-            MemoryStoreError: the bidder lost a memory that it may not go on without.
+            RunFolderError: a paid call could not be recorded; going on would lose more of them.
+            MemoryStoreError: the bidder lost a memory that it must not go on without.
         """
         if self._broken is not None:
             raise self._broken
@@ -171,7 +174,7 @@ class Seat(BaseChatAgent):
         return self._say(kept)
 
     def _repeat(self, said: SeatReply) -> Response:
-        """Say and note the same again."""
+        """Reply and note the same again."""
         if said.failure is None:
             return self._quote(said.words)
         note = self._notes.begin()
@@ -185,11 +188,11 @@ class Seat(BaseChatAgent):
 
 
 async def _answer(agent: ChatAgent, heard: Sequence[BaseChatMessage], token: CancellationToken) -> Response:
-    """Ask inside a coroutine: an agent may fail before there is anything to wait for."""
+    """Ask inside a coroutine, as an agent may fail before it returns anything to await."""
     return await agent.on_messages(heard, token)
 
 
-def _look_away(late: asyncio.Future[Any]) -> None:
-    """Take note of a late failure, so that asyncio does not complain that nobody did."""
+def _retrieve(late: asyncio.Future[Any]) -> None:
+    """Retrieve a late failure, so that asyncio does not report that nobody did."""
     if not late.cancelled():
         late.exception()

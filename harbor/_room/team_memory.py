@@ -1,4 +1,4 @@
-"""AutoGen's `Memory` over any LangGraph store, so that both frameworks' agents remember in one place."""
+"""AutoGen's `Memory` on any LangGraph store, so that agents of both frameworks share one store."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PAGE = 100
 
 
 class StoreMemory(Memory):
-    """What an AutoGen agent remembers, kept in one namespace of a LangGraph store.
+    """The memories of an AutoGen agent, in one namespace of a LangGraph store.
 
-    A text is kept as `{"text": ..., "mime_type": ..., "metadata": ...}` under a key of its own; JSON stays JSON. Before
-    each answer the agent is told the `limit` memories that are nearest to the last thing it heard.
+    Each is stored as `{"text": ..., "mime_type": ..., "metadata": ...}` under its own key; JSON stays JSON. Before each
+    answer the agent is told the `limit` memories nearest to the last message.
     """
 
     def __init__(self, store: BaseStore, namespace: tuple[str, ...], *, limit: int = 5) -> None:
@@ -31,20 +31,20 @@ class StoreMemory(Memory):
         """Remember something: text, Markdown or JSON."""
         kind = MemoryMimeType(content.mime_type)
         if not isinstance(content.content, str | dict):
-            raise MemoryStoreError(f"a memory of type {kind.value!r} can't be kept; give text or JSON")
+            raise MemoryStoreError(f"a memory of type {kind.value!r} can't be stored; give text or JSON")
         value = {"text": content.content, "mime_type": kind.value, "metadata": content.metadata or {}}
         await self.store.aput(self.namespace, uuid4().hex, value)
 
     async def query(
         self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
     ) -> MemoryQueryResult:
-        """Recall what is nearest to a text; to an empty one, what comes first."""
+        """Recall the memories nearest to a text; for an empty text, those that the store lists first."""
         text = query if isinstance(query, str) else _plain(query.content)
         found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
         return MemoryQueryResult(results=[_content(item) for item in found])
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Tell the agent what it remembers of the last thing that it heard."""
+        """Tell the agent the memories nearest to the last message."""
         messages = await model_context.get_messages()
         recalled = await self.query(_plain(messages[-1].content) if messages else "")
         if recalled.results:

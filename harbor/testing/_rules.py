@@ -1,4 +1,4 @@
-"""Conformance suites: whoever writes rules of their own calls them in a test."""
+"""The conformance suite for rules: call it in a test of rules that you write."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, violation
 from harbor._house.auctioneer import announce, call
 
 Secrets = Mapping[str, Collection[object]]
-"""What one bidder alone may see, by bidder: values that no other bidder may find in events, asks or words."""
+"""By bidder, the values that only this bidder may see: no other bidder may find them in events, asks or words."""
 
 
 def check_rules(
@@ -23,19 +23,19 @@ def check_rules(
 ) -> None:
     """Check that rules keep the promises of `Mechanism`, in games of random legal play.
 
-    Nobody is asked before the doors open and nobody after the end; what is asked is legal; the state is the fold of the
-    events, also of events read back from a log; equal states, actions and ties give equal events, in whatever order the
-    answers arrive; nothing that was handed over is changed; every game ends; secrets stay secret.
+    Nobody is asked before the opening or after the end. Every ask is legal. The state is the fold of the events, also
+    of events read back from a log. Equal states, actions and ties give equal events, in whatever order the answers
+    arrive. No argument is changed. Every game ends. Secrets stay secret.
 
     Args:
-        rules: of any game; its events are known to the log (`harbor._core.log.know`).
-        secrets: what must not be seen by others; amounts that occur nowhere else, such as $55.37.
-        games: how many are played.
-        most_turns: after which a game should have ended.
-        seed: of the play.
+        rules: of any game, with events that are registered (`harbor.games.know`).
+        secrets: what others must not see; use amounts that occur nowhere else, such as $55.37.
+        games: how many games to play.
+        most_turns: the number of turns within which a game must end.
+        seed: of the random play.
 
     Raises:
-        AssertionError: it names the promise and what broke it.
+        AssertionError: it names the broken promise and the evidence.
     """
     original = repr(rules)
     for number in range(games):
@@ -63,7 +63,7 @@ def _play(rules: Mechanism[Any], secrets: Secrets, rng: Random, most_turns: int)
 
 
 def _settle(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random) -> tuple[list[Event], Any]:
-    """Settle three times: as it is, again, and with the answers the other way round."""
+    """Settle three times: once, again, and with the answers in reverse order."""
     before, ties = repr(state), rng.getrandbits(64)
     events = rules.settle(state, actions, Random(ties))
     _require(repr(state) == before, "settling changed the state", state)
@@ -82,7 +82,7 @@ def _settle(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: 
 
 
 def _act(ask: Ask, rng: Random) -> Action:
-    """Give any legal action: the bounds often, and every kind of withdrawal."""
+    """Draw a legal action: the bounds often, and every kind of withdrawal."""
     choice = rng.random()
     if choice < 1 / 4:
         return rng.choice([Withdraw(), Withdraw("fault"), Withdraw("failed bids"), _over(ask)])

@@ -1,4 +1,4 @@
-"""Conformance suites that anybody can run on an implementation of theirs; they raise AssertionError with a sentence."""
+"""The conformance suite for LangGraph stores: call it in a test of a store that you write."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ VALUES: dict[str, dict[str, Any]] = {
 
 
 def check_store(make_store: MakeStore) -> None:
-    """Check that a store keeps LangGraph's promises; `make_store` returns a fresh, empty one each time.
+    """Check that a store keeps LangGraph's promises; `make_store` returns a new, empty store each time.
 
-    The store has to index the field `text` with any embedding that puts a text next to itself. Call it outside of an
-    event loop. Time to live is checked where `supports_ttl` is set.
+    The store has to index the field `text` with any embedding for which a text is nearest to itself. Call this outside
+    of an event loop. Time to live is checked if `supports_ttl` is set.
     """
     for check in CHECKS:
         store = make_store()
@@ -50,7 +50,7 @@ def check_store(make_store: MakeStore) -> None:
 
 
 def demand(fact: object, sentence: str) -> None:
-    """Raise AssertionError with a sentence unless a fact holds."""
+    """Raise AssertionError with this sentence unless the fact is true."""
     if not fact:
         raise AssertionError(sentence)
 

@@ -1,11 +1,12 @@
-"""Where a store keeps its shelves: in this process alone, in a folder with one writer, or on a Chroma server."""
+"""Opens the collections of a store: in this process alone, in a folder with one writer, or on a Chroma server."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,52 +25,49 @@ from harbor._core.errors import HarborError, MemoryStoreError
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.matching import Namespace
-from harbor.memory._store.metadata import check_mark, embedding_of, mark_of
+from harbor.memory._store.metadata import check_metadata, embedding_of, metadata_of
 from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
-NEIGHBOURS = 32  # Chroma's 16 lose one in twenty memories that differ in a number only
-PATIENCE_SECONDS = 60  # with a server that does not answer; without it Chroma would wait for ever
+NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in a number is not found
+PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
 LOCK, OPEN = "harbor.lock", "harbor.open"
 UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
+DAMAGED = "the file is damaged: restore it from a copy, or name another folder"
 REMEDIES = {
-    "not a database": "the file is damaged: restore it from a copy, or name another folder",
-    "malformed": "the file is damaged: restore it from a copy, or name another folder",
-    "readonly": "make it writable",
+    "not a database|malformed": DAMAGED,
+    "readonly|Read-only": "make it writable",
     "unable to open": "make the folder writable",
     "ermission": "make it readable and writable",
-    "Read-only": "make it writable",
-    "full": "make room on the disk",
-    "No space": "make room on the disk",
-    "disk I/O": "make room on the disk",
-    "backfill": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
-    "compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
+    "full|No space|disk I/O": "make room on the disk",
+    "backfill|compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
     "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
 }
+"""The remedy by a pattern of the error's text."""
 
 
 @dataclass
 class Collections:
-    """A store's shelves by namespace. `shared` means that others may add some meanwhile: on a server."""
+    """A store's collections by namespace. `shared`: others may add collections meanwhile, as on a server."""
 
     client: ClientAPI
     prefix: str
     shared: bool
     closing: ExitStack
     known: dict[Namespace, CollectionStore] = field(default_factory=dict)
-    doubted: dict[str, Path] = field(default_factory=dict)  # each collection's index, if the folder was not closed
+    doubted: dict[str, Path] = field(default_factory=dict)  # indexes by collection, if the folder was not closed
 
     def at(self, namespace: Namespace) -> CollectionStore | None:
-        """Return the shelf of a namespace, if it has one."""
+        """Return the collection of a namespace, if it has one."""
         if namespace not in self.known and self.shared:
             self._look_again()
         return self.known.get(namespace)
 
     def made(self, namespace: Namespace) -> CollectionStore:
-        """Return the shelf of a namespace, made now if need be."""
+        """Return the collection of a namespace; create it if there is none."""
         if namespace not in self.known:
             labels = json.dumps(namespace)
             rows = self.client.get_or_create_collection(
@@ -82,62 +80,63 @@ class Collections:
         return self.known[namespace]
 
     def under(self, prefix: Namespace = ()) -> list[CollectionStore]:
-        """Return the shelves of all namespaces that begin so."""
+        """Return the collections of all namespaces with this prefix."""
         if self.shared:
             self._look_again()
-        return [shelf for namespace, shelf in self.known.items() if namespace[: len(prefix)] == prefix]
+        return [collection for namespace, collection in self.known.items() if namespace[: len(prefix)] == prefix]
 
     def open(self, wanted: Embedding | None, trusted: str | None) -> Embedding:
-        """Look at what is there; refuse it if it was made with another embedding or by something else.
+        """Read what is there; refuse it if it was made with another embedding or by another program.
 
-        Returns the embedding: that which is wanted, or where none is, that which the memory was made with.
+        Returns the wanted embedding or, if none is given, the one that the memory was made with.
         """
         name = f"{self.prefix}-store"
         try:
             found = dict(self.client.get_collection(name, embedding_function=None).metadata)
         except NotFoundError:
             if not self.shared and self.client.count_collections():
-                raise MemoryStoreError("it holds a Chroma database that Harbor did not make; name another") from None
+                raise MemoryStoreError("it has a Chroma database that Harbor did not make; name another") from None
             if wanted is None:
-                raise NoMemoryError("it holds no memory yet; name another") from None
-            self.client.create_collection(name, embedding_function=None, metadata=dict(mark_of(wanted)))
+                raise NoMemoryError("it has no memory yet; name another") from None
+            self.client.create_collection(name, embedding_function=None, metadata=dict(metadata_of(wanted)))
             return wanted
         embedding = wanted or embedding_of(found, trusted)
-        check_mark(found, mark_of(embedding))
+        check_metadata(found, metadata_of(embedding))
         self._look_again()
         return embedding
 
     def torn(self, dimension: int) -> Iterator[CollectionStore]:
-        """Yield the shelves whose index a killed process left torn, each with the index taken away, to be made anew.
+        """Yield the collections whose index a killed process left torn, after removing that index, to be rebuilt.
 
-        What was remembered is in SQLite, whole; the index beside it is in files that Chroma saves one after another.
+        The memories themselves are whole, in SQLite. Chroma saves the index in several files, one after another.
         """
-        for shelf in self.known.values():
-            index = self.doubted.get(str(shelf.rows.id))
-            if index and not (_saved(index) and shelf.sound(dimension)):
+        for collection in self.known.values():
+            index = self.doubted.get(str(collection.rows.id))
+            if index and not (_saved(index) and collection.sound(dimension)):
+                # Renamed before it is removed: a kill in between leaves no half-removed index in its place.
                 with TemporaryDirectory(prefix="harbor-torn-", dir=index.parent) as torn:
                     index.rename(Path(torn, index.name))
-                yield shelf
+                yield collection
 
     def forget_all(self) -> None:
-        """Delete every shelf: the memory of a store that lives only in this process."""
-        for collection in self.client.list_collections():
-            if collection.name.startswith(self.prefix):
-                self.client.delete_collection(collection.name)
+        """Delete every collection: the memory of a store that lives only in this process."""
+        for raw in self.client.list_collections():
+            if raw.name.startswith(self.prefix):
+                self.client.delete_collection(raw.name)
 
     def _look_again(self) -> None:
-        for collection in self.client.list_collections():
-            labels = (collection.metadata or {}).get("namespace")
-            if labels and collection.name.startswith(f"{self.prefix}-"):
+        for raw in self.client.list_collections():
+            labels = (raw.metadata or {}).get("namespace")
+            if labels and raw.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
-                self.known.setdefault(namespace, CollectionStore(namespace, collection))
+                self.known.setdefault(namespace, CollectionStore(namespace, raw))
 
 
 def _indexes(folder: Path) -> dict[str, Path]:
-    """Read which collection has which index, of those in the folder: what a file names may be anywhere.
+    """Find the index of each collection, among the subfolders named by a UUID.
 
-    This is done before Chroma opens the database: it has an SQLite of its own, and two in one process undo each other's
-    locks.
+    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. Read
+    before Chroma opens it: Chroma has an SQLite of its own, and two in one process undo each other's locks.
     """
     there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
@@ -148,14 +147,14 @@ def _indexes(folder: Path) -> dict[str, Path]:
 
 
 def _saved(index: Path) -> bool:
-    """Say whether an index was saved to the end: Chroma writes the list of what it holds last."""
+    """Say whether an index was saved completely: Chroma writes its list of contents last."""
     contents = index / "index_metadata.pickle"
     return contents.exists() and all(f.stat().st_mtime_ns <= contents.stat().st_mtime_ns for f in index.iterdir())
 
 
 @contextmanager
 def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -> Iterator[None]:
-    """Turn what Chroma, SQLite, the disk and the network raise into one line: where, what, and the remedy."""
+    """Turn errors of Chroma, SQLite, the disk and the network into one line: place, cause and remedy."""
     try:
         yield
     except HarborError as error:
@@ -165,40 +164,38 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
         if not isinstance(error, failures) and type(error).__name__ != "PanicException":  # Chroma's own, in Rust
             raise
         told = " ".join(str(error).split()) or type(error).__name__
-        remedy = next((remedy for sign, remedy in REMEDIES.items() if sign in told), "see the cause above")
+        remedy = next((remedy for signs, remedy in REMEDIES.items() if re.search(signs, told)), "see the cause above")
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
 
 
-def open_shelves(
+def open_collections(
     where: str | Path | None, wanted: Embedding | None, trusted: str | None
 ) -> tuple[Collections, Embedding]:
     """Open the memory in this process (None), on a server (`http://host:port`) or in a folder.
 
-    It is made where there is none, unless no embedding is wanted.
+    If there is none it is created, unless no embedding is given.
     """
     with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as stack:
         if wanted is None and where is not None:
             check_present(where)
-        shelves = _opener(where)(stack)
-        embedding = shelves.open(wanted, trusted)
-        shelves.closing = stack.pop_all()
-        return shelves, embedding
+        collections = _collections(where, stack)
+        embedding = collections.open(wanted, trusted)
+        collections.closing = stack.pop_all()
+        return collections, embedding
 
 
-def _opener(where: str | Path | None) -> Callable[[ExitStack], Collections]:
+def _collections(where: str | Path | None, stack: ExitStack) -> Collections:
     if where is None:
-        return _ephemeral
-    if is_url(where):
-        return lambda stack: _server(str(where), stack)
-    return lambda stack: _folder(Path(where).absolute(), stack)
+        return _ephemeral(stack)
+    return _server(str(where), stack) if is_url(where) else _folder(Path(where).absolute(), stack)
 
 
 def _ephemeral(stack: ExitStack) -> Collections:
-    """Chroma shares one memory among all ephemeral clients of a process: a prefix of its own keeps a store apart."""
+    """Open a memory in this process. Chroma's ephemeral clients share their data; a prefix isolates each store."""
     client = _closed_at_the_end(chromadb.EphemeralClient(), stack)
-    shelves = Collections(client, f"harbor-{uuid4().hex}", shared=True, closing=stack)
-    stack.callback(shelves.forget_all)
-    return shelves
+    collections = Collections(client, f"harbor-{uuid4().hex}", shared=True, closing=stack)
+    stack.callback(collections.forget_all)
+    return collections
 
 
 def _server(address: str, stack: ExitStack) -> Collections:
@@ -217,9 +214,9 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     if not database.exists():
         _begin(folder)
     elif not database.stat().st_size:
-        raise MemoryStoreError(f"{DATABASE} is empty: {REMEDIES['malformed']}")
+        raise MemoryStoreError(f"{DATABASE} is empty: {DAMAGED}")
     if link := next((path for path in folder.rglob("*") if path.is_symlink()), None):
-        raise MemoryStoreError(f"it holds a link, {link.name!r}, which may lead out of it; put a copy in its place")
+        raise MemoryStoreError(f"it has a link, {link.name!r}, which may lead out of it; put a copy in its place")
     try:
         stack.enter_context(FileLock(folder / LOCK, timeout=0))
     except Timeout:
@@ -229,23 +226,24 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
         ) from None
     if not database.exists():
         _make(database)
-    mark = folder / OPEN
-    doubted = _indexes(folder) if mark.exists() else {}
-    mark.touch()
-    stack.push(lambda error, *_: None if error else mark.unlink(missing_ok=True))  # what failed to open stays in doubt
+    opened = folder / OPEN
+    doubted = _indexes(folder) if opened.exists() else {}
+    opened.touch()
+    # This file stays after a crash or a failed opening: the next opening then checks each index.
+    stack.push(lambda error, *_: None if error else opened.unlink(missing_ok=True))
     settings = Settings(anonymized_telemetry=False)
     client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
     return Collections(client, "harbor", shared=False, closing=stack, doubted=doubted)
 
 
 def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:
-    stack.callback(client.close)  # Chroma's type does not tell of it
+    stack.callback(client.close)  # missing from Chroma's type `ClientAPI`
     opened: ClientAPI = client
     return opened
 
 
 def _make(database: Path) -> None:
-    """Make it with a log ahead of the file: a put then waits for one sync of the disk, not for five."""
+    """Create the database with a write-ahead log: a put then waits for one disk sync instead of five."""
     new = database.with_suffix(".new")
     with closing(sqlite3.connect(new)) as connection:
         connection.execute("pragma journal_mode=wal")

@@ -1,4 +1,4 @@
-"""`ChromaStore`: Chroma as LangGraph's long-term store, complete, for any LangGraph app."""
+"""`ChromaStore`: a complete LangGraph long-term store on Chroma, for any LangGraph app."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from langgraph.store.base import (
 )
 
 from harbor._core.errors import MemoryStoreError
-from harbor.memory._store.backend import open_shelves, plain_errors
+from harbor.memory._store.backend import open_collections, plain_errors
 from harbor.memory._store.collection import CollectionStore, Scored
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding
 from harbor.memory._store.index import Index
@@ -40,22 +40,23 @@ from harbor.memory._store.records import Record, check_op, json_text
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
-PUTS_AT_ONCE = 1000  # Chroma takes some 5,000 rows a call
-PUTS_BESIDE_A_LOOP = 8  # Chroma keeps the interpreter to itself while it writes: what 10 ms allow
+PUTS_AT_ONCE = 1000  # Chroma accepts about 5,000 rows per call
+PUTS_BESIDE_A_LOOP = 8  # Chroma holds the interpreter's lock while it writes; this many take about 10 ms
 T = TypeVar("T")
 Put = tuple[PutOp, str]  # with its value as JSON
 
 
 class ChromaStore(BaseStore):
-    """LangGraph's long-term store on Chroma; each namespace is a collection of its own.
+    """LangGraph's long-term store on Chroma; each namespace is its own collection.
 
-    `where` is None (in this process, isolated from every other store), a folder (one writer) or the address of a Chroma
-    server (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`; None takes that of the memory, which must be there; a model only if `trusted` names it too. `fields`
-    are the paths in a value whose texts are indexed; `$` is all of it. `ttl` is LangGraph's.
+    So no search can reach rows of another namespace, and none needs Chroma's slow `where`. `where` is None (in this
+    process, isolated from every other store), a folder (one writer) or the address of a Chroma server
+    (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
+    `Embedding`; None takes the embedding of the existing memory, and a model only if `trusted` names it too. `fields`
+    are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
 
-    In a batch, reads see what was there before it, and the last put to a key wins, as in LangGraph's own stores. A
-    search by meaning finds what is indexed, nothing else. Close it, or use it as a context manager.
+    In a batch, reads see the state before the batch, and the last put to a key wins, as in LangGraph's own stores. A
+    search by meaning finds only what is indexed. Close the store, or use it as a context manager.
 
     Raises: MemoryStoreError, in one line that names the place, the value and the remedy.
     """
@@ -77,39 +78,40 @@ class ChromaStore(BaseStore):
         self._clock = clock
         self._swept = clock()
         wanted = None if embedding is None else as_embedding(embedding)
-        self._shelves, self.embedding = open_shelves(where, wanted, trusted)
+        self._collections, self.embedding = open_collections(where, wanted, trusted)
         self._index = Index(self.embedding, tuple(fields))
-        self._worker = ThreadPoolExecutor(1, "memory")  # Chroma wants one writer; reads keep in line with it
+        # One thread does all work: Chroma needs one writer, and reads queue behind writes, so they see them.
+        self._worker = ThreadPoolExecutor(1, "memory")
         with ExitStack() as stack:
-            stack.push(self._shelves.closing)
-            self._submit(self._mend).result()
+            stack.push(self._collections.closing)  # closed only if the repair fails
+            self._submit(self._repair).result()
             stack.pop_all()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations in one go and return their results in order."""
+        """Do operations as one batch and return their results in order."""
         return self._submit(partial(self._do, list(ops), PUTS_AT_ONCE)).result()
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations in one go beside the event loop and return their results in order."""
+        """Do operations as one batch without blocking the event loop; return their results in order."""
         return await asyncio.wrap_future(self._submit(partial(self._do, list(ops), PUTS_BESIDE_A_LOOP)))
 
     def sweep_ttl(self) -> int:
-        """Delete what has expired; return how many memories that were; `ttl` can set an interval."""
+        """Delete expired memories and return how many they were; `ttl` can set an interval for this."""
         return self._submit(self._sweep).result()
 
     def records(self, prefix: Namespace = ()) -> list[Record]:
-        """Take out all memories under a prefix as they are kept, with times and what was indexed."""
+        """Return all memories under a prefix as they are stored, with times and indexed paths."""
         return self._submit(lambda: [*self._fitting(SearchOp(prefix))]).result()
 
     def restore(self, records: Iterable[Record]) -> None:
-        """Put memories back as they were taken out, times included; what was indexed is embedded anew."""
+        """Store memories as `records` returned them, with their times; what was indexed is embedded again."""
         self._submit(partial(self._restore, list(records))).result()
 
     def close(self) -> None:
-        """Finish what was begun, and let go of files, connections and the folder; closing twice is no error."""
+        """Finish pending work and release files, connections and the folder; closing twice is no error."""
         self._worker.shutdown()
         with plain_errors(self.place):
-            self._shelves.closing.close()
+            self._collections.closing.close()
 
     def __enter__(self) -> Self:
         return self
@@ -134,7 +136,7 @@ class ChromaStore(BaseStore):
             raise MemoryStoreError(f"{self.place} is closed; open it again") from None
 
     def _do(self, ops: Sequence[Op], at_once: int) -> list[Result]:
-        """Look at every operation before the first is done, so that a mistake leaves nothing half done."""
+        """Check every operation before the first is done, so that a mistake leaves nothing half done."""
         for op in ops:
             check_op(op)
         written = [op for op in ops if isinstance(op, PutOp)]
@@ -154,8 +156,8 @@ class ChromaStore(BaseStore):
         return None
 
     def _get(self, op: GetOp) -> Item | None:
-        shelf = self._shelves.at(op.namespace)
-        record = shelf.get([op.key]).get(op.key) if shelf else None
+        collection = self._collections.at(op.namespace)
+        record = collection.get([op.key]).get(op.key) if collection else None
         if record is None or not record.alive(self._clock()):
             return None
         self._prolong([record] if op.refresh_ttl else [])
@@ -173,49 +175,51 @@ class ChromaStore(BaseStore):
         if not query.any():
             return []
         scored: list[Scored] = []
-        for shelf in self._shelves.under(op.namespace_prefix):
-            fitting = self._live(shelf, op)
-            scored += shelf.ranked(query, fitting) if op.filter else shelf.nearest(query, wanted, self._clock())
+        for collection in self._collections.under(op.namespace_prefix):
+            fitting = self._live(collection, op)
+            scored += (
+                collection.ranked(query, fitting) if op.filter else collection.nearest(query, wanted, self._clock())
+            )
         return nlargest(wanted, scored, key=lambda one: one[0])
 
     def _fitting(self, op: SearchOp) -> Iterator[Record]:
-        for shelf in self._shelves.under(op.namespace_prefix):
-            yield from self._live(shelf, op)
+        for collection in self._collections.under(op.namespace_prefix):
+            yield from self._live(collection, op)
 
-    def _live(self, shelf: CollectionStore, op: SearchOp) -> Iterator[Record]:
+    def _live(self, collection: CollectionStore, op: SearchOp) -> Iterator[Record]:
         now, wanted = self._clock(), op.filter or {}
-        for record in shelf.all():
+        for record in collection.all():
             if record.alive(now) and (not wanted or has(record.content(), wanted)):
                 yield record
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         now, conditions = self._clock(), op.match_conditions or ()
         named = [
-            shelf
-            for shelf in self._shelves.under()
-            if all(named_by(condition, shelf.namespace) for condition in conditions)
+            collection
+            for collection in self._collections.under()
+            if all(named_by(condition, collection.namespace) for condition in conditions)
         ]
         filled = {s.namespace[: op.max_depth] for s in named if any(record.alive(now) for record in s.all())}
         return sorted(filled)[op.offset : op.offset + op.limit]
 
     def _write(self, puts: Iterable[Put], at_once: int) -> None:
-        shelved: dict[Namespace, list[Put]] = defaultdict(list)
+        grouped: dict[Namespace, list[Put]] = defaultdict(list)
         for put in puts:
-            shelved[put[0].namespace].append(put)
-        for namespace, own in shelved.items():
+            grouped[put[0].namespace].append(put)
+        for namespace, own in grouped.items():
             gone = [op.key for op, _ in own if op.value is None]
             kept = [put for put in own if put[0].value is not None]
-            if gone and (shelf := self._shelves.at(namespace)):
-                shelf.delete(gone)
+            if gone and (collection := self._collections.at(namespace)):
+                collection.delete(gone)
             for start in range(0, len(kept), at_once):
-                self._put(self._shelves.made(namespace), kept[start : start + at_once])
+                self._put(self._collections.made(namespace), kept[start : start + at_once])
 
-    def _put(self, shelf: CollectionStore, puts: Sequence[Put]) -> None:
-        before, now = shelf.get([op.key for op, _ in puts]), self._clock()
+    def _put(self, collection: CollectionStore, puts: Sequence[Put]) -> None:
+        before, now = collection.get([op.key for op, _ in puts]), self._clock()
         vectors = self._index.vectors([op for op, _ in puts])
         records = [
             Record(
-                shelf.namespace,
+                collection.namespace,
                 op.key,
                 value,
                 created=old.created if (old := before.get(op.key)) and old.alive(now) else now,
@@ -227,42 +231,44 @@ class ChromaStore(BaseStore):
             )
             for (op, value), own in zip(puts, vectors, strict=True)
         ]
-        shelf.put(records, vectors, before)
+        collection.put(records, vectors, before)
 
     def _restore(self, records: Iterable[Record]) -> None:
-        shelved: dict[Namespace, list[Record]] = defaultdict(list)
-        for record in records:
+        own = list(records)
+        for record in own:
             check_op(record.put())
-            shelved[record.namespace].append(record)
-        for namespace, own in shelved.items():
-            self._index_anew(self._shelves.made(namespace), own)
+        for namespace, group in _by_namespace(own):
+            self._rebuild(self._collections.made(namespace), group)
 
-    def _mend(self) -> None:
-        """Index anew what a killed process left without an index."""
-        for shelf in self._shelves.torn(self.embedding.dimension):
-            self._index_anew(shelf, list(shelf.all()))
+    def _repair(self) -> None:
+        """Rebuild the index of each collection that a killed process left without a whole one."""
+        for collection in self._collections.torn(self.embedding.dimension):
+            self._rebuild(collection, list(collection.all()))
 
-    def _index_anew(self, shelf: CollectionStore, records: Sequence[Record]) -> None:
+    def _rebuild(self, collection: CollectionStore, records: Sequence[Record]) -> None:
         for start in range(0, len(records), PUTS_AT_ONCE):
             some = records[start : start + PUTS_AT_ONCE]
             vectors = self._index.vectors([one.put() for one in some])
             kept = [replace(one, vectors=len(own)) for one, own in zip(some, vectors, strict=True)]
-            shelf.put(kept, vectors, shelf.get([one.key for one in some]))
+            collection.put(kept, vectors, collection.get([one.key for one in some]))
 
     def _prolong(self, records: Sequence[Record]) -> None:
-        shelved: dict[Namespace, list[Record]] = defaultdict(list)
-        for record in records:
-            if record.ttl_minutes is not None:
-                shelved[record.namespace].append(record)
-        for namespace, own in shelved.items():
-            if shelf := self._shelves.at(namespace):
-                shelf.prolong(own, [self._clock() + 60 * (record.ttl_minutes or 0) for record in own])
+        for namespace, own in _by_namespace(record for record in records if record.ttl_minutes is not None):
+            if collection := self._collections.at(namespace):
+                collection.prolong(own, [self._clock() + 60 * (record.ttl_minutes or 0) for record in own])
 
     def _sweep(self) -> int:
         self._swept = self._clock()
-        return sum(shelf.sweep(self._swept) for shelf in self._shelves.under())
+        return sum(collection.sweep(self._swept) for collection in self._collections.under())
 
     def _sweep_if_due(self) -> None:
         minutes = (self.ttl_config or {}).get("sweep_interval_minutes")
         if minutes is not None and self._clock() >= self._swept + 60 * minutes:
             self._sweep()
+
+
+def _by_namespace(records: Iterable[Record]) -> Iterable[tuple[Namespace, list[Record]]]:
+    grouped: dict[Namespace, list[Record]] = defaultdict(list)
+    for record in records:
+        grouped[record.namespace].append(record)
+    return grouped.items()

@@ -1,4 +1,4 @@
-"""One namespace's memories: a collection of Chroma's that holds nothing else, so no search can stray."""
+"""The memories of one namespace: a Chroma collection with nothing else in it, so no search can find other memories."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from harbor.memory._store.records import EXPIRES, RECORD, Record, row_id, row_of
 if TYPE_CHECKING:
     from chromadb import Collection
 
-FIRST_PAGE, PAGE = 32, 500  # rows a read: a bigger one would hold up other threads
-FEW = 200  # rows that are ranked exactly: still fast, and an index of few that often change loses some
+FIRST_PAGE, PAGE = 32, 500  # rows per read; more would block other threads
+FEW = 200  # up to so many rows are ranked exactly: that is fast, and Chroma's index loses some that change often
 Scored = tuple[float, Record]
 
 
@@ -26,8 +26,9 @@ Scored = tuple[float, Record]
 class CollectionStore:
     """The memories of one namespace.
 
-    A memory is one row a vector, named `<number>:<key>`. Row 0 holds the record and says how many rows belong to it;
-    one upsert writes them all or none, and rows left over from a longer past are passed over until they are deleted.
+    A memory has one row per vector, named `<number>:<key>`. Row 0 has the record, which says how many rows belong to
+    it. One upsert writes all rows or none, so a memory is whole or absent after a crash. Rows left over from a longer
+    earlier value are ignored until they are deleted.
     """
 
     namespace: Namespace
@@ -35,7 +36,7 @@ class CollectionStore:
     many: bool = False
 
     def sound(self, dimension: int) -> bool:
-        """Say whether its index can be read: a process that is killed while Chroma saves one leaves it torn."""
+        """Say whether its index can be read; a process killed while Chroma saves an index leaves it torn."""
         try:
             self.rows.query(query_embeddings=np.ones((1, dimension), dtype=np.float32), n_results=1, include=[])
         except InternalError:
@@ -43,25 +44,25 @@ class CollectionStore:
         return True
 
     def get(self, keys: Sequence[str]) -> dict[str, Record]:
-        """Fetch memories by key, those that are there."""
+        """Fetch those memories of these keys that exist."""
         if not keys:
             return {}
         found = self.rows.get(ids=[row_id(key) for key in keys], include=["metadatas"])
         return {record.key: record for record in self._records(found["ids"], found["metadatas"] or [])}
 
     def all(self) -> Iterator[Record]:
-        """Every memory, in the order in which they first came."""
+        """Every memory, in the order in which they were first stored."""
         offset, size = 0, FIRST_PAGE
         while ids := (page := self.rows.get(limit=size, offset=offset, include=["metadatas"]))["ids"]:
             yield from self._records(ids, page["metadatas"] or [])
             offset, size = offset + size, PAGE
 
     def nearest(self, query: Vectors, wanted: int, now: float) -> list[Scored]:
-        """Find the memories nearest to a query, best first: by Chroma's index, or exactly where that falls short."""
-        self.many = self.many or self.rows.count() > FEW  # counted until then only, as it takes time for each row
+        """Find the memories nearest to a query, best first: by Chroma's index, or exactly if that finds too few."""
+        self.many = self.many or self.rows.count() > FEW  # not counted again after that, as counting takes time per row
         if not self.many:
             return self.ranked(query, self._alive(now))
-        asked = wanted + 10  # some rows may be another's of the same memory, expired, or not indexed
+        asked = wanted + 10  # some rows may belong to the same memory, be expired, or not be indexed
         answer = self.rows.query(query_embeddings=[query.tolist()], n_results=asked, include=["metadatas", "distances"])
         ids, rows, distances = answer["ids"][0], (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
         records = {record.key: record for record in self._records(ids, rows)}
@@ -70,7 +71,7 @@ class CollectionStore:
         return best if len(best) >= wanted else self.ranked(query, self._alive(now))
 
     def ranked(self, query: Vectors, records: Iterable[Record]) -> list[Scored]:
-        """Rank the memories given by their exact nearness, best first; what is not indexed has no rank."""
+        """Rank these memories by their exact similarity, best first; those that are not indexed are left out."""
         known = {record.key: record for record in records if record.vectors}
         ids = [identifier for record in known.values() for identifier in record.ids()]
         named: list[str] = []
@@ -95,17 +96,17 @@ class CollectionStore:
         self._drop(set(_names(before.values())) - set(_names(records)))
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Take memories away, those that are there."""
+        """Delete those memories of these keys that exist."""
         self._drop(set(_names(self.get(keys).values())))
 
     def prolong(self, records: Sequence[Record], expires: Sequence[float]) -> None:
-        """Move the moment at which memories expire."""
+        """Set when memories expire."""
         self.rows.update(
             ids=[row_id(record.key) for record in records], metadatas=[{EXPIRES: moment} for moment in expires]
         )
 
     def sweep(self, now: float) -> int:
-        """Delete what has expired; say how many memories."""
+        """Delete expired memories; return how many."""
         past: Any = {EXPIRES: {"$lte": now}}
         expired = self.rows.get(where=past, include=["metadatas"])
         records = self._records(expired["ids"], expired["metadatas"] or [])
@@ -133,7 +134,7 @@ def _metadatas(record: Record) -> list[Any]:
 
 
 def _best(ids: Sequence[str], scores: Sequence[float], records: dict[str, Record], now: float) -> list[Scored]:
-    """Keep the best row of each memory that is alive and indexed; rows come best first."""
+    """Keep the best row of each memory that is alive and indexed; rows are given best first."""
     best: dict[str, Scored] = {}
     for (key, number), score in zip(map(row_of, ids), scores, strict=True):
         record = records.get(key)
@@ -143,6 +144,6 @@ def _best(ids: Sequence[str], scores: Sequence[float], records: dict[str, Record
 
 
 def _nowhere(key: str, dimension: int) -> Vectors:
-    """Make up a place for what is not indexed: Chroma keeps no row without one, and equal ones would clog its index."""
+    """Invent a vector for what is not indexed: Chroma stores no row without one, and equal ones slow down its index."""
     place: Vectors = np.random.default_rng(zlib.crc32(key.encode())).standard_normal((1, dimension), dtype=np.float32)
     return place

@@ -1,4 +1,4 @@
-"""Embeddings by name, or of what you have; nothing is ever downloaded."""
+"""Embeddings by name, or from an object or a function of yours; nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SENTENCE_TRANSFORMERS = "sentence-transformers"
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """What turns texts into vectors, under the name and dimension that a store keeps beside them.
+    """Turns texts into vectors; a store keeps its name and dimension beside them.
 
-    `embed` takes what is remembered; `embed_queries`, where given, what is asked (some models tell them apart).
+    `embed` takes texts to remember, and `embed_queries`, if given, queries: some models treat them differently.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Embedding:
     embed_queries: Embed | None = None
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text, of length 1, or 0 where the embedding finds nothing in the text."""
+        """Return one row per text, of length 1, or of length 0 if the embedding finds nothing in the text."""
         return self._unit(self.embed, texts)
 
     def query(self, text: str) -> Vectors:
-        """Return the vector of what is asked."""
+        """Return the vector of a query."""
         found: Vectors = self._unit(self.embed_queries or self.embed, [text])[0]
         return found
 
@@ -55,8 +55,8 @@ class Embedding:
             raise MemoryStoreError(f"the embedding {self.name!r} failed: {error}") from error
         if made.shape != (len(texts), self.dimension) or not np.isfinite(made).all():
             raise MemoryStoreError(
-                f"the embedding {self.name!r} made an array of shape {made.shape} of {len(texts)} texts;"
-                f" it has to make one row of {self.dimension} finite numbers a text"
+                f"the embedding {self.name!r} made an array of shape {made.shape} from {len(texts)} texts;"
+                f" it has to make one row of {self.dimension} finite numbers per text"
             )
         lengths = np.linalg.norm(made, axis=1, keepdims=True)
         unit: Vectors = made / np.maximum(lengths, np.finfo(np.float32).tiny)
@@ -66,8 +66,8 @@ class Embedding:
 def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
     """Take an `Embedding`, a name, a LangChain `Embeddings` object or a function of texts.
 
-    Names are `hashing` and `sentence-transformers:<folder or model on disk>`. An object or a function is called after
-    its module and type or name; give an `Embedding` to call it otherwise.
+    Names are `hashing` and `sentence-transformers:<folder or model on disk>`. An object or a function is named after
+    its module and type or name; give an `Embedding` to choose the name.
     """
     if isinstance(what, Embedding):
         return what
@@ -79,14 +79,14 @@ def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
         return _measured(name, lambda texts: what.embed_documents(list(texts)), _one_by_one(what))
     if callable(what):
         return _measured(name, what)
-    raise MemoryStoreError(f"{what!r} is no embedding; give a name, a LangChain Embeddings object or a function")
+    raise MemoryStoreError(f"{what!r} is not an embedding; give a name, a LangChain Embeddings object or a function")
 
 
 def check_trusted(name: str, trusted: str | None) -> None:
-    """Refuse a model that a file names and whoever reads it does not: a model that somebody sent may run code.
+    """Refuse a model that a file names and the user does not: a model that somebody sent may run code.
 
     Raises:
-        MemoryStoreError: it says how to name the model, or that another one was named.
+        MemoryStoreError: the user named no model, or another one.
     """
     if trusted not in (None, name):
         raise MemoryStoreError(f"it has the embedding {name!r}, not {trusted!r}; drop --embedding, or name that")
@@ -120,7 +120,7 @@ def _named(name: str) -> Embedding:
 
 
 def _hashing() -> Embed:
-    """Hash the letter sequences of the words that matter: no model, no state, and an inflected word is still near."""
+    """Hash letter n-grams of words that are not stop words: no model, no state, and inflected words stay similar."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
 
     def without_stop_words(text: str) -> str:

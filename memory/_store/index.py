@@ -1,4 +1,4 @@
-"""What of a memory can be found by meaning: the texts in its value that are embedded."""
+"""Which texts of a memory are embedded, and can so be found by meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harbor.memory._store.records import readable
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An embedding, and the paths in a value whose texts it is given where a put names none; `$` is all of it."""
+    """An embedding, and the paths whose texts it gets if a put names none; `$` is the whole value."""
 
     embedding: Embedding
     fields: tuple[str, ...]
@@ -24,7 +24,7 @@ class Index:
         return self.fields if op.index is None else tuple(op.index or ())
 
     def vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
-        """Embed the texts of all values in one call, and hand each value its own; a text without meaning has none."""
+        """Embed the texts of all values in one call; give each value its vectors, without those of length 0."""
         texts = [self._texts(op) for op in ops]
         made = self.embedding.vectors([text for own in texts for text in own])
         ends = list(accumulate(map(len, texts)))
@@ -32,7 +32,7 @@ class Index:
         return [part[part.any(axis=1)] for part in parts]
 
     def query(self, text: str) -> Vectors:
-        """Embed what is asked."""
+        """Embed a query."""
         return self.embedding.query(readable(text))
 
     def _texts(self, op: PutOp) -> list[str]:

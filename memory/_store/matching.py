@@ -1,4 +1,7 @@
-"""Which values a filter finds and which namespaces a condition names, as LangGraph's own stores decide it."""
+"""Which values a filter matches and which namespaces a condition matches, as in LangGraph's own stores.
+
+Filters are evaluated on the values themselves, exactly, and not by Chroma.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def _as_numbers(compare: Callable[[float, float], bool]) -> Callable[[Any, Any],
     def compared(value: Any, wanted: Any) -> bool:
         try:
             return compare(float(value), float(wanted))
-        except (TypeError, ValueError):  # what is no number is neither more nor less than one
+        except (TypeError, ValueError):  # what is not a number is neither more nor less than one
             return False
 
     return compared
@@ -34,7 +37,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def check_filter(wanted: object) -> None:
-    """Refuse an operator that is not known, wherever it stands in a filter."""
+    """Refuse an unknown operator anywhere in a filter."""
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             for key in wanted:
@@ -49,7 +52,7 @@ def check_filter(wanted: object) -> None:
 
 
 def fits(value: Any, wanted: Any) -> bool:
-    """Say whether a value is what a filter wants: equal, in a relation, or field by field."""
+    """Say whether a value matches a filter: by equality, by operators, or field by field."""
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             return all(OPERATORS[key](value, operand) for key, operand in wanted.items())
@@ -61,12 +64,12 @@ def fits(value: Any, wanted: Any) -> bool:
 
 
 def has(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Say whether the fields of a memory are what a search's filter wants."""
+    """Say whether the fields of a memory match a search's filter."""
     return all(fits(value.get(field), one) for field, one in wanted.items())
 
 
 def named_by(condition: MatchCondition, namespace: Namespace) -> bool:
-    """Say whether a namespace begins or ends as the condition says; `*` stands for any one label."""
+    """Say whether a namespace has the condition's prefix or suffix; `*` matches any one label."""
     path = condition.path
     if len(path) > len(namespace):
         return False

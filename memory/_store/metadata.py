@@ -1,4 +1,4 @@
-"""What a store writes down about itself, so that it is opened again with what it was made with."""
+"""What a store records about itself, so that it is opened again only with the embedding it was made with."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.embedding import Embedding, as_embedding, check_trusted
 
 SCHEMA = 1
-Mark = Mapping[str, Any]
+StoreMetadata = Mapping[str, Any]
 
 
-def mark_of(embedding: Embedding) -> Mark:
-    """Write down what a memory is made with."""
+def metadata_of(embedding: Embedding) -> StoreMetadata:
+    """Give the metadata of a memory with this embedding."""
     return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
 
 
-def embedding_of(found: Mark, trusted: str | None) -> Embedding:
-    """Load the embedding that a memory was made with; a model only if it is the trusted one."""
+def embedding_of(found: StoreMetadata, trusted: str | None) -> Embedding:
+    """Load the embedding that a memory was made with; load a model only if it is the trusted one."""
     check_trusted(str(found["embedding"]), trusted)
     try:
         return as_embedding(found["embedding"])
     except MemoryStoreError as error:
         raise MemoryStoreError(
-            f"it was made with embedding {found['embedding']!r}, which can't be had: {error}"
+            f"it was made with embedding {found['embedding']!r}, which can't be loaded: {error}"
         ) from error
 
 
-def check_mark(found: Mark, mark: Mark) -> None:
-    """Refuse a memory that was made with something else."""
-    if found["schema"] != mark["schema"]:
-        raise MemoryStoreError(f"it has schema {found['schema']}; this Harbor reads {mark['schema']}: update Harbor")
+def check_metadata(found: StoreMetadata, wanted: StoreMetadata) -> None:
+    """Refuse a memory with another schema or embedding."""
+    if found["schema"] != wanted["schema"]:
+        raise MemoryStoreError(f"it has schema {found['schema']}; this Harbor reads {wanted['schema']}: update Harbor")
     for what in ("embedding", "dimension"):
-        if found[what] != mark[what]:
+        if found[what] != wanted[what]:
             raise MemoryStoreError(
-                f"it was made with {what} {found[what]!r}, not {mark[what]!r}; open it with that,"
+                f"it was made with {what} {found[what]!r}, not {wanted[what]!r}; open it with that,"
                 " or export it and import it into a new one"
             )

@@ -1,4 +1,4 @@
-"""What is kept of one memory, and the rows of Chroma it is written as."""
+"""One memory as it is stored, and the Chroma rows that it is written as."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Metadata = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memory: its value as JSON text, when it was made and changed, and how many vectors stand for it.
+    """One memory: its value as JSON text, when it was created and updated, and how many vectors it has.
 
-    `ttl_minutes` is how long it lives after it was written or read; `expires` the moment, in seconds since 1970.
-    `paths` are those in the value whose texts were embedded.
+    `ttl_minutes` is how long it lives after it was last written or read; `expires` is when, in seconds since 1970.
+    `paths` are the paths in the value whose texts were embedded.
     """
 
     namespace: Namespace
@@ -37,7 +37,7 @@ class Record:
 
     @classmethod
     def read(cls, namespace: Namespace, key: str, row: Metadata) -> Record:
-        """Rebuild a memory from the metadata of its first row."""
+        """Read a memory from the metadata of its first row."""
         head, _, value = row[RECORD].partition("\n")
         created, updated, vectors, ttl_minutes, paths = json.loads(head)
         return cls(namespace, key, value, created, updated, vectors, ttl_minutes, row.get(EXPIRES), tuple(paths))
@@ -45,13 +45,13 @@ class Record:
     def row(self) -> Metadata:
         """Return the metadata of its first row.
 
-        Chroma merges metadata on upsert, so every key is always there. It is slow per key, so there are only two.
+        Chroma merges metadata on upsert, so every row has every key. Each key costs time, so there are only two.
         """
         head = json.dumps([self.created, self.updated, self.vectors, self.ttl_minutes, self.paths])
         return {RECORD: f"{head}\n{self.value}", EXPIRES: self.expires}
 
     def ids(self) -> list[str]:
-        """Name its rows: one a vector, and one at least."""
+        """Name its rows: one per vector, and at least one."""
         return [row_id(self.key, number) for number in range(max(1, self.vectors))]
 
     def alive(self, now: float) -> bool:
@@ -63,18 +63,18 @@ class Record:
         return json.loads(self.value)
 
     def item(self) -> Item:
-        """Hand it out as LangGraph's item."""
+        """Return it as LangGraph's item."""
         created, updated = _moment(self.created), _moment(self.updated)
         return Item(
             value=self.content(), key=self.key, namespace=self.namespace, created_at=created, updated_at=updated
         )
 
     def put(self) -> PutOp:
-        """Give the operation that writes it again, but for its times."""
+        """Give the operation that writes it again, without its times."""
         return PutOp(self.namespace, self.key, self.content(), index=list(self.paths) or False, ttl=self.ttl_minutes)
 
     def found(self, score: float | None) -> SearchItem:
-        """Hand it out as what a search found."""
+        """Return it as a search result."""
         return SearchItem(
             self.namespace, self.key, self.content(), _moment(self.created), _moment(self.updated), score=score
         )
@@ -85,18 +85,18 @@ def _moment(seconds: float) -> datetime:
 
 
 def row_id(key: str, number: int = 0) -> str:
-    """Name a row: its number first, as a key may hold anything."""
+    """Name a row: its number first, as a key may contain anything."""
     return f"{number}:{key}"
 
 
 def row_of(identifier: str) -> tuple[str, int]:
-    """Take a row's name apart: the key and the number."""
+    """Split a row's name into the key and the number."""
     number, _, key = identifier.partition(":")
     return key, int(number)
 
 
 def json_text(op: PutOp) -> str:
-    """Write a value as JSON, or refuse what would not come back as it was."""
+    """Write a value as JSON; refuse one that would be read back changed."""
     try:
         text = json.dumps(op.value, allow_nan=False)
         same = json.loads(text) == op.value
@@ -111,7 +111,7 @@ def json_text(op: PutOp) -> str:
 
 
 def check_op(op: Op) -> None:
-    """Refuse an operation that can't be done: a namespace, a key or a filter that is none."""
+    """Refuse an operation with an invalid namespace, key or filter."""
     validate_op_namespace(op)
     if isinstance(op, GetOp | PutOp):
         check_key(op.namespace, op.key)
@@ -123,7 +123,7 @@ def check_op(op: Op) -> None:
 
 
 def check_key(namespace: Namespace, key: object) -> None:
-    """Refuse a key that can't be a row's name."""
+    """Refuse a key that can't be part of a row's name."""
     try:
         if isinstance(key, str) and key.encode():
             return
@@ -133,5 +133,5 @@ def check_key(namespace: Namespace, key: object) -> None:
 
 
 def readable(text: str) -> str:
-    """Replace what no encoder takes: halves of characters, which JSON lets through."""
+    """Replace lone surrogates, which JSON allows and no encoder takes."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Carrying memories from store to store: a line of JSON each, from which an equal memory can be made again."""
+"""Exports and imports memories: one line of JSON per memory, from which an equal memory can be made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harbor.memory._store.records import Record, check_op
 
 
 class Line(Settings):
-    """A memory on a line: times in UTC, `indexed` the paths in its value that are embedded, `ttl` in minutes."""
+    """One memory: times in UTC, `indexed` the embedded paths in its value, `ttl` in minutes."""
 
     namespace: tuple[str, ...] = Field(min_length=1)
     key: str = Field(min_length=1)
@@ -32,7 +32,7 @@ class Line(Settings):
 
 
 def exists(where: str, trusted: str | None) -> bool:
-    """Say whether there is a memory in a folder, be it that of a run, or on a server."""
+    """Say whether there is a memory in a folder, in the folder of a run, or on a server."""
     if not is_url(where):
         return Path(inside(where), DATABASE).is_file()
     try:
@@ -43,10 +43,10 @@ def exists(where: str, trusted: str | None) -> bool:
 
 
 def open_existing(where: str, trusted: str | None = None) -> ChromaStore:
-    """Open a memory that is there, with its own embedding: a folder, the folder of a run that remembers, or a server.
+    """Open an existing memory with its own embedding: a folder, the folder of a run that remembers, or a server.
 
     Raises:
-        MemoryStoreError: there is none, or its embedding is a model that is not the trusted one.
+        MemoryStoreError: there is none, or its embedding is a model and not the trusted one.
     """
     return ChromaStore(inside(where), embedding=None, trusted=trusted)
 
@@ -71,7 +71,7 @@ def read_lines(lines: Iterable[str], source: str) -> Iterator[Record]:
     """Read memories from lines of JSON.
 
     Raises:
-        MemoryStoreError: a line is not one of a memory; the message says which.
+        MemoryStoreError: a line is not a memory; the message says which line.
     """
     for number, text in enumerate(lines, start=1):
         place = f"{source} line {number}"
@@ -83,7 +83,9 @@ def read_lines(lines: Iterable[str], source: str) -> Iterator[Record]:
         except InvalidNamespaceError as error:
             raise MemoryStoreError(f"{place}: {error}") from error
         except (ValueError, RecursionError) as error:
-            raise MemoryStoreError(f"{place} is no memory ({error}); give what `harbor memory export` wrote") from error
+            raise MemoryStoreError(
+                f"{place} is not a memory ({error}); give what `harbor memory export` wrote"
+            ) from error
 
 
 def _record(line: Line) -> Record:

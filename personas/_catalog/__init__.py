@@ -1,1 +1,1 @@
-"""The personas, and the houses that suit them."""
+"""The catalog of personas and of houses that suit them."""

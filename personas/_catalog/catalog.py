@@ -1,4 +1,4 @@
-"""The catalog: ten personas and forty houses, with labels kept apart from texts.
+"""The catalog: ten personas and forty houses. Labels are in a file of their own, apart from the texts bidders read.
 
 Source: Harbor sec. 3.3 and App. A (names and prices); the texts are our own.
 """
@@ -19,7 +19,7 @@ from harbor._core.seeding import stream
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A house under its id; the persona it was written for is in `item.persona`."""
+    """A house with its id; the persona it was written for is in `item.persona`."""
 
     id: str
     item: Item
@@ -35,28 +35,22 @@ def personas() -> Mapping[str, Persona]:
 def catalog_houses() -> Mapping[str, House]:
     """Give the catalog's houses by id."""
     labels = _read("labels.toml")["persona_of"]
-    return {
-        entry["id"]: House(
-            entry["id"],
-            check(
-                Item,
-                {key: value for key, value in entry.items() if key != "id"} | {"persona": labels[entry["id"]]},
-                f"house {entry['id']!r}",
-            ),
-        )
-        for entry in _read("houses.toml")["houses"]
-    }
+    found = {}
+    for entry in _read("houses.toml")["houses"]:
+        id = entry.pop("id")  # noqa: A001 - the catalog's word
+        found[id] = House(id, check(Item, entry | {"persona": labels[id]}, f"house {id!r}"))
+    return found
 
 
 def extended(own: Sequence[Persona]) -> Mapping[str, Persona]:
-    """Give the catalog with personas of your own added.
+    """Give the catalog with these personas added.
 
     Raises:
         ConfigError: one of them has an id of the catalog.
     """
     for one in own:
         if one.id in personas():
-            raise ConfigError(f"persona {one.id!r} is in the catalog already; name yours otherwise")
+            raise ConfigError(f"persona {one.id!r} is in the catalog already; give yours another id")
     return {**personas(), **{one.id: one for one in own}}
 
 
@@ -73,15 +67,15 @@ def find(catalog: Mapping[str, Persona], id: str) -> Persona:  # noqa: A002 - th
 
 
 def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = None) -> tuple[Item, ...]:
-    """Sample a sale of houses without repeats, in random order.
+    """Sample houses without repeats, in random order.
 
     Args:
         count: how many houses.
-        seed: equal seeds give equal sales.
-        matched: how many houses of these personas there are, exactly; the rest suit other personas.
+        seed: equal seeds give equal samples.
+        matched: exactly how many houses there are for each of these personas; the rest suit other personas.
 
     Raises:
-        ConfigError: the catalog has fewer houses than demanded.
+        ConfigError: the catalog has fewer houses than that.
     """
     rng = stream(seed, "houses")
     every = [house.item for house in catalog_houses().values()]
@@ -96,7 +90,6 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
         raise ConfigError(
             f"{len(drawn)} matched houses are more than the {count} for sale; lower matched or raise count"
         )
-
     others = [item for item in every if item.persona not in matched]
     drawn += _draw(rng, others, count - len(drawn), "the rest of the catalog")
     rng.shuffle(drawn)

@@ -1,4 +1,4 @@
-"""Profile vectors: how a bidder's personas are written as numbers, and compared.
+"""Profile vectors: a bidder's personas as numbers.
 
 Source: Harbor sec. 3.4.
 """
@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 Profile = Mapping[str, float]
-"""A weight from -1 (certainly not) over 0 (unknown) to 1 (certainly) per persona of a catalog."""
+"""A weight per persona of a catalog, from -1 (certainly not) through 0 (unknown) to 1 (certainly)."""
 
 
 def truth(mix: Mapping[str, float], catalog: Iterable[str]) -> dict[str, float]:
-    """Give the truth vector of a bidder: its share of each persona, zeros for a bidder without any."""
+    """Give the truth vector of a bidder: its share of each persona; all zeros for a bidder without a persona."""
     return {persona: mix.get(persona, 0.0) for persona in catalog}
 
 
 def shares(profile: Profile, catalog: Iterable[str]) -> dict[str, float]:
-    """Read a profile as a distribution: shifted by one and normalised; a profile of nothing is uniform."""
+    """Read a profile as a distribution: shift the weights by one and normalise; if all are -1, it is uniform."""
     shifted = {persona: profile.get(persona, 0.0) + 1 for persona in catalog}
     total = sum(shifted.values())
     return {persona: weight / total if total else 1 / len(shifted) for persona, weight in shifted.items()}
@@ -26,13 +26,13 @@ def shares(profile: Profile, catalog: Iterable[str]) -> dict[str, float]:
 def profile(distribution: Mapping[str, float]) -> dict[str, float]:
     """Write a distribution as a profile that `shares` reads back.
 
-    The mean weight is zero, as at the start, until that would take a weight above one; then the largest is one.
+    The mean weight is zero, unless a weight would then be above one; in that case the largest weight is one.
     """
     scale = min(len(distribution), 2 / max(distribution.values()))
     return {persona: scale * share - 1 for persona, share in distribution.items()}
 
 
 def foremost(profile: Profile) -> str:
-    """Name the persona with the largest weight above zero; none: empty."""
+    """Name the persona with the largest weight, if that is above zero; else give an empty name."""
     best = max(profile, key=lambda persona: profile[persona], default="")
     return best if best and profile[best] > 0 else ""

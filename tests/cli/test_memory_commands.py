@@ -158,7 +158,7 @@ def test_forget_asks_first(copy, answer, left):
         (["forget", "copy", "--bidder", "Ben"], "nothing was forgotten; give --yes"),
         (["search", "copy", "x", "-k", "0"], "'-k'"),
         (["import", "copy", "nowhere.jsonl"], "'nowhere.jsonl' can't be read"),
-        (["import", "copy", "notes.txt"], "'notes.txt' line 1 is no memory"),
+        (["import", "copy", "notes.txt"], "'notes.txt' line 1 is not a memory"),
         (["import", "copy", "-", "--embedding", "magic"], "has the embedding 'hashing'"),
         (["import", "fresh", "-", "--embedding", "magic"], "unknown embedding 'magic'"),
         (["export", "copy", "--out", "notes.txt"], "'notes.txt' exists; name a new file"),

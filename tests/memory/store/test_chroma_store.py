@@ -63,9 +63,9 @@ def server(serve, tmp_path_factory) -> str:
 def emptied(address: str) -> str:
     """Delete what a server holds."""
     with ExitStack() as closing:
-        shelves = _server(address, closing)
-        for collection in shelves.client.list_collections():
-            shelves.client.delete_collection(collection.name)
+        collections = _server(address, closing)
+        for collection in collections.client.list_collections():
+            collections.client.delete_collection(collection.name)
     return address
 
 

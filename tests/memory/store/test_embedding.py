@@ -117,7 +117,7 @@ def test_unknown_name_is_refused(name):
 
 
 def test_what_is_no_embedding_is_refused():
-    with pytest.raises(MemoryStoreError, match="7 is no embedding"):
+    with pytest.raises(MemoryStoreError, match="7 is not an embedding"):
         as_embedding(7)
 
 

@@ -139,7 +139,7 @@ def test_a_memory_that_somebody_sent_removes_and_writes_nothing_outside_its_fold
         with closing(sqlite3.connect(sent / "chroma.sqlite3")) as connection, connection:
             names = [named.format(victim=victim), index.name]
             assert connection.execute("update segments set id = ? where id = ?", names).rowcount == 1
-    said = "it holds a link" if named.startswith("a link") else "Failed to get segments"
+    said = "it has a link" if named.startswith("a link") else "Failed to get segments"
     with pytest.raises(MemoryStoreError, match=said), ChromaStore(sent, fields=["text"]) as store:
         store.batch([PutOp(("ann",), str(n), {"text": f"other {n}"}) for n in range(1100)])
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"thesis.txt": "ten years of work"}
