@@ -19,9 +19,9 @@ from harbor import Auction
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._games.logs import read_log
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.calls import calls
-from harbor.evaluation._running.experiment_folder import game_path, read_results
+from harbor.evaluation._running.experiment_folder import read_results, trial_path
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 
 LATENCY_SECONDS = 0.1
@@ -67,7 +67,7 @@ def test_sixty_standard_sales_that_wait(benchmark, figure, tmp_path):
     experiment, spent = standard(60, LATENCY_SECONDS), time.process_time()
     wall = benchmark.pedantic(lambda: hold(experiment, tmp_path / "run", jobs=AT_ONCE), rounds=1)
     spent = time.process_time() - spent
-    held = [read_log(game_path(tmp_path / "run", game) / "events.jsonl").entries for game in games(experiment)]
+    held = [read_log(trial_path(tmp_path / "run", game) / "events.jsonl").entries for game in trials(experiment)]
     chains = [calls(log).chain for log in held]
     figure("60 standard sales, 10 at once: wall clock and processor, s", "", f"{wall:.1f} and {spent:.1f}")
     for name, chain in (("sum of chains / 10", sum(chains) / AT_ONCE), ("makespan", makespan(chains, AT_ONCE))):
@@ -96,7 +96,7 @@ def test_two_workers_without_latency(benchmark, figure, tmp_path, executor):
 def test_overhead_of_a_game(benchmark, figure, tmp_path, name, made, count):
     """Processor time of a game in its folder, with all that is kept, less that of the same one in memory."""
     experiment = made(count)
-    configs = [Auction.model_validate(game.config.model_dump()) for game in games(experiment)]
+    configs = [Auction.model_validate(game.config.model_dump()) for game in trials(experiment)]
     spent = {"memory": [], "folder": []}
 
     async def bare() -> None:

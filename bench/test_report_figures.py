@@ -11,7 +11,7 @@ from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
-from harbor.evaluation._experiments.trials import games
+from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
@@ -24,7 +24,7 @@ def test_report_over_1000_games(benchmark, figure):
     """From records to the page; the games are a few that were held, again and again with other numbers."""
     results = thousand()
     page = benchmark.pedantic(lambda: render(Loaded(results)), rounds=1, iterations=1)
-    rows = sum(len(game.measurements) for game in results.games)
+    rows = sum(len(game.measurements) for game in results.records)
     measured_seconds = benchmark.stats.stats.max
     figure(
         f"report over {GAMES:,} games", "< 30 s", f"{measured_seconds:.1f} s, {rows:,} values, {len(page) / 1e6:.1f} MB"
@@ -35,7 +35,7 @@ def thousand() -> Results:
     """The theory-of-mind experiment with the metrics of most figures, its games repeated with noise."""
     design = chosen(experiment("tom"), repeats=1)
     design = Experiment.model_validate({**design.model_dump(), "metrics": tuple({*design.metrics, *METRICS})})
-    held = [asyncio.run(run_trial(game, measured(design))) for game in games(design)]
+    held = [asyncio.run(run_trial(game, measured(design))) for game in trials(design)]
     rng, repeats = Random(0), GAMES // len(held)
     again = [noisy(record, repeat, rng) for repeat in range(1, repeats + 1) for record in held]
     return Results(design.model_copy(update={"repeats": repeats}), tuple(again))

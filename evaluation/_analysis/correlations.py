@@ -45,14 +45,13 @@ def correlations(results: Results, values: pd.DataFrame) -> Iterator[Correlation
         on = ["arm", "condition", "bidder", "about", "at", "repeat"]
         sides = (own[own["metric"] == metric].drop(columns="metric") for metric in (one, other))
         joined = next(sides).merge(next(sides), on=on)
-        for arm in results.experiment.arms:
-            for condition in results.experiment.conditions:
-                cell = joined[(joined["arm"] == arm.name) & (joined["condition"] == condition.name)]
-                bidders = sorted(set(cell["bidder"]))
-                yield _correlation(f"{one} ~ {other}", arm.name, condition.name, EVERYONE, cell)
-                for bidder in bidders if len(bidders) > 1 else []:
-                    rows = cell[cell["bidder"] == bidder]
-                    yield _correlation(f"{one} ~ {other}", arm.name, condition.name, bidder, rows)
+        for arm, condition in results.experiment.cells:
+            cell = joined[(joined["arm"] == arm.name) & (joined["condition"] == condition.name)]
+            bidders = sorted(set(cell["bidder"]))
+            yield _correlation(f"{one} ~ {other}", arm.name, condition.name, EVERYONE, cell)
+            for bidder in bidders if len(bidders) > 1 else []:
+                rows = cell[cell["bidder"] == bidder]
+                yield _correlation(f"{one} ~ {other}", arm.name, condition.name, bidder, rows)
 
 
 def _correlation(name: str, arm: str, condition: str, bidder: str, rows: pd.DataFrame) -> Correlation:

@@ -73,14 +73,13 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
     """
     answers, reasons = _answers(values), _reasons(table)
     metrics = measured(results.experiment)
-    for arm in results.experiment.arms:
-        for condition in results.experiment.conditions:
-            cell = (arm.name, condition.name)
-            games = [game for game in results.records if (game.arm, game.condition) == cell]
-            found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
-            unanswered = {quantity for told in why.values() for quantity in told if quantity[1]}
-            for quantity in _sorted({*found, *unanswered}, metrics):
-                yield _estimate(cell, quantity, found.get(quantity), _missing(quantity, games, found, why))
+    for arm, condition in results.experiment.cells:
+        cell = (arm.name, condition.name)
+        games = [game for game in results.records if (game.arm, game.condition) == cell]
+        found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
+        unanswered = {quantity for told in why.values() for quantity in told if quantity[1]}
+        for quantity in _sorted({*found, *unanswered}, metrics):
+            yield _estimate(cell, quantity, found.get(quantity), _missing(quantity, games, found, why))
 
 
 def _answers(values: pd.DataFrame) -> dict[Cell, dict[Quantity, pd.DataFrame]]:

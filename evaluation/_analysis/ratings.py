@@ -46,8 +46,7 @@ def ratings(results: Results, values: pd.DataFrame) -> Iterator[SkillRating]:
         return
     ranks = values[(values["metric"] == ranking(results.experiment)) & ~values["bidder"].isin(("", EVERYONE))]
     cells = {cell: _rankings(rows) for cell, rows in ranks.groupby(CELL)}
-    arms, conditions = results.experiment.arms, results.experiment.conditions
-    designed = [(arm.name, condition.name) for arm in arms for condition in conditions]
+    designed = [(arm.name, condition.name) for arm, condition in results.experiment.cells]
     games = [(*cell, cells[cell]) for cell in designed if cell in cells]
     in_all = sum(len(rankings) for *_, rankings in games)
     orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, in_all)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -163,6 +164,11 @@ class Experiment(Settings):
     published: tuple[Published, ...] = ()
     stand_ins: tuple[StandIn, ...] = ()
     note: str = ""
+
+    @property
+    def cells(self) -> list[tuple[Variation, Variation]]:
+        """Every arm under every condition, in order."""
+        return list(product(self.arms, self.conditions))
 
     @model_validator(mode="after")
     def _known_names(self) -> Experiment:

@@ -55,8 +55,7 @@ def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     found = [
         trial(experiment, arm, condition, repeat)
         for repeat in range(1, max(wanted.values()) + 1)
-        for arm in experiment.arms
-        for condition in experiment.conditions
+        for arm, condition in experiment.cells
         if repeat <= wanted[arm.name, condition.name]
     ]
     check_cells(experiment, {(one.arm, one.condition): one.config for one in found if one.repeat == 1})
@@ -74,8 +73,7 @@ def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str
         raise ConfigError(f"repeats {repeats}: ask for one or more")
     own = {
         (arm.name, condition.name): [one for one in (arm.repeats, condition.repeats) if one]
-        for arm in experiment.arms
-        for condition in experiment.conditions
+        for arm, condition in experiment.cells
     }
     return {cell: repeats or min(fewer, default=experiment.repeats) for cell, fewer in own.items()}
 

@@ -13,7 +13,7 @@ from statistics import fmean
 from harbor._core.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement, metric
+from harbor.evaluation._metrics.measurement import Measurement, measured, metric
 from harbor.evaluation._metrics.results import closed
 
 _NO_ITEM = "no item is over yet"
@@ -37,15 +37,11 @@ class Acquisition:
 
 def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
     """Count matched items won and offered, for every bidder with a persona."""
-    persona = {label.item: label.persona for label in of_type(entries, ItemLabelled)}
     winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
-    rows = []
-    for label in of_type(entries, BidderLabelled):
-        if label.personas:
-            matched = [item for item in persona if persona[item] in label.personas]
-            won = sum(winner.get(item) == label.bidder for item in matched)
-            rows.append(Acquisition(label.bidder, won, len(matched)))
-    return rows
+    return [
+        Acquisition(bidder, sum(winner.get(item) == bidder for item in matched), len(matched))
+        for bidder, matched in matches(entries).items()
+    ]
 
 
 def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
@@ -120,5 +116,5 @@ def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Meas
             continue
         counts = [bids[item] for item in items if (item in suits[bidder]) == matched]
         why = f"no item that is over {'matches' if matched else 'does not match'} its persona"
-        found.append(Measurement(name, fmean(counts) if counts else None, bidder, missing="" if counts else why))
+        found.append(measured(name, fmean(counts) if counts else None, bidder, missing=why))
     return found

@@ -21,7 +21,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import Measurement, metric
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 _NO_BIDS = "nobody has bid"
 
@@ -63,12 +63,9 @@ def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     failed = Counter(event.bidder for event in of_type(entries, BidFailed))
     stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
     stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
-    found = []
-    for label in of_type(entries, BidderLabelled):
-        wrong, answers = failed[label.bidder], failed[label.bidder] + stood[label.bidder]
-        value, missing = (wrong / answers, "") if answers else (None, "the bidder answered no call")
-        found.append(Measurement(name, value, label.bidder, missing=missing))
-    return found
+    answers = {label.bidder: failed[label.bidder] + stood[label.bidder] for label in of_type(entries, BidderLabelled)}
+    rates = {bidder: failed[bidder] / count if count else None for bidder, count in answers.items()}
+    return by_bidder(name, rates, "the bidder answered no call")
 
 
 @metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import Literal, SupportsFloat
 
 from harbor._core.log_lines import Entry
 
@@ -79,9 +79,20 @@ def metric(
     return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, game, no_data)
 
 
-def by_bidder(metric: str, values: Mapping[str, float | None], missing: str = "") -> list[Measurement]:
-    """Give a measurement for each bidder; `missing` is the reason where a value is None."""
-    return [
-        Measurement(metric, value, bidder, missing="" if value is not None else missing)
-        for bidder, value in values.items()
-    ]
+def measured(
+    metric: str,
+    value: SupportsFloat | None,
+    bidder: str = "",
+    *,
+    at: int | None = None,
+    missing: str = "",
+) -> Measurement:
+    """Make a measurement of a number, or of None, for which `missing` is the reason."""
+    if value is None:
+        return Measurement(metric, None, bidder, at=at, missing=missing)
+    return Measurement(metric, float(value), bidder, at=at)
+
+
+def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
+    """Give one measurement per bidder; `missing` is the reason where a value is None."""
+    return [measured(metric, value, bidder, missing=missing) for bidder, value in values.items()]

@@ -110,7 +110,7 @@ def ranks(rows: Sequence[Standing]) -> dict[str, int]:
 @metric("profit of a bidder", "dollars")
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1."""
-    return by_bidder(name, {row.bidder: float(row.profit) for row in standings(entries)})
+    return by_bidder(name, {row.bidder: row.profit for row in standings(entries)})
 
 
 @metric("profit over what all items could have earned", "ratio")
@@ -126,13 +126,13 @@ def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 @metric("items that a bidder won", "count")
 def items_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of items that each bidder won. Source: Chen et al. 2023, sec. 4.3 (item bidders)."""
-    return by_bidder(name, {row.bidder: float(row.items_won) for row in standings(entries)})
+    return by_bidder(name, {row.bidder: row.items_won for row in standings(entries)})
 
 
 @metric("what a bidder paid", "dollars")
 def spent(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that each bidder paid: the sum of its winning bids. Source: Chen et al. 2023, sec. 3.1."""
-    return by_bidder(name, {row.bidder: float(row.spent) for row in standings(entries)})
+    return by_bidder(name, {row.bidder: row.spent for row in standings(entries)})
 
 
 @metric("rank by profit", "rank")
@@ -141,7 +141,7 @@ def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
-    return by_bidder(name, {bidder: float(place) for bidder, place in ranks(standings(entries)).items()})
+    return by_bidder(name, ranks(standings(entries)))
 
 
 @metric("budget left after an item", "dollars", no_data=_NO_ITEM)

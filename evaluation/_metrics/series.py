@@ -62,11 +62,8 @@ def is_series(entries: Sequence[Entry]) -> bool:
 
 def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
     """Measure the log of a series."""
-    opened, begun, auctions = (
-        of_type(entries, LogOpened)[0],
-        of_type(entries, SeriesOpened)[0],
-        of_type(entries, AuctionHeld),
-    )
+    opened, begun = of_type(entries, LogOpened)[0], of_type(entries, SeriesOpened)[0]
+    auctions = of_type(entries, AuctionHeld)
     means = {bidder: fmean(one.ranks[bidder] for one in auctions) for bidder in begun.players if auctions}
     return SeriesSummary(
         run=opened.run,
@@ -116,15 +113,14 @@ def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """
     auctions = of_type(entries, AuctionHeld)
     places = [one.auction for one in auctions]
-    return [
-        Measurement(name, linear_regression(places, [one.ranks[bidder] for one in auctions]).slope, bidder)
-        if len(auctions) > 1
-        else Measurement(name, None, bidder, missing="one auction has no trend")
+    slopes = {
+        bidder: linear_regression(places, [one.ranks[bidder] for one in auctions]).slope if len(auctions) > 1 else None
         for bidder in summarise_series(entries).mean_ranks
-    ]
+    }
+    return by_bidder(name, slopes, "one auction has no trend")
 
 
 @_metric("profit over the auctions", "dollars")
 def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Sum of each bidder's profits over the auctions of a series so far, dollars. Source: as `mean_rank`."""
-    return by_bidder(name, {bidder: float(total) for bidder, total in summarise_series(entries).total_profits.items()})
+    return by_bidder(name, summarise_series(entries).total_profits)

@@ -5,19 +5,19 @@ Source: EconArena, sec. 3.2, A.2 and A.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from statistics import fmean
-from typing import TypeVar
+from typing import SupportsFloat, TypeVar
 
 from harbor._core.events import BidderLabelled, BidFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.beauty import BeautyOpened, target
 from harbor._games.session import RunLabelled, RunSettled
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
 _metric = partial(metric, game="session", no_data="no run is over yet")
 
@@ -209,15 +209,12 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 @_metric("bid or number in a run", "number", "skewed")
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
-    return _path(
-        name,
-        {bidder: [None if act is None else float(act) for act in path] for bidder, path in paths(entries).items()},
-    )
+    return _path(name, paths(entries))
 
 
-def _path(name: str, paths: dict[str, list[float | None]]) -> list[Measurement]:
+def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> list[Measurement]:
     return [
-        Measurement(name, value, bidder, at=run, missing="no action" if value is None else "")
+        measured(name, value, bidder, at=run, missing="no action")
         for bidder, path in paths.items()
         for run, value in enumerate(path, start=1)
     ]

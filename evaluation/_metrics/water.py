@@ -5,7 +5,7 @@ Source: Alympics (Mao et al. 2024), sec. 4.2 and 4.4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -14,7 +14,7 @@ from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
 _metric = partial(metric, game="water game", no_data="no day is over yet")
 
@@ -139,14 +139,14 @@ def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     Source: Alympics, sec. 4.4, Table 2.
     """
     ended = over(entries)
-    fates = {row.bidder: float(row.survived) if ended or not row.survived else None for row in _fates(entries)}
+    fates = {row.bidder: row.survived if ended or not row.survived else None for row in _fates(entries)}
     return by_bidder(name, fates, BROKE_OFF)
 
 
 @_metric("days that a resident lived through", "count", "skewed")
 def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
-    return by_bidder(name, {row.bidder: float(row.days_lived) for row in _fates(entries)})
+    return by_bidder(name, {row.bidder: row.days_lived for row in _fates(entries)})
 
 
 def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
@@ -157,9 +157,8 @@ def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
 @_metric("residents that survived", "count")
 def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
-    if not over(entries):
-        return [Measurement(name, None, missing=BROKE_OFF)]
-    return [Measurement(name, float(sum(row.survived for row in standings(entries))))]
+    count = sum(row.survived for row in standings(entries)) if over(entries) else None
+    return [measured(name, count, missing=BROKE_OFF)]
 
 
 @_metric("resource satisfaction rate at the start", "number")
@@ -174,20 +173,14 @@ def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """RSR_E: expected supply of a day over the needs of the survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
     value = rate.at_end if rate and over(entries) else None
-    why = "" if value is not None else "nobody survived" if over(entries) else BROKE_OFF
-    return [Measurement(name, value, missing=why)]
+    return [measured(name, value, missing="nobody survived" if over(entries) else BROKE_OFF)]
 
 
 @_metric("lowest successful bid of a day", "dollars", "skewed")
 def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
     return [
-        Measurement(
-            name,
-            None if day.lowest_bid is None else float(day.lowest_bid),
-            at=number,
-            missing="nobody was served" if day.lowest_bid is None else "",
-        )
+        measured(name, day.lowest_bid, at=number, missing="nobody was served")
         for number, day in enumerate(days(entries), start=1)
     ]
 
@@ -198,17 +191,7 @@ def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: Alympics, Fig. 7.
     """
-    return [
-        Measurement(
-            name,
-            None if point.bid is None else float(point.bid),
-            bidder,
-            at=point.day,
-            missing="no bid" if point.bid is None else "",
-        )
-        for bidder, life in curves(entries).items()
-        for point in life
-    ]
+    return _by_day(name, entries, lambda point: point.bid)
 
 
 @_metric("health of a resident after a day", "health")
@@ -217,18 +200,18 @@ def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: Alympics, sec. 3 and 5.
     """
-    return [
-        Measurement(name, float(point.health), bidder, at=point.day)
-        for bidder, life in curves(entries).items()
-        for point in life
-    ]
+    return _by_day(name, entries, lambda point: point.health)
 
 
 @_metric("money of a resident after a day", "dollars", "skewed")
 def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars of each resident at the end of each day (`at`) while it lived. Source: Alympics, sec. 3 and 5."""
+    return _by_day(name, entries, lambda point: point.balance)
+
+
+def _by_day(name: str, entries: Sequence[Entry], value: Callable[[Point], Decimal | int | None]) -> list[Measurement]:
     return [
-        Measurement(name, float(point.balance), bidder, at=point.day)
+        measured(name, value(point), bidder, at=point.day, missing="no bid")
         for bidder, life in curves(entries).items()
         for point in life
     ]

@@ -52,17 +52,10 @@ def to_parquet(loaded: Loaded, folder: Path) -> None:
 
 def to_latex(loaded: Loaded, folder: Path) -> None:
     """Write each table of the report as a file with a tabular for LaTeX's booktabs."""
-    analysis, experiment = loaded.analysis, loaded.experiment
     tables = {
         f"estimates-{metric.replace(' ~ ', '-with-')}": table for metric, table in findings_tables(loaded).items()
     }
-    if analysis.differences:
-        tables["comparisons"] = listings.comparisons(analysis.differences, experiment)
-    if analysis.correlations:
-        tables["correlations"] = listings.correlations(analysis.correlations, experiment)
-    if analysis.ratings:
-        tables["ratings"] = listings.ratings(analysis.ratings, experiment)
-    for name, table in tables.items():
+    for name, table in (tables | listings.of_analysis(loaded.analysis, loaded.experiment)).items():
         (folder / f"{name}.tex").write_text(latex(table), encoding="utf-8")
 
 

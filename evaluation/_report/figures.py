@@ -30,7 +30,7 @@ class Figure:
     caption: str
     needs: str
     draw: Callable[[Loaded, str, str, str], Drawing | None]
-    by_place: bool = False
+    by_place: bool = True
 
 
 FIGURES: dict[str, Figure] = {
@@ -40,21 +40,15 @@ FIGURES: dict[str, Figure] = {
         " Fig. 4; Harbor, Fig. 3.",
         "priority",
         shares.heatmap,
-        by_place=True,
     ),
     "remaining-budget": Figure(
-        "Remaining budget over items",
-        f"{_BAND} Source: Chen et al. 2023, B.2.",
-        "remaining_budget",
-        curves.by_bidder,
-        by_place=True,
+        "Remaining budget over items", f"{_BAND} Source: Chen et al. 2023, B.2.", "remaining_budget", curves.by_bidder
     ),
     "profiling-error": Figure(
         "Profiling error over rounds",
         f"KL(truth ‖ profile) in nats, over all bidders and rivals. {_BAND} Source: Harbor, Fig. 5.",
         "profiling_error",
         curves.by_condition,
-        by_place=True,
     ),
     "bid-increases": Figure(
         "Bid increases",
@@ -62,12 +56,14 @@ FIGURES: dict[str, Figure] = {
         " games. Source: Chen et al. 2023, later version, Fig. 5.",
         "bid_increase_share",
         shares.stacked,
+        by_place=False,
     ),
     "strategic-actions": Figure(
         "Strategic actions",
         "Share of each action among those chosen; mean over games. Source: Harbor, Table 1.",
         "strategy_share",
         shares.stacked,
+        by_place=False,
     ),
     "winning-bids": Figure(
         "Winning bids",
@@ -75,6 +71,7 @@ FIGURES: dict[str, Figure] = {
         " sec. 4.3.",
         "winning_bid",
         distributions.density,
+        by_place=False,
     ),
     "lowest-bids": Figure(
         "Lowest successful bid by day",
@@ -82,52 +79,33 @@ FIGURES: dict[str, Figure] = {
         " sec. 5.",
         "lowest_bid",
         distributions.boxes,
-        by_place=True,
     ),
-    "water-bids": Figure(
-        "Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", curves.by_bidder, by_place=True
-    ),
-    "health": Figure(
-        "Health by day",
-        f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
-        "health",
-        curves.by_bidder,
-        by_place=True,
-    ),
-    "balance": Figure(
-        "Balance by day",
-        f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
-        "balance",
-        curves.by_bidder,
-        by_place=True,
-    ),
+    "water-bids": Figure("Bids by day", f"{_BAND} Source: Alympics, Fig. 7.", "water_bid", curves.by_bidder),
+    "health": Figure("Health by day", f"{_BAND} {_LIVING} Source: Alympics, sec. 5.", "health", curves.by_bidder),
+    "balance": Figure("Balance by day", f"{_BAND} {_LIVING} Source: Alympics, sec. 5.", "balance", curves.by_bidder),
     "ranks": Figure(
         "Ranks over the games of a series",
         f"Rank by profit, 1 is the best. {_BAND} Source: Chen et al. 2023, B.3.",
         "series_rank",
         curves.by_bidder,
-        by_place=True,
     ),
     "series-profits": Figure(
         "Profit over the games of a series",
         f"{_BAND} Source: Chen et al. 2023, sec. 4.3.",
         "series_profit",
         curves.by_bidder,
-        by_place=True,
     ),
     "actions": Figure(
         "Paths of actions over runs",
         f"Thin: single games, {curves.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
         "action",
         curves.paths,
-        by_place=True,
     ),
     "deviations": Figure(
         "Deviation from equilibrium over runs",
         f"{_BAND} Source: EconArena, sec. 3.2.",
         "deviation_path",
         curves.by_bidder,
-        by_place=True,
     ),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harbor.evaluation._analysis.findings import Correlation, Difference, SkillRating
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, SkillRating
 from harbor.evaluation._experiments.design import Experiment, Side, Variation
 from harbor.evaluation._experiments.slots import SLOT
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
@@ -19,9 +19,17 @@ def _columns(text: Sequence[str], numbers: Sequence[str] = ()) -> tuple[Column, 
     return tuple(Column(Cell(head), numeric=False) for head in text) + tuple(Column(Cell(head)) for head in numbers)
 
 
+def _row(*cells: str | Cell) -> tuple[Cell, ...]:
+    return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
+
+
+def _cell_of(one: Correlation | SkillRating | TrialRecord, experiment: Experiment) -> tuple[str, str]:
+    return label_of(experiment, "arm", one.arm), label_of(experiment, "condition", one.condition)
+
+
 def variations(kind: str, varied: Iterable[Variation]) -> Table:
     """List arms or conditions with what they change."""
-    rows = [(Cell(one.label or one.name, one.name if one.label else ""), Cell(_changes(one))) for one in varied]
+    rows = [_row(Cell(one.label or one.name, one.name if one.label else ""), _changes(one)) for one in varied]
     return Table(_columns([kind, "changes"]), tuple(rows))
 
 
@@ -38,7 +46,7 @@ def seats(results: Results) -> Table:
         persona = bidder.get("persona", [])
         cells = [name, persona if isinstance(persona, str) else " + ".join(persona)]
         cells += [bidder.get("rule") or bidder.get("model", ""), ", ".join(played.get(name, {}))]
-        rows.append(tuple(Cell(text or NOTHING) for text in cells))
+        rows.append(_row(*(text or NOTHING for text in cells)))
     return Table(_columns(["bidder", "persona", "rule or model", "played by"]), tuple(rows))
 
 
@@ -63,24 +71,26 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, ob
             yield f"{prefix}{name}", f"{len(value)} listed" if name in ("items", "bidders") else value
 
 
+def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
+    """Give the tables of comparisons, correlations and ratings by name; those that have no rows are left out."""
+    found = {
+        "comparisons": comparisons(analysis.differences, experiment),
+        "correlations": correlations(analysis.correlations, experiment),
+        "ratings": ratings(analysis.ratings, experiment),
+    }
+    return {name: table for name, table in found.items() if table.rows}
+
+
 def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Table:
     """List the planned comparisons with interval, effect size, p and p by Holm."""
     heads = _columns(["metric", "difference"], ["mean", "n", "effect", "p", "p (Holm)"])
     rows = []
     for one in differences:
         unit = unit_of(one.metric)
-        missing = f"{one.missing} missing" if one.missing else ""
-        rows.append(
-            (
-                Cell(one.metric),
-                _sides(one.of, one.against, experiment),
-                Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note),
-                Cell(str(one.pairs), missing),
-                Cell(write(one.effect, "number")),
-                Cell(write_p(one.p)),
-                Cell(write_p(one.p_holm)),
-            )
-        )
+        mean = Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note)
+        pairs = Cell(str(one.pairs), f"{one.missing} missing" if one.missing else "")
+        tests = (write(one.effect, "number"), write_p(one.p), write_p(one.p_holm))
+        rows.append(_row(one.metric, _sides(one.of, one.against, experiment), mean, pairs, *tests))
     return Table(heads, tuple(rows))
 
 
@@ -104,53 +114,29 @@ def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
     """List Spearman's correlations."""
     heads = list(_columns(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"]))
     heads[5] = Column(Cell("p", "as if pairs were independent"))
-    rows = [
-        (
-            Cell(one.name),
-            Cell(label_of(experiment, "arm", one.arm)),
-            Cell(label_of(experiment, "condition", one.condition)),
-            Cell(one.bidder or NOTHING),
-            Cell(write(one.rho, "correlation"), write_interval(one.low, one.high, "correlation") or one.note),
-            Cell(write_p(one.p)),
-            Cell(str(one.pairs)),
-            Cell(str(one.games)),
-        )
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        rho = Cell(write(one.rho, "correlation"), write_interval(one.low, one.high, "correlation") or one.note)
+        where = (*_cell_of(one, experiment), one.bidder or NOTHING)
+        rows.append(_row(one.name, *where, rho, write_p(one.p), str(one.pairs), str(one.games)))
     return Table(tuple(heads), tuple(rows))
 
 
 def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
     """List TrueSkill ratings: mu with its spread over orders of the games, and sigma."""
     heads = _columns(["arm", "condition", "bidder"], ["mu", "sigma", "games", "orders"])
-    rows = [
-        (
-            Cell(label_of(experiment, "arm", one.arm)),
-            Cell(label_of(experiment, "condition", one.condition)),
-            Cell(one.bidder),
-            Cell(write(one.mu, "number"), write_spread(one)),
-            Cell(write(one.sigma, "number")),
-            Cell(str(one.games)),
-            Cell(str(one.orders)),
-        )
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        mu = Cell(write(one.mu, "number"), write_spread(one))
+        numbers = (write(one.sigma, "number"), str(one.games), str(one.orders))
+        rows.append(_row(*_cell_of(one, experiment), one.bidder, mu, *numbers))
     return Table(heads, tuple(rows))
 
 
 def games(found: Sequence[TrialRecord], experiment: Experiment) -> Table:
     """List games that failed or are not finished, each with its reason."""
     heads = (*_columns(["arm", "condition"]), Column(Cell("repeat")), Column(Cell("seed")), *_columns(["how it ended"]))
-    rows = [
-        (
-            Cell(label_of(experiment, "arm", one.arm)),
-            Cell(label_of(experiment, "condition", one.condition)),
-            Cell(str(one.repeat)),
-            Cell(str(one.seed)),
-            Cell(one.detail or one.status),
-        )
-        for one in found
-    ]
+    rows = [_row(*_cell_of(one, experiment), str(one.repeat), str(one.seed), one.detail or one.status) for one in found]
     return Table(heads, tuple(rows))
 
 
@@ -164,15 +150,10 @@ def costs(results: Results) -> Table:
 
 
 def _cost(label: str, found: Sequence[TrialRecord]) -> tuple[Cell, ...]:
-    held = [one for one in found if one.status != "unfinished"]
-    unknown = sum(one.cost is None for one in held)
-    known = sum(one.cost for one in held if one.cost is not None)
-    return (
-        Cell(label),
-        Cell(str(len(held))),
-        *(Cell(f"{sum(getattr(one, name) for one in held):,}") for name in ("calls", "input_tokens", "output_tokens")),
-        Cell(
-            NOTHING if unknown == len(held) else write(known, "dollars"),
-            f"{unknown} games unknown" if unknown and unknown < len(held) else "",
-        ),
-    )
+    begun = [one for one in found if one.status != "unfinished"]
+    unknown = sum(one.cost is None for one in begun)
+    known = sum(one.cost for one in begun if one.cost is not None)
+    counts = (f"{sum(getattr(one, name) for one in begun):,}" for name in ("calls", "input_tokens", "output_tokens"))
+    dollars = NOTHING if unknown == len(begun) else write(known, "dollars")
+    some = f"{unknown} games unknown" if 0 < unknown < len(begun) else ""
+    return _row(label, str(len(begun)), *counts, Cell(dollars, some))

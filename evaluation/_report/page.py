@@ -28,7 +28,7 @@ TEMPLATE = "report.html.j2"
 
 def render(loaded: Loaded) -> str:
     """Write the report of an experiment."""
-    results, analysis, experiment = loaded.results, loaded.analysis, loaded.experiment
+    results, experiment = loaded.results, loaded.experiment
     counted, failed = tally(results.records), [*results.of("failed"), *results.of("unfinished")]
     return (
         _environment()
@@ -48,9 +48,8 @@ def render(loaded: Loaded) -> str:
             few=few_games(results),
             sections=sections(loaded),
             figures=figures(loaded),
-            comparisons=listings.comparisons(analysis.differences, experiment) if analysis.differences else None,
-            correlations=listings.correlations(analysis.correlations, experiment) if analysis.correlations else None,
-            ratings=listings.ratings(analysis.ratings, experiment) if analysis.ratings else None,
+            **{"comparisons": None, "correlations": None, "ratings": None}
+            | listings.of_analysis(loaded.analysis, experiment),
             failures=listings.games(failed, experiment) if failed else None,
             costs=listings.costs(results),
             commands=commands(experiment),

@@ -38,8 +38,7 @@ def findings_tables(loaded: Loaded) -> dict[str, Table]:
     tables = {}
     for name in asked(loaded.experiment):
         found = findings(name, loaded.analysis)
-        printed = published_numbers(name, found, loaded.experiment)
-        tables[name] = beside_published(name, found, printed, loaded.results)
+        tables[name] = beside_published(name, found, published_numbers(name, found, loaded.experiment), loaded.results)
     return tables
 
 

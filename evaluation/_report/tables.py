@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import compress, product
+from itertools import compress
 
 from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, SkillRating
 from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, measured
@@ -166,7 +166,7 @@ def _places(published: Published, experiment: Experiment, own: Set[Place]) -> di
     """Find the places of published numbers: without arm or condition, each; everyone's is the game's if ours is."""
     found = {}
     for value in published.values:
-        for arm, condition in product(experiment.arms, experiment.conditions):
+        for arm, condition in experiment.cells:
             if value.is_beside(arm.name, condition.name):
                 place = Place(arm.name, condition.name, value.bidder, value.about, value.at)
                 of_game = replace(place, bidder="")

@@ -324,7 +324,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (published(arm="plian"), "unknown arm 'plian'; did you mean 'plain'?"),
     (published("trueskill"), "unknown metric 'trueskill'"),
     ({"models": ["simulated"]}, "slot '@2' has no model, as models names 1"),
-    ({"personas": ["downsizing"]}, "slot '@2' has no persona, as the pool holds 1"),
+    ({"personas": ["downsizing"]}, "slot '@2' has no persona, as the pool has 1"),
     ({"personas": ["downsizng", "urban-dwellers"]}, "unknown persona 'downsizng'; did you mean 'downsizing'?"),
     ({"order": ["Item A", "Item B"]}, "order ['Item A', 'Item B'] is not one of all items"),
     ({"order": ["Item A", "Item B", "Item B"]}, "is not one of all items"),

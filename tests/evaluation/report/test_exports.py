@@ -217,7 +217,7 @@ def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tm
     monkeypatch.setitem(FIGURES, "by-place", Figure("Profits by place", "", "profit", boxes, by_place=True))
     done = report(folder, "--out", tmp_path / "page.html")
     assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "page.html"))
-    why = "figure 'by-place' can't be drawn: it goes by place, and values of 'profit' have none"
+    why = "figure 'by-place' can't be drawn: it is drawn by place, and values of 'profit' have none"
     assert done.stderr == f"harbor: warning: {why}; choose a metric with places\n"
     assert "Remaining budget over items" in (tmp_path / "page.html").read_text()
 

@@ -247,7 +247,7 @@ def unplaced(metric: str) -> Loaded:
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.by_place])
 def test_a_metric_without_places_is_not_handed_to_a_figure_that_goes_by_place(name):
     metric = FIGURES[name].needs
-    why = f"figure {name!r} can't be drawn: it goes by place, and values of {metric!r} have none"
+    why = f"figure {name!r} can't be drawn: it is drawn by place, and values of {metric!r} have none"
     with pytest.warns(UserWarning, match=re.escape(why)):
         drawing = figures(unplaced(metric))[name]
     assert drawing.failure.startswith(why)
