@@ -17,7 +17,7 @@ async def learn(state: BidderState, context: NodeContext) -> Update:
     known = {
         "results": facts.results(view),
         "profits": view.truth().profits,
-        "learned": await context.memory.learnings(),
+        "learnings": await context.memory.learnings(),
     }
     reply = await context.ask(context.prompt("learn", view, known), LearnReply)
     return context.emit(Learned(view.name, tuple(reply.learnings)))
