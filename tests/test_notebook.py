@@ -219,7 +219,7 @@ def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
         ((1, "Ann", Decimal(100)), (1, "Ben", Decimal(110)), (2, "Ann", Decimal(120))),
         "Ann",
         Decimal(120),
-        (("Ben", Decimal(130), "declined"),),
+        {"Ben": Withdrawal(Decimal(130), "declined")},
     )
 
 

@@ -122,7 +122,7 @@ def _session(view: SessionView, opened: SessionOpened) -> Row:
         known |= {"bound": opened.bound, "fraction": float(opened.fraction)}
     if view.values:
         drawn = view.values[-1]
-        known |= {"value": drawn.value, "assets": drawn.assets}
+        known |= {"value": drawn.value, "assets": drawn.assets, "value_is_above_assets": drawn.capped}
     if view.out:
         known["withdrawn"] = list(view.out)
     return known

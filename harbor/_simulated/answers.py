@@ -104,7 +104,7 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     if leading and more_to_come and least <= min(budget, worth(facts, item)):
         return (
             "B",
-            f"{leading[0]['rival']} leads and will probably go up to ${float(leading[0]['limit']):,.0f}: let it pay more.",
+            f"{leading[0]['rival']} leads and probably goes up to ${float(leading[0]['limit']):,.0f}: let it pay more.",
         )
     if any(float(rival["limit"]) > most for rival in rivals):
         return "F", f"{why}. A rival will probably go further."
@@ -140,8 +140,8 @@ def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # no
 
 def _forecast(facts: Facts, rival: Values) -> Values:
     first, catalog = facts["items"][0], facts["catalog"]
-    interest = opponent_model.interest(rival["profile"], catalog, first)
-    forecast = {"rival": rival["rival"], "interest": round(interest, 2), "limit": round(reach(facts, rival)[0])}
+    interest, limit = opponent_model.interest(rival["profile"], catalog, first), reach(facts, rival)[0]
+    forecast = {"rival": rival["rival"], "interest": round(interest, 2), "limit": int(round(limit, 2))}
     if "profile_of_you" in rival:
         expected = opponent_model.interest(rival["profile_of_you"], catalog, first)
         forecast["expected_interest_of_yours"] = round(expected, 2)
