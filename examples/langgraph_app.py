@@ -18,7 +18,7 @@ async def advise() -> dict[str, Any]:
     """Ask the bidder inside a bigger graph what it would do; its model can be any LangChain chat model."""
 
     async def report(state: BidderState) -> dict[str, Any]:
-        print(f"{state['notebook'].name} answers {state['answer']}")
+        print(f"{state['view'].name} answers {state['answer']}")
         return {}
 
     app = StateGraph(BidderState)

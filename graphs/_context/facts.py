@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def items(view: AuctionView, lots: tuple[Lot, ...], listings: bool) -> list[Row]:
-    """List items with own estimates, with the priorities of the last plan if there is one, and with listings if asked."""
+    """List items with own estimates, the priorities of the last plan if there is one, and listings if asked."""
     rows = []
     for lot in lots:
         row: Row = {"item": lot.name, "start": lot.start, "estimate": view.estimates[lot.name]}

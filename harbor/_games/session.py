@@ -60,8 +60,8 @@ class SessionOpened(PublicEvent, ABC):
         """What can be gained and lost in a run: nothing more than `rules` says where there are no assets."""
         if self.assets:
             yield (
-                f"In each run you have {dollars(self.assets)} to spend, and the item has a value for you that you alone "
-                "are told; it may be more or less than what you have, and it may differ from the values of others."
+                f"In each run you have {dollars(self.assets)} to spend, and the item has a value for you that only "
+                "you are told; it may be more or less than what you have, and it may differ from the values of others."
             )
             yield "Your payoff of a run is the money you have left, plus your value of the item if you win it."
         if self.fee:

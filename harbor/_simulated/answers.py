@@ -46,9 +46,9 @@ def _why(facts: Facts, options: list[Option], budget: float) -> str:
 def _in_words(priorities: dict[str, int]) -> str:
     named = {rank: ", ".join(name for name, given in priorities.items() if given == rank) for rank in (3, 2, 1)}
     sentences = {
-        3: "Bid up to what it is worth for: {}.",
-        2: "If the budget allows, bid a little less than it is worth for: {}.",
-        1: "Bid only well below what it is worth for: {}.",
+        3: "Go furthest for: {}.",
+        2: "Go a little less far for: {}.",
+        1: "Give up first: {}.",
     }
     return " ".join(sentence.format(named[rank]) for rank, sentence in sentences.items() if named[rank])
 
@@ -82,7 +82,8 @@ def _strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  #
 
 def _fused(facts: Facts, settings: Simulated, chance: Random) -> Values:
     action, why = _action(facts, settings)
-    return {**_bid({**facts, "strategy": action}, settings, chance), "reasons": why, "strategy": action}
+    bid = _bid({**facts, "strategy": action}, settings, chance)
+    return {**bid, "reasons": why, "strategy": action}
 
 
 def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
