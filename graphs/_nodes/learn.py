@@ -16,7 +16,7 @@ async def learn(state: BidderState, context: NodeContext) -> Update:
     view = state["view"]
     known = {
         "results": facts.results(view),
-        "profits": view.truth().profits,
+        "profits": facts.belief(view.truth())["profits"],
         "learnings": await context.memory.learnings(),
     }
     reply = await context.ask(context.prompt("learn", view, known), LearnReply)
