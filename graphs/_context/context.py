@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Protocol, Self, TypedDict, TypeVar, cast
 
@@ -19,31 +19,41 @@ from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 CATALOG_PROMPTS = ("profile", "mirror", "predict")
-"""Prompts that begin with the texts of the catalog, where a provider's prefix cache finds them again.
+"""Prompts that contain the texts of the catalog; plans contain them too if there are profiles.
 
-Plans do so where they can tell rivals apart.
+They stand in the system prompt, where a provider's prefix cache finds them again.
 """
 
 MEMORY_PROMPTS = ("plan", "replan", "predict", "strategize", "bid", "fused")
-"""Prompts that what was recalled goes into."""
+"""Prompts that contain the recalled memories."""
 
 
-class Fold(Protocol):
-    """A working memory that is a fold over events: a notebook or a journal."""
+class View(Protocol):
+    """What one bidder has observed, as a fold over events: an `AuctionView` or a `SessionView`."""
+
+    @property
+    def name(self) -> str:
+        """The bidder's name."""
+        ...
+
+    @property
+    def personas(self) -> Mapping[str, float]:
+        """Whom it acts as: weights by text."""
+        ...
 
     def after(self, events: Iterable[Event]) -> Self:
-        """Give the memory after these events."""
+        """Give the view after these events."""
         ...
 
 
-F = TypeVar("F", bound=Fold)
+V = TypeVar("V", bound=View)
 
 
-def fold_reducer(kind: type[F]) -> Callable[[F | None, F | Iterable[Event]], F]:
-    """Give the reducer of a memory's channel: a memory replaces it, events are folded into it."""
+def fold_reducer(kind: type[V]) -> Callable[[V | None, V | Iterable[Event]], V]:
+    """Give the reducer of a view's channel: a view replaces it, events are folded into it."""
 
-    def fold(memory: F | None, news: F | Iterable[Event]) -> F:
-        return news if isinstance(news, kind) else (memory or kind()).after(cast("Iterable[Event]", news))
+    def fold(view: V | None, news: V | Iterable[Event]) -> V:
+        return news if isinstance(news, kind) else (view or kind()).after(cast("Iterable[Event]", news))
 
     return fold
 
@@ -51,7 +61,7 @@ def fold_reducer(kind: type[F]) -> Callable[[F | None, F | Iterable[Event]], F]:
 class BidderState(TypedDict, total=False):
     """The state of a bidder's graph.
 
-    `ask` is what the auctioneer wants; `notebook` takes a notebook or the events seen so far; `answer` comes out.
+    `ask` is what the auctioneer wants; `view` takes a view or the events seen so far; `answer` comes out.
     """
 
     ask: Ask | Pause
@@ -60,12 +70,12 @@ class BidderState(TypedDict, total=False):
 
 
 Update = dict[str, Any]
-"""Channels of `BidderState` that a node changes; under "notebook" stand the events it concluded."""
+"""Channels of the state that a node changes; "view" takes the events that it concluded."""
 
 
 @dataclass(frozen=True)
 class NodeContext:
-    """One run of one node: whose it is, the model to ask, and a place for its notes."""
+    """One run of one node: its bidder, the model to ask, and a sink for the events it concludes."""
 
     bidder: BidderContext
     model: ModelClient
@@ -73,7 +83,7 @@ class NodeContext:
 
     @property
     def switches(self) -> MindSettings:
-        """What this bidder's mind has."""
+        """Which nodes this bidder has, and how they work."""
         return self.bidder.switches
 
     @property
@@ -81,27 +91,29 @@ class NodeContext:
         """What this bidder remembers of earlier auctions.
 
         Raises:
-            ConfigError: its mind was made without a store.
+            ConfigError: it was made without a store.
         """
         if self.bidder.memory is None:
-            raise ConfigError(f"bidder {self.model.bidder!r} has a memory and no store; give Mind an archive")
+            raise ConfigError(f"bidder {self.model.bidder!r} has a memory and no store; give BidderContext a memory")
         return self.bidder.memory
 
     def fork(self) -> NodeContext:
-        """Begin a thought beside this one, so that its notes stand together however fast the model is."""
+        """Begin a run beside this one; its events stay together however fast the model is."""
         return self.bidder.context()
 
     def prompt(self, name: str, view: AuctionView, facts: Facts) -> Prompt:
         """Fill a prompt with who this bidder is and the facts of the call."""
-        personas = [{"share": share, "text": text} for text, share in view.personas.items()]
-        who: Facts = {"you": view.name, "personas": personas, "objective": view.objective}
-        if not self.switches.chain_of_thought:
-            who = {**who, "reasons": "none"}
+        who = {**self.identity(view), "objective": view.objective}
         if name in CATALOG_PROMPTS or (view.profiles and name in ("plan", "replan")):
             who = {**who, "catalog": view.catalog}
         if name in MEMORY_PROMPTS and view.memories:
             facts = {**facts, "memories": [memory.text for memory in view.memories]}
         return fill(name, who, facts)
+
+    def identity(self, view: View) -> dict[str, Any]:
+        """Give the facts that stay the same in every game: name, personas, and whether to give reasons."""
+        personas = [{"weight": weight, "text": text} for text, weight in view.personas.items()]
+        return {"you": view.name, "personas": personas, "give_reasons": self.switches.chain_of_thought}
 
     async def ask(
         self,
@@ -123,9 +135,9 @@ class NodeContext:
 
 @dataclass(frozen=True)
 class BidderContext:
-    """What all nodes of a bidder share; `begin` opens a place for the notes of a thought.
+    """What all nodes of a bidder share; `begin` opens a sink for the events of one run of a node.
 
-    `archive` holds the memories of a bidder that has any; `game` is the one it sits in.
+    `memory` is None for a bidder that remembers nothing; `game` is the one it plays.
     """
 
     model: ModelClient
@@ -143,10 +155,10 @@ class BidderContext:
         memory: BidderMemory | None = None,
         game: str = "english",
     ) -> BidderContext:
-        """Make the mind of a bidder outside an auction, from any chat model; `note` takes what it concludes."""
+        """Make the context of a bidder outside an auction, from any chat model; `sink` takes what it concludes."""
         return cls(ModelClient(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: sink, memory, game)
 
     def context(self) -> NodeContext:
-        """Begin a thought."""
+        """Begin one run of a node."""
         sink = self.begin()
         return NodeContext(self, replace(self.model, sink=sink), sink)

@@ -1,7 +1,8 @@
-"""Facts for prompts, taken from a notebook."""
+"""Facts for the prompts of the ascending auction, taken from what a bidder has observed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -11,12 +12,13 @@ from harbor._core.events import Lot
 from harbor._core.money import to_cents
 from harbor._core.thoughts import Belief
 from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.lot_bidding import Result
 
 Row = dict[str, Any]
 
 
 def items(view: AuctionView, lots: tuple[Lot, ...], listings: bool) -> list[Row]:
-    """List items with their own estimates, with priorities where there is a plan, and with listings if asked."""
+    """List items with own estimates, the priorities of the last plan if there is one, and listings if asked."""
     rows = []
     for lot in lots:
         row: Row = {"item": lot.name, "start": lot.start, "estimate": view.estimates[lot.name]}
@@ -28,106 +30,121 @@ def items(view: AuctionView, lots: tuple[Lot, ...], listings: bool) -> list[Row]
     return rows
 
 
-def mean_estimate(view: AuctionView) -> Decimal:
-    """Give the mean of all own estimates in dollars."""
-    return to_cents(sum(view.estimates.values(), Decimal(0)) / len(view.estimates))
+def progress(view: AuctionView) -> Row:
+    """Count the finished items, and give the mean of all own estimates in dollars."""
+    mean = to_cents(sum(view.estimates.values(), Decimal(0)) / len(view.estimates))
+    return {"items_finished": len(view.results), "mean_estimate": mean}
 
 
-def held(view: AuctionView, switches: MindSettings) -> Belief:
-    """Give the belief in force: the truth where beliefs are corrected, else what was said last."""
+def current_belief(view: AuctionView, switches: MindSettings) -> Belief:
+    """Give the belief in force: the truth if beliefs are corrected, else what the model said last."""
     return view.truth() if switches.correct_beliefs else view.belief or view.truth()
 
 
-def belief(held: Belief) -> Row:
-    """Write a belief in the short form of the prompts."""
-    wins = [[bidder, win.item, win.price] for bidder, won in held.wins.items() for win in won]
-    return {"budget": held.budget, "profits": held.profits, "wins": wins}
+def belief(belief: Belief) -> Row:
+    """Write a belief in the shape of the reply to `believe`."""
+    return {
+        "budget": belief.budget,
+        "profits": [{"bidder": bidder, "profit": profit} for bidder, profit in belief.profits.items()],
+        "wins": [
+            {"bidder": bidder, "item": win.item, "price": win.price}
+            for bidder, wins in belief.wins.items()
+            for win in wins
+        ],
+    }
 
 
 def call(ask: Ask, view: AuctionView) -> Row:
     """Give what a decision needs: the call, the bids so far, this item in full and the later ones in brief."""
     here, *later = view.coming
     known: Row = {
+        "minimum": ask.minimum,
         "budget": ask.maximum,
-        "gone": len(view.results),
-        "least": ask.minimum,
-        "mean_estimate": mean_estimate(view),
-        "plan": view.plan,
+        **progress(view),
         "items": [*items(view, (here,), listings=True), *items(view, tuple(later), listings=False)],
-        "bids": view.bidding.bids if view.bidding else (),
     }
+    if view.plan:
+        known["plan"] = view.plan
+    if bidding := view.bidding:
+        known["bids"] = bid_rows(bidding.bids)
+        known["leader"] = bidding.leader
+        known["withdrawn"] = list(bidding.withdrawn)
+    if view.predictions:
+        known["forecasts"] = _forecasts(view)
     if ask.refusal:
         known["refused"] = ask.refusal
-    if view.predictions:
-        known["rivals"] = _expected(view)
     return known
 
 
-def _expected(view: AuctionView) -> list[Row]:
-    """List what is expected of each rival on this item, who leads, who is out, and how each sees oneself."""
+def bid_rows(bids: Iterable[tuple[int, str, Decimal]]) -> list[Row]:
+    """List bids, given as (round, bidder, dollars)."""
+    return [{"round": turn, "bidder": bidder, "amount": amount} for turn, bidder, amount in bids]
+
+
+def _forecasts(view: AuctionView) -> list[Row]:
+    """List what was forecast for each rival on this item, and whether it leads or is out by now."""
     bidding = view.bidding
-    out = {bidder for bidder, _, _ in bidding.withdrawn} if bidding else set()
     rows = []
-    for expected in view.predictions:
+    for forecast in view.predictions:
         row: Row = {
-            "rival": expected.rival,
-            "interest": expected.interest,
-            "limit": expected.limit,
-            "leads": bidding is not None and bidding.leader == expected.rival,
-            "out": expected.rival in out,
+            "rival": forecast.rival,
+            "interest": forecast.interest,
+            "limit": forecast.limit,
+            "leads": bidding is not None and bidding.leader == forecast.rival,
+            "out": bidding is not None and forecast.rival in bidding.withdrawn,
         }
-        if expected.expects_me is not None:
-            row["expects_me"] = expected.expects_me
+        if forecast.expects_me is not None:
+            row["expected_interest_of_yours"] = forecast.expects_me
         rows.append(row)
     return rows
 
 
 def bidding_record(view: AuctionView, item: str, bidder: str) -> Row:
-    """Tell how a bidder bid on an item that has gone: how often, how high, when it gave up."""
-    result = view.result(item)
-    lot = view.lot(item)
-    bidding = result.bidding
-    bids = [[turn, amount] for turn, name, amount in (bidding.bids if bidding else ()) if name == bidder]
-    gave_up = {name: least for name, least, reason in (bidding.withdrawn if bidding else ()) if reason == "declined"}
+    """Tell how a bidder bid on a finished item: how often, how high, and which minimum it declined."""
+    result, lot = view.result(item), view.lot(item)
+    withdrawal = result.bidding.withdrawn.get(bidder) if result.bidding else None
     return {
         "bidder": bidder,
         "item": {"item": item, "start": lot.start, "estimate": view.estimates[item], "listing": lot.listing},
-        "bids": bids,
-        "gave_up_at": gave_up.get(bidder),
+        "bids": [{"round": turn, "amount": amount} for turn, amount in result.bids_of(bidder)],
+        "declined_at": withdrawal.minimum if withdrawal and withdrawal.reason == "declined" else None,
         "won": result.winner == bidder,
     }
 
 
+def outcome(result: Result) -> Row:
+    """Tell how an item went, as the auctioneer announced it."""
+    return {
+        "item": result.item,
+        "winner": result.winner,
+        "price": result.price,
+        "true_value": result.true_value,
+    }
+
+
 def results(view: AuctionView) -> list[Row]:
-    """List how the items went, how far one went oneself, and the least bid that would have won."""
+    """List how the items went, one's own highest bid, and the lowest bid that would have won."""
     rows = []
     for result in view.results:
-        bids = result.bidding.bids if result.bidding else ()
-        raise_by = result.bidding.increment if result.bidding and result.winner != view.name else Decimal(0)
+        step = result.bidding.increment if result.bidding and result.winner != view.name else Decimal(0)
         rows.append(
             {
-                "item": result.item,
+                **outcome(result),
                 "start": view.lot(result.item).start,
                 "estimate": view.estimates[result.item],
-                "winner": result.winner,
-                "price": result.price,
-                "to_win": None if result.price is None else result.price + raise_by,
-                "true_value": result.true_value,
-                "mine": max((amount for _, bidder, amount in bids if bidder == view.name), default=None),
+                "your_highest_bid": result.highest_bid(view.name),
+                "lowest_winning_bid": None if result.price is None else result.price + step,
             }
         )
     return rows
 
 
 def rivals(view: AuctionView) -> Row:
-    """Tell what there is to know of the rivals, and what one has spent oneself.
-
-    Of each: its profile as far as there is one, what it has spent, and how it probably sees oneself.
-    """
+    """Tell what is known of each rival: its profile, what it has spent, and how it probably profiles oneself."""
     rows = []
     for rival in view.rivals:
         row: Row = {"rival": rival, "profile": view.profiles.get(rival, {}), "spent": view.spent(rival)}
         if rival in view.mirrors:
-            row["sees_me_as"] = view.mirrors[rival]
+            row["profile_of_you"] = view.mirrors[rival]
         rows.append(row)
-    return {"purse": view.initial_budget, "spent": view.spent(view.name), "rivals": rows}
+    return {"initial_budget": view.initial_budget, "rivals": rows}

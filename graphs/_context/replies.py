@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from harbor._core.parsing import scrub
 from harbor._core.thoughts import StrategicAction
@@ -30,15 +30,23 @@ def _letter(value: Any) -> Any:
     return words[0].rstrip(".:)").upper() if words else value
 
 
+def _bounded(least: float, most: float) -> WithJsonSchema:
+    """Tell models the bounds of a number; what they send is still taken, and judged later."""
+    return WithJsonSchema({"type": "number", "minimum": least, "maximum": most})
+
+
+MOST_DOLLARS = 10**15
 Learning = Annotated[str, AfterValidator(lambda text: " ".join(scrub(text).split())[:LONGEST_LEARNING])]
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
-Dollars = Annotated[Decimal, BeforeValidator(_plain), Field(ge=-(10**15), le=10**15)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(_plain)]
+Dollars = Annotated[Claimed, _bounded(-MOST_DOLLARS, MOST_DOLLARS)]
+Amount = Annotated[Claimed, _bounded(0, MOST_DOLLARS)]
+"""An amount that should not be negative; a negative bid reaches the auctioneer, who says why it fails."""
 
 
 class Priority(BaseModel):
-    """How much an item matters: 1 give up if need be, 2 bid if the budget allows, 3 top."""
+    """The priority of one item: 3 top, 2 if the budget allows, 1 give up if need be."""
 
     item: Name
     priority: int = Field(ge=1, le=3)
@@ -53,78 +61,79 @@ class Plan(BaseModel):
 
 
 class BidReply(BaseModel):
-    """A bid of an amount, or a withdrawal."""
+    """A bid or a withdrawal."""
 
     reasons: Text
     action: Annotated[Literal["bid", "withdraw"], BeforeValidator(_plain)]
-    amount: Dollars | None = None
+    amount: Amount | None = Field(None, description='The amount of your bid; null if the action is "withdraw".')
 
 
 class ProfitBelief(BaseModel):
-    """One bidder's total profit."""
+    """The total profit of one bidder; negative for a loss."""
 
     bidder: Name
     profit: Dollars
 
 
 class WinBelief(BaseModel):
-    """One item won, and its price."""
+    """One item that was won, and its price."""
 
     bidder: Name
     item: Name
-    price: Dollars
+    price: Amount
 
 
 class BeliefReply(BaseModel):
-    """The state of the sale."""
+    """The state of the auction so far."""
 
-    budget: Dollars
+    reasons: Text = ""
+    budget: Dollars = Field(description="Your own remaining budget.")
     profits: list[ProfitBelief] = []
     wins: list[WinBelief] = []
 
 
 class Weight(BaseModel):
-    """How well a persona explains a bidder: from -1, not at all, over 0, unknown, to 1, entirely."""
+    """How well a persona explains a bidder: from -1 (certainly not) over 0 (unknown) to 1 (certainly)."""
 
     persona: Name
-    weight: Finite
+    weight: Annotated[float, Field(allow_inf_nan=False), _bounded(-1, 1)]
 
 
 class ProfileReply(BaseModel):
-    """A bidder's profile over the personas of the catalog."""
+    """The profile of one bidder: one weight per persona of the catalog."""
 
     reasons: Text
     weights: list[Weight]
 
 
-class PictureReply(BaseModel):
-    """How one rival profiles me."""
+class MirroredProfile(BaseModel):
+    """How one rival probably profiles you: one weight per persona of the catalog."""
 
     rival: Name
     weights: list[Weight]
 
 
 class MirrorReply(BaseModel):
-    """How each rival probably profiles me."""
+    """How each rival probably profiles you."""
 
     reasons: Text
-    pictures: list[PictureReply]
+    profiles: list[MirroredProfile]
 
 
-class RivalPrediction(BaseModel):
-    """How much a rival wants the item, from 0 to 1, up to what price, and how much it expects me to want it."""
+class RivalForecast(BaseModel):
+    """How much a rival wants the item, up to what price it goes, and how much it expects you to want the item."""
 
     rival: Name
     interest: float = Field(ge=0, le=1)
-    limit: Annotated[Dollars, Field(ge=0)]
-    expects_me: float | None = Field(None, ge=0, le=1)
+    limit: Annotated[Amount, Field(ge=0)]
+    expected_interest_of_yours: float | None = Field(None, ge=0, le=1)
 
 
 class PredictReply(BaseModel):
-    """What to expect of each rival on the coming item."""
+    """One forecast per rival for the coming item."""
 
     reasons: Text
-    predictions: list[RivalPrediction]
+    forecasts: list[RivalForecast]
 
 
 class StrategyReply(BaseModel):
@@ -134,7 +143,7 @@ class StrategyReply(BaseModel):
     strategy: Annotated[StrategicAction, BeforeValidator(_letter)]
 
 
-class FusedReply(StrategyReply, BidReply):
+class FusedReply(BidReply, StrategyReply):  # in this order: pydantic puts the fields of the last base first
     """A strategic action, and the bid or withdrawal that follows from it."""
 
 
@@ -145,22 +154,22 @@ class ContestPlan(BaseModel):
     plan: Text
 
 
-class Expectation(BaseModel):
+class BidForecast(BaseModel):
     """What a rival will bid next: dollars, or the number it picks."""
 
     rival: Name
-    bid: Annotated[Dollars, Field(ge=0)]
+    bid: Annotated[Amount, Field(ge=0)]
 
 
-class ExpectReply(BaseModel):
-    """What to expect of each rival next."""
+class ForecastReply(BaseModel):
+    """One forecast per rival."""
 
     reasons: Text
-    expected: list[Expectation]
+    forecasts: list[BidForecast]
 
 
 class LearnReply(BaseModel):
-    """The learnings that a bidder takes from all auctions so far."""
+    """The whole list of what you have learned from all auctions so far."""
 
     reasons: Text
     learnings: Annotated[list[Learning], Field(min_length=1, max_length=MOST_LEARNINGS)]
@@ -169,7 +178,8 @@ class LearnReply(BaseModel):
 @cache
 def without_reasons(kind: type[Reply]) -> type[Reply]:
     """Give the shape of the same reply with reasons that may be left out."""
-    return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, ""))
+    left_out = Field("", description="Leave this empty.")
+    return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, left_out))
 
 
 def names_each(named: Iterable[str], wanted: Iterable[str]) -> str:

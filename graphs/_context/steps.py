@@ -1,4 +1,4 @@
-"""How a node runs: what a resumed run recalled is taken from its log, and a failure at a pause takes nothing along."""
+"""How a node runs: a resumed run takes what it recalled from its log, and a failure at a pause stays alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harbor._core.events import ThoughtFailed
 from harbor.graphs._context.context import BidderContext, NodeContext, Update
 
 Node = Callable[[Any, NodeContext], Awaitable[Update]]
-"""A node: takes the state of its graph (`BidderState` or `SessionState`) and a thought; gives what it changes."""
+"""A node: takes the state of its graph (`BidderState` or `SessionState`) and its context; gives what it changes."""
 
 
 class Step(Protocol):
@@ -23,7 +23,7 @@ class Step(Protocol):
 
 
 def running(name: str, node: Node, bidder: BidderContext) -> Step:
-    """Give a node as its graph runs it: each run of it is a thought of its own."""
+    """Give a node as its graph runs it: each run has a context of its own."""
 
     async def run(state: Any) -> Update:
         context = bidder.context()
@@ -34,7 +34,7 @@ def running(name: str, node: Node, bidder: BidderContext) -> Step:
         except (ModelError, MemoryStoreError) as error:
             if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(bidder)):
                 raise
-            # At a pause a thought that fails must not take those beside it along.
+            # Nodes run side by side at a pause: one that fails must not stop the others.
             context.emit(ThoughtFailed(state["view"].name, name, str(error)))
             return {}
 

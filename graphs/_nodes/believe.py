@@ -1,4 +1,4 @@
-"""Believe: after an item, bring the notebook up to date; the auctioneer's truth corrects it.
+"""Believe: after an item, update the belief about the auction; the truth corrects it.
 
 Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction).
 """
@@ -16,15 +16,12 @@ from harbor.memory._bidder.auction_view import AuctionView
 
 
 async def believe(state: BidderState, context: NodeContext) -> Update:
-    """Ask for the new belief, count its errors, and hold the truth (or, without correction, what was said)."""
+    """Ask for the new belief, count its errors, and keep the truth (or, without correction, what the model said)."""
     view = state["view"]
-    news = view.results[view.believed :]  # more than one where an earlier update failed
+    news = view.results[view.believed :]  # more than one if an earlier update failed
     known = {
-        "held": facts.belief(view.belief or _at_the_opening(view)),
-        "closed": [
-            {"item": result.item, "winner": result.winner, "price": result.price, "true_value": result.true_value}
-            for result in news
-        ],
+        "belief": facts.belief(view.belief or _at_the_opening(view)),
+        "results": [facts.outcome(result) for result in news],
     }
     said = _as_belief(await context.ask(context.prompt("believe", view, known), BeliefReply))
     truth = view.truth()

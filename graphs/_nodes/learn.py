@@ -16,8 +16,8 @@ async def learn(state: BidderState, context: NodeContext) -> Update:
     view = state["view"]
     known = {
         "results": facts.results(view),
-        "profits": view.truth().profits,
-        "learned": await context.memory.learnings(),
+        "profits": facts.belief(view.truth())["profits"],
+        "learnings": await context.memory.learnings(),
     }
     reply = await context.ask(context.prompt("learn", view, known), LearnReply)
     return context.emit(Learned(view.name, tuple(reply.learnings)))

@@ -13,20 +13,23 @@ from harbor.graphs._nodes.profile import mend, weights_over
 
 
 async def mirror(state: BidderState, context: NodeContext) -> Update:
-    """Ask once for the pictures that all rivals may have, after the items that they do not take in yet."""
+    """Ask once how all rivals may profile this bidder, given the items that the last answer did not know of."""
     view = state["view"]
     closed = [result.item for result in view.results[view.mirrored :]]
     known = {
         "items": [facts.bidding_record(view, item, view.name) for item in closed],
-        "pictures": {rival: weights_over(view.catalog, view.mirrors.get(rival, {})) for rival in view.rivals},
+        "profiles_of_you": [
+            {"rival": rival, "profile": weights_over(view.catalog, view.mirrors.get(rival, {}))}
+            for rival in view.rivals
+        ],
     }
     reply = await context.ask(
         context.prompt("mirror", view, known),
         MirrorReply,
-        check=lambda reply: names_each((picture.rival for picture in reply.pictures), view.rivals),
+        check=lambda reply: names_each((profile.rival for profile in reply.profiles), view.rivals),
     )
     mirrored = []
-    for picture in reply.pictures:
-        weights, repaired = mend(picture.weights, view.catalog, view.mirrors.get(picture.rival, {}))
-        mirrored.append(Mirrored(view.name, picture.rival, closed[-1], weights, repaired))
+    for profile in reply.profiles:
+        weights, repaired = mend(profile.weights, view.catalog, view.mirrors.get(profile.rival, {}))
+        mirrored.append(Mirrored(view.name, profile.rival, closed[-1], weights, repaired))
     return context.emit(*mirrored)

@@ -14,18 +14,14 @@ from harbor.graphs._context.replies import Plan, covers
 async def plan(state: BidderState, context: NodeContext) -> Update:
     """Ask for a plan over all items."""
     view = state["view"]
-    known = {
-        "budget": view.budget,
-        "mean_estimate": facts.mean_estimate(view),
-        "items": facts.items(view, view.lots, listings=True),
-    }
+    known = {"budget": view.budget, "items": facts.items(view, view.lots, listings=True)}
     return await make_plan("plan", state, context, known)
 
 
 async def make_plan(name: str, state: BidderState, context: NodeContext, known: facts.Row) -> Update:
     """Ask for a plan that covers the items in `known`, each once."""
     view = state["view"]
-    known = {"gone": len(view.results), **known}
+    known = {**facts.progress(view), **known}
     if view.profiles:
         known = {**known, **facts.rivals(view)}
     names = [row["item"] for row in known["items"]]

@@ -16,18 +16,18 @@ from harbor.memory._bidder.auction_view import AuctionView
 
 
 async def profile(state: BidderState, context: NodeContext) -> Update:
-    """Ask about all rivals at once, one call a rival and item; what failed at an earlier pause is made up for."""
+    """Ask about all rivals at once, one call per rival and item; what failed at an earlier pause is asked again."""
     view = state["view"]
     profiled: list[Profiled] = []
     calls = [_profile(view, context.fork(), rival, profiled) for rival in view.rivals]
     failures = [failure for failure in await asyncio.gather(*calls, return_exceptions=True) if failure]
-    if failures:  # what was concluded about the other rivals is noted, and stands
+    if failures:  # the profiles of the other rivals are already in the log, and stay
         raise failures[0]
     return {"view": profiled}
 
 
 async def _profile(view: AuctionView, context: NodeContext, rival: str, profiled: list[Profiled]) -> None:
-    """Update the profile of one rival by the items that it does not take in yet, in their order."""
+    """Update the profile of one rival by the items that it does not know of yet, in their order."""
     for result in view.results[view.profiled.get(rival, 0) :]:
         old = view.profiles.get(rival, {})
         known = {**facts.bidding_record(view, result.item, rival), "profile": weights_over(view.catalog, old)}
@@ -45,9 +45,9 @@ def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, 
 
 
 def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
-    """Clip weights to -1..1, keep the old one where one is missing, drop those of no persona; count all of that.
+    """Clip weights to -1..1, keep the old weight of a missing persona, drop unknown personas; count all repairs.
 
-    Of a persona named twice the last weight counts, and the repetition is counted.
+    If a persona is named twice, its last weight counts, and the repetition is a repair.
     """
     named = {weight.persona: weight.weight for weight in said}
     weights = {

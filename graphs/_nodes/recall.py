@@ -1,6 +1,6 @@
 """Recall: fetch what earlier auctions taught that matters for the coming one and its next item.
 
-Source: Chen et al. 2023, sec. 3.2 and B.3 (all learnings in the prompt); the other ways are ablations of it.
+Source: Chen et al. 2023, sec. 3.2 and B.3 (all learnings in the prompt); the other ways are its ablations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
 async def recall(state: BidderState, context: NodeContext) -> Update:
-    """Look into the bidder's own archive, in the way that its memory works."""
+    """Look into the bidder's own memory, in the way that its settings say."""
     view = state["view"]
     coming = view.coming[0].name if view.coming else ""
     memories = await RECALLS[context.switches.memory](context.memory, view)

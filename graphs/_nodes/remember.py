@@ -1,4 +1,4 @@
-"""Remember: after an auction, put its episodes, dossiers of the rivals and the learnings in the bidder's archive."""
+"""Remember: after an auction, store its episodes, dossiers of the rivals and the learnings in the bidder's memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harbor.memory._bidder.episodes import dossier, episode
 
 
 async def remember(state: BidderState, context: NodeContext) -> Update:
-    """Put everything down; done twice, as after a crash, it is done once."""
+    """Store everything; to do it twice, as after a crash, changes nothing more."""
     view, memory = state["view"], context.memory
     episodes = [episode(view, result) for result in view.results]
     before = await memory.dossiers(view.rivals)

@@ -11,13 +11,11 @@ from harbor.graphs._nodes.plan import make_plan
 
 
 async def replan(state: BidderState, context: NodeContext) -> Update:
-    """Ask for a new plan over the remaining items, from the belief now held."""
+    """Ask for a new plan over the remaining items, from the current belief."""
     view = state["view"]
-    held = facts.held(view, context.switches)
+    believed = facts.belief(facts.current_belief(view, context.switches))
     known = {
-        "budget": held.budget,
-        "mean_estimate": facts.mean_estimate(view),
-        "belief": facts.belief(held),
+        **believed,
         "plan": view.plan,
         "items": facts.items(view, view.coming, listings=True),
     }

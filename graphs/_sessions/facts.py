@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Annotated, Any, TypedDict, TypeVar
 
 from harbor._core.asks import Answer, Ask, Pause
@@ -22,7 +23,7 @@ Row = dict[str, Any]
 E = TypeVar("E")
 
 DAYS_SHOWN = 5
-"""How many past days of the water game a prompt tells of; what came of those before them is in the statuses."""
+"""How many past days of the water game a prompt shows; the statuses sum up those before them."""
 
 GAMES: dict[type[Event], str] = {
     WaterOpened: "water",
@@ -31,13 +32,13 @@ GAMES: dict[type[Event], str] = {
     EnglishPrivateOpened: "english-private",
     BeautyOpened: "beauty",
 }
-"""The games by the event that opens them; the prompt for a bid is called after the game."""
+"""The games by the event that opens them; the prompt for a bid has the name of the game."""
 
 
 class SessionState(TypedDict, total=False):
     """The state of a player's graph.
 
-    `ask` is what the auctioneer wants; `notebook` takes a journal or the events seen so far; `answer` comes out.
+    `ask` is what the auctioneer wants; `view` takes a view or the events seen so far; `answer` comes out.
     """
 
     ask: Ask | Pause
@@ -45,14 +46,16 @@ class SessionState(TypedDict, total=False):
     answer: Answer | None
 
 
-def prompt(context: NodeContext, name: str, view: SessionView, facts: Facts) -> Prompt:
+def prompt(context: NodeContext, name: str, view: SessionView, facts: Facts = MappingProxyType({})) -> Prompt:
     """Fill a prompt with who this player is, the rules as they were announced, and the facts of the call."""
-    personas = [{"share": share, "text": text} for text, share in view.personas.items()]
-    opened = view.opened
-    who: Row = {"you": view.name, "personas": personas, "rules": opened.words if opened else ""}
-    if not context.switches.chain_of_thought:
-        who["reasons"] = "none"
-    return fill(name, who, {"game": game_of(view), **standing(view), **facts}, system="contest_system")
+    who = {**context.identity(view), "rules": view.opened.words if view.opened else ""}
+    known: Row = {"game": game_of(view), **standing(view)}
+    if view.plan:
+        known["plan"] = view.plan
+    if view.expected:
+        known["forecasts"] = [{"rival": rival, "bid": bid} for rival, bid in view.expected.items()]
+    system = "water_system" if isinstance(view.opened, WaterOpened) else "runs_system"
+    return fill(name, who, {**known, **facts}, system)
 
 
 def game_of(view: SessionView) -> str:
@@ -73,14 +76,14 @@ def _water(view: SessionView, opened: WaterOpened) -> Row:
     last = next((event for event in reversed(view.closed) if isinstance(event, DayClosed)), None)
     fresh = Status(HEALTH_AT_FIRST, opened.salaries[view.name] * 0, 1)
     statuses = last.statuses if last else dict.fromkeys(opened.needs, fresh)
-    people = [
+    residents = [
         {
             "name": name,
             "need": opened.needs[name],
             "salary": opened.salaries[name],
             "health": status.health,
-            "balance": status.balance,
-            "a_dry_day_costs": status.dry,
+            "health_lost_if_dry": status.dry,
+            "balance_before_salary": status.balance,
         }
         for name, status in statuses.items()
         if status.health
@@ -97,33 +100,31 @@ def _water(view: SessionView, opened: WaterOpened) -> Row:
         if isinstance(event, DayClosed)
     ]
     return {
-        "days": opened.days,
-        "gone": len(view.closed),
-        "supply": view.supply,
-        "residents": people,
+        "today": f"day {len(view.closed) + 1}",
+        "days_left": opened.days - len(view.closed),
+        "supply_today": view.supply,
+        "residents": residents,
         "past": days[-DAYS_SHOWN:],
     }
 
 
 def _session(view: SessionView, opened: SessionOpened) -> Row:
     known: Row = {
-        "runs": opened.runs,
-        "gone": len(view.closed),
+        "run": f"run {len(view.closed) + 1}",
+        "runs_left": opened.runs - len(view.closed),
         "players": list(opened.bidders),
-        "rivals_are_rational": opened.rational_rivals,
         "past": [_run(event) for event in last(view.closed, opened.history)],
-        "mine": [_mine(view, settled) for settled in last(view.settled, opened.history)],
+        "your_results": [_result(view, settled) for settled in last(view.settled, opened.history)],
     }
+    if opened.rational_rivals:
+        known["rivals_are_rational"] = True
     if isinstance(opened, BeautyOpened):
         known |= {"bound": opened.bound, "fraction": float(opened.fraction)}
     if view.values:
-        unblocked = view.values[-1]
-        known |= {
-            "value": unblocked.value,
-            "of": unblocked.item,
-            "assets": unblocked.assets,
-            "value_is_above_assets": unblocked.capped,
-        }
+        drawn = view.values[-1]
+        known |= {"value": drawn.value, "assets": drawn.assets, "value_is_above_assets": drawn.capped}
+    if view.out:
+        known["withdrawn"] = list(view.out)
     return known
 
 
@@ -132,9 +133,9 @@ def last(events: tuple[E, ...], count: int) -> tuple[E, ...]:
     return events[-count:] if count else ()
 
 
-def _mine(view: SessionView, settled: RunSettled) -> Row:
+def _result(view: SessionView, settled: RunSettled) -> Row:
     """Tell what a run brought this player."""
-    told: Row = {"run": settled.item, "action": settled.action, "won": settled.won, "assets_after": settled.assets}
+    told: Row = {"run": settled.item, "action": settled.action, "won": settled.won, "assets_at_end": settled.assets}
     if value := next((drawn.value for drawn in view.values if drawn.item == settled.item), None):
         told |= {"value": value, "paid": settled.paid, "fee": settled.fee}
     return told

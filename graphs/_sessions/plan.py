@@ -20,6 +20,5 @@ async def replan(state: SessionState, context: NodeContext) -> Update:
 
 async def _make(state: SessionState, context: NodeContext, name: str) -> Update:
     view = state["view"]
-    known = {"plan": view.plan, "expected": view.expected}
-    reply = await context.ask(prompt(context, name, view, known), ContestPlan)
+    reply = await context.ask(prompt(context, name, view), ContestPlan)
     return context.emit(Planned(view.name, reply.plan, {}))

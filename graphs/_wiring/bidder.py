@@ -1,4 +1,4 @@
-"""The wiring: one bidder's mind as a LangGraph graph, and that graph as a player."""
+"""The wiring: the nodes of one bidder as a LangGraph graph, and that graph as a player."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ MOST_STEPS = 25
 def bidder_graph(bidder: BidderContext) -> Graph:
     """Compile the graph of one bidder; it can be a node of a graph of yours.
 
-    Give it `{"ask": ask, "notebook": events the bidder has seen}`; it gives back the notebook with its conclusions and,
-    to an `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
+    Give it `{"ask": ask, "view": events the bidder has seen}`; it gives back the view with its conclusions and, to an
+    `Ask`, the answer. A node that is switched off is not in the graph. Its nodes are asynchronous: use `ainvoke`.
     """
     nodes = _nodes(bidder)
     routes = Routes(bidder.switches, tuple(nodes))
@@ -49,7 +49,7 @@ def bidder_graph(bidder: BidderContext) -> Graph:
         for one, following in pairwise(chain):
             graph.add_edge(one, following)
     if "recall" in nodes:
-        graph.add_conditional_edges("recall", routes.thoughts, routes.pausing)
+        graph.add_conditional_edges("recall", routes.route_pause, routes.pausing)
     graph.add_conditional_edges("believe", routes.route_after_belief, [*routes.blocked, END])
     for name in routes.present("plan", "replan", "predict", "profile", "mirror"):
         graph.add_edge(name, END)
@@ -57,7 +57,7 @@ def bidder_graph(bidder: BidderContext) -> Graph:
 
 
 def _nodes(bidder: BidderContext) -> dict[str, Node]:
-    """Give the nodes that are switched on; a frozen memory is read and never written, so nothing is learned either."""
+    """Give the nodes that are switched on; with a frozen memory nothing is written, so nothing is learned either."""
     switches = bidder.switches
     planning, knows = switches.planning, switches.theory_of_mind
     frozen = bidder.memory is not None and bidder.memory.settings.frozen
@@ -85,17 +85,15 @@ class GraphBidder:
 
     def __init__(self, bidder: BidderContext) -> None:
         english = bidder.game == "english"
-        self.graph: Any = (
-            bidder_graph(bidder) if english else player_graph(bidder)
-        )  # either has the channels used below
-        self._notebook: AuctionView | SessionView = AuctionView() if english else SessionView()
+        # Any, as the two graphs differ in type; both have the channels used below.
+        self.graph: Any = bidder_graph(bidder) if english else player_graph(bidder)
+        self._view: AuctionView | SessionView = AuctionView() if english else SessionView()
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
         """Answer the auctioneer."""
-        self._notebook = self._notebook.after(seen[self._read :])
+        self._view = self._view.after(seen[self._read :])
         self._read = len(seen)
-        thinking: Any = {"ask": ask, "view": self._notebook}
-        done = await self.graph.ainvoke(thinking, {"recursion_limit": MOST_STEPS})
+        done = await self.graph.ainvoke({"ask": ask, "view": self._view}, {"recursion_limit": MOST_STEPS})
         answer: Answer | None = done.get("answer")
         return answer

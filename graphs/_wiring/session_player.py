@@ -1,4 +1,4 @@
-"""The wiring: a player's mind for the games of days and runs as a LangGraph graph."""
+"""The wiring: the nodes of one player of the games of days and runs as a LangGraph graph."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Graph = CompiledStateGraph[SessionState, None, SessionState, SessionState]
 def player_graph(bidder: BidderContext) -> Graph:
     """Compile the graph of one player; it can be a node of a graph of yours.
 
-    Give it `{"ask": ask, "notebook": events the player has seen}`; it gives back the journal with its conclusions and,
-    to an `Ask`, the answer. Planning that is switched off is not in the graph. Its nodes are asynchronous.
+    Give it `{"ask": ask, "view": events the player has seen}`; it gives back the view with its conclusions and, to an
+    `Ask`, the answer. Planning that is switched off is not in the graph. Its nodes are asynchronous.
     """
     planning = bidder.switches.planning
     graph = StateGraph(SessionState)

@@ -216,12 +216,14 @@ class BidderSeated(PrivateEvent):
         """What it brings, and what it is told of others."""
         said = []
         if self.budget:
-            said.append(f"Only you know: your budget is {dollars(self.budget)}, and your objective: {self.objective}.")
+            said.append(
+                f"Only you know: your budget is {dollars(self.budget)}, and your objective is: {self.objective}."
+            )
         if self.estimates:
             guesses = "; ".join(f"{item} {dollars(guess)}" for item, guess in self.estimates.items())
             said.append(f"Only you know your estimates: {guesses}.")
         for text, weight in self.personas.items():
-            said.append(f"You act as: {text}" if weight == 1 else f"A share of {weight:g} of you acts as: {text}")
+            said.append(f"You act as: {text}" if weight == 1 else f"You act as (weight {weight:g}): {text}")
         for rival, weights in self.rivals.items():
             kinds = "; ".join(f"{kind} {weight:g}" for kind, weight in weights.items())
             said.append(f"You know what {rival} is like: {kinds}.")

@@ -44,8 +44,9 @@ class BeautyOpened(SessionOpened):
     def rules(self) -> str:
         """The rules of one run in words."""
         return (
-            f"Each picks a number from 0 to {self.bound:f}; who is closest to {self.fraction} of the mean of all "
-            f"numbers wins {dollars(self.prize)}; equals split it."
+            f"Each player picks a number from 0 to {self.bound:f}. The player whose number is closest to "
+            f"{self.fraction} of the mean of all numbers wins {dollars(self.prize)}; players that are equally close "
+            "split it. A player that withdraws picks no number and wins nothing."
         )
 
 

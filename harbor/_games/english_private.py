@@ -33,8 +33,10 @@ class EnglishPrivateOpened(SessionOpened):
     def rules(self) -> str:
         """The rules of one run in words."""
         return (
-            f"The price starts at {dollars(self.step)} and rises by as much each round; bid exactly the price to stay "
-            "in, or withdraw. The last one in wins the item and pays the highest price that another accepted."
+            f"The price starts at {dollars(self.step)} and rises by the same amount each round. In each round, bid "
+            "exactly the price to stay in, or withdraw from the run for good. The player that accepted the highest "
+            "price wins the item; of equals, the player named first. The winner pays the highest price that another "
+            f"player accepted, or {dollars(self.step)} if no other accepted any."
         )
 
 

@@ -21,7 +21,10 @@ class FirstPriceOpened(SessionOpened):
     @property
     def rules(self) -> str:
         """The rules of one run in words."""
-        return "Each seals one bid; the highest wins the item and pays what it bid; of equals, the first named."
+        return (
+            "Each player seals one bid. The highest bid wins the item, and the winner pays its own bid. Of equal bids, "
+            "that of the player named first wins."
+        )
 
 
 class FirstPrice(PrivateValues):

@@ -20,7 +20,10 @@ class SecondPriceOpened(SessionOpened):
     @property
     def rules(self) -> str:
         """The rules of one run in words."""
-        return "Each seals one bid; the highest wins the item and pays the second-highest; of equals, the first named."
+        return (
+            "Each player seals one bid. The highest bid wins the item, and the winner pays the second-highest bid, or "
+            "nothing if nobody else bids. Of equal bids, that of the player named first wins."
+        )
 
 
 class SecondPrice(PrivateValues):

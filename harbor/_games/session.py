@@ -38,21 +38,32 @@ class SessionOpened(PublicEvent, ABC):
 
     @property
     def words(self) -> str:
-        """The rules, for whoever has only ears."""
+        """The rules in words."""
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
         """The rules, part by part."""
-        shown = "Nothing is shown of past runs." if self.show == "nothing" else f"Past runs are shown: {self.show}."
-        rational = ["You may count on all others being perfectly rational."] if self.rational_rivals else []
+        shown = "Nothing of a run" if self.show == "nothing" else f"After each run the {self.show} of all players"
+        verb = "is" if self.show == "nothing" else "are"
+        rational = ["All other players are perfectly rational."] if self.rational_rivals else []
         runs = "There is 1 run." if self.runs == 1 else f"There are {self.runs} runs, and each starts afresh."
-        return (f"Welcome, {', '.join(self.bidders)}.", self.rules, *self._stakes(), runs, shown, *rational)
+        return (
+            f"Welcome, {', '.join(self.bidders)}.",
+            self.rules,
+            *self._stakes(),
+            runs,
+            f"{shown} {verb} made public.",
+            *rational,
+        )
 
     def _stakes(self) -> Iterator[str]:
         """What can be gained and lost in a run: nothing more than `rules` says where there are no assets."""
         if self.assets:
-            yield f"In each run you have {dollars(self.assets)}, and the item a new value, told to you alone."
-            yield "Your payoff of a run is your cash, plus that value less the price if you win."
+            yield (
+                f"In each run you have {dollars(self.assets)} to spend, and the item has a value for you that only "
+                "you are told; it may be more or less than what you have, and it may differ from the values of others."
+            )
+            yield "Your payoff of a run is the money you have left, plus your value of the item if you win it."
         if self.fee:
             yield (
                 f"Only if all your attempts to answer a call fail, an entrance fee of {dollars(self.fee)} is charged; "
@@ -76,7 +87,7 @@ class RunOpened(PublicEvent):
     @property
     def words(self) -> str:
         """Its name."""
-        return f"Here is {self.item}."
+        return f"{self.item.capitalize()} begins."
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,7 @@ class RunSettled(PrivateEvent):
     assets: Money
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What came of it; what is zero goes without saying."""
+        """What came of it, without amounts of zero."""
         paid = f" and pay {dollars(self.paid)}" if self.paid else ""
         said = [f"You win {self.item}{paid}." if self.won else f"You do not win {self.item}."]
         if self.fee:

@@ -45,7 +45,7 @@ class WaterOpened(PublicEvent):
 
     @property
     def words(self) -> str:
-        """The rules, for whoever has only ears."""
+        """The rules in words."""
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
@@ -55,16 +55,21 @@ class WaterOpened(PublicEvent):
             for name, need in self.needs.items()
         )
         return (
-            f"Welcome. Live through {self.days} days without rain.",
+            f"Welcome. The aim is to be alive after {self.days} days without rain; money left then is worth nothing.",
             f"{people}.",
-            f"Each day {self.least_supply} to {self.most_supply} units of water are there.",
-            "Each day you seal one bid for all you need: the highest bid that still fits is served first, equal bids "
-            "by the smaller need.",
-            f"Who is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}; the first dry day in "
-            "a row costs 1 health, the second 2, and so on.",
-            f"You begin with {HEALTH_AT_FIRST}; at 0 you are out.",
-            "Once the water is allocated, all bids, healths and balances are made known.",
-            "A bid above your balance fails; if you put no other in its place, it is made known all the same.",
+            f"Each day {self.least_supply} to {self.most_supply} units of water are supplied, {self.mean_supply:g} on "
+            "average.",
+            "Each day you seal one bid for all the water that you need.",
+            "The highest bid is served first, then the next one whose need still fits what is left, and so on; of "
+            "equal bids, the smaller need is served first.",
+            f"A resident that is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}.",
+            "A resident that is not served pays nothing and loses health: 1 on the first dry day in a row, 2 on the "
+            "second, and so on.",
+            f"You begin with {HEALTH_AT_FIRST} health; at 0 you are eliminated.",
+            "A bid of $0 can be served; if you withdraw, you are not served that day.",
+            "After the water is allocated, all bids, healths and balances are made public.",
+            "A bid above your balance fails, and you may bid again; if your last attempt fails too, that bid is made "
+            "public and cannot win.",
         )
 
 
@@ -78,7 +83,7 @@ class DayOpened(PublicEvent):
     @property
     def words(self) -> str:
         """The supply."""
-        return f"It is {self.item}: salaries are paid, and {self.supply} units of water are there."
+        return f"{self.item.capitalize()} begins: salaries are paid, and {self.supply} units of water are supplied."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ class DayClosed(LotClosed):
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Every bid and every status, each by itself; who is eliminated is told so to its face."""
+        """Every bid and every status; an eliminated resident is addressed directly."""
         statuses = [self._status(name, hearer) for name in self.statuses]
         return (*map(self._bid, self.bids), *statuses)
 
@@ -108,7 +113,9 @@ class DayClosed(LotClosed):
         bid = self.bids[name]
         if bid is None:
             return f"{name} makes no bid."
-        verdict = "above its balance" if name in self.over_balance else "served" if name in self.served else "dry"
+        verdict = (
+            "above its balance" if name in self.over_balance else "served" if name in self.served else "not served"
+        )
         return f"{name} bids {dollars(bid)}: {verdict}."
 
     def _status(self, name: str, hearer: str) -> str:

@@ -136,13 +136,13 @@ def answer_to(ask: Ask, words: str) -> Answer:
     return parse_answer(words, ask.item, ask.unit)
 
 
-# ---------------------------------------------------------------- what is said aloud
+# ---------------------------------------------------------------- calls and announcements
 
 
 def call(ask: Ask | Pause) -> str:
-    """Speak to one bidder whose turn it is."""
+    """Put an ask in words for its bidder."""
     if isinstance(ask, Pause):
-        return f"{ask.bidder}, take a moment."
+        return f"{ask.bidder}, take a moment to think."
     again = f"Your bid failed: {ask.refusal}. " if ask.refusal else ""
     before = f"{again}{ask.bidder}, your call on {ask.item}: {ask.note}"
     if ask.unit == "number":
@@ -156,16 +156,15 @@ def call(ask: Ask | Pause) -> str:
 
 
 def announce(event: Event) -> str:
-    """Speak a public event to the room; empty if it needs no words."""
+    """Put a public event in one sentence for everyone; empty if it needs no words."""
     match event:
         case SaleOpened(bidders=bidders, lots=lots):
-            return f"Welcome. {len(lots)} items for {', '.join(bidders)}: " + "; ".join(
-                f"{lot.name} from {dollars(lot.start)}" for lot in lots
-            )
+            offers = "; ".join(f"{lot.name} from {dollars(lot.start)}" for lot in lots)
+            return f"Welcome, {', '.join(bidders)}; for sale, in this order: {offers}."
         case ItemOpened(item=item, start=start, increment=increment):
             return f"{item} opens at {dollars(start)}, in steps of at least {dollars(increment)}."
         case PriceLowered(item=item, start=start):
-            return f"No bid on {item}: it comes again at {dollars(start)}."
+            return f"Nobody bid on {item}: it is offered again from {dollars(start)}."
         case BidPlaced(bidder=bidder, amount=amount, item=item):
             return f"{bidder} bids {dollars(amount)} on {item}."
         case BidderWithdrew(bidder=bidder, item=item):

@@ -14,6 +14,7 @@ from harbor._simulated.learning import Experience
 from harbor._simulated.opponent_model import BiddingRecord
 from harbor._simulated.rating_answers import rate
 from harbor._simulated.session_games import CONTESTS
+from harbor._simulated.valuation import Option
 from harbor.personas._catalog.traits import foremost
 
 # ---------------------------------------------------------------- plan, replan
@@ -25,33 +26,50 @@ def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa:
     priorities = valuation.rank(options, budget)
     if target := wanted(facts):
         priorities |= {name: 3 if name == target else min(priority, 2) for name, priority in priorities.items()}
-    shadow = valuation.shadow_price(options, budget)
-    tops = [name for name, priority in priorities.items() if priority == 3]
-    cost = sum(option.cost for option in options)
     return {
-        "reasons": f"I have ${budget:,.0f} and all costs about ${cost:,.0f}: a dollar kept buys ${shadow:.2f} later.",
-        "plan": f"Go first for {', '.join(tops) or 'nothing in particular'}; elsewhere only while it stays cheap.",
+        "reasons": _why(facts, options, budget),
+        "plan": _in_words(priorities),
         "priorities": [{"item": name, "priority": priority} for name, priority in priorities.items()],
     }
+
+
+def _why(facts: Facts, options: list[Option], budget: float) -> str:
+    cost = sum(option.cost for option in options)
+    enough = "enough for" if cost <= budget else "not enough for"
+    taste = ", so a cheap item can come before one that suits me better" if facts["personas"] else ""
+    return (
+        f"All the items will probably cost about ${cost:,.0f}, and my ${budget:,.0f} is {enough} that. "
+        f"I rank items by what I count them as worth for their probable price{taste}."
+    )
+
+
+def _in_words(priorities: dict[str, int]) -> str:
+    named = {rank: ", ".join(name for name, given in priorities.items() if given == rank) for rank in (3, 2, 1)}
+    sentences = {
+        3: "Go furthest for: {}.",
+        2: "Go a little less far for: {}.",
+        1: "Give up first: {}.",
+    }
+    return " ".join(sentence.format(named[rank]) for rank, sentence in sentences.items() if named[rank])
 
 
 # ---------------------------------------------------------------- strategize, bid
 
 
 def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    least, budget = float(facts["least"]), float(facts["budget"])
+    least, budget = float(facts["minimum"]), float(facts["budget"])
     most, why = up_to(facts, settings)
     bidding = least <= most
     if "strategy" in facts:
         bidding, why = facts["strategy"] in RAISING and least <= budget, f"I chose {facts['strategy']}"
-    amount = facts["least"] if bidding else None
+    amount = facts["minimum"] if bidding else None
     if bidding and chance.random() < settings.low_bid_rate:
         amount = int(least * 90) / 100
     if bidding and chance.random() < settings.over_budget_rate:
         amount = round(budget + least, 2)
-    verdict = "so I raise by the minimum" if bidding else "so I withdraw"
+    verdict = "so I bid the minimum" if bidding else "so I withdraw"
     return {
-        "reasons": f"{why}; the least bid is ${least:,.0f}, {verdict}.",
+        "reasons": f"{why}. The minimum is ${least:,.0f}, {verdict}.",
         "action": "bid" if bidding else "withdraw",
         "amount": amount,
     }
@@ -64,7 +82,8 @@ def _strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  #
 
 def _fused(facts: Facts, settings: Simulated, chance: Random) -> Values:
     action, why = _action(facts, settings)
-    return {**_bid({**facts, "strategy": action}, settings, chance), "reasons": why, "strategy": action}
+    bid = _bid({**facts, "strategy": action}, settings, chance)
+    return {**bid, "reasons": why, "strategy": action}
 
 
 def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
@@ -73,12 +92,12 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     A dollar that a rival spends here is missing later, so it pays to raise past one's own limit while the rival that
     leads is expected, with some certainty, to raise again; but only up to what the item is worth, for it may stop.
     """
-    item, least, budget = facts["items"][0], float(facts["least"]), float(facts["budget"])
+    item, least, budget = facts["items"][0], float(facts["minimum"]), float(facts["budget"])
     most, why = up_to(facts, settings)
-    rivals = [rival for rival in facts.get("rivals", []) if not rival["out"]]
+    rivals = [forecast for forecast in facts.get("forecasts", []) if not forecast["out"]]
     if least <= most:
-        return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}; ${least:,.0f} is within that"
-    step = least - max((float(bid[2]) for bid in facts["bids"]), default=least)
+        return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}. The minimum of ${least:,.0f} is within that."
+    step = least - max((float(bid["amount"]) for bid in facts["bids"]), default=least)
     leading = [
         rival for rival in rivals if rival["leads"] and opponent_model.cautious(float(rival["limit"])) >= least + step
     ]
@@ -86,13 +105,13 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     if leading and more_to_come and least <= min(budget, worth(facts, item)):
         return (
             "B",
-            f"{leading[0]['rival']} leads and probably goes to ${float(leading[0]['limit']):,.0f}: let it pay more",
+            f"{leading[0]['rival']} leads and probably goes up to ${float(leading[0]['limit']):,.0f}: let it pay more.",
         )
     if any(float(rival["limit"]) > most for rival in rivals):
-        return "F", f"{why}; a rival probably goes further"
+        return "F", f"{why}. A rival will probably go further."
     if more_to_come and least <= worth(facts, item):
-        return "D", f"{why}; the money is worth more on later items"
-    return "E", f"{why}; nothing is left to earn at ${least:,.0f}"
+        return "D", f"{why}. The money will buy more with later items."
+    return "E", f"{why}. At ${least:,.0f} nothing is left to gain."
 
 
 # ---------------------------------------------------------------- profile, mirror, predict
@@ -105,32 +124,34 @@ def _profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # no
 
 def _mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     pictures = []
-    for rival, weights in facts["pictures"].items():
+    for known in facts["profiles_of_you"]:
+        weights = known["profile"]
         for record in facts["items"]:
             weights = opponent_model.update(weights, facts["catalog"], BiddingRecord.of(record))
-        pictures.append({"rival": rival, "weights": _listed(weights)})
-    return {"reasons": "They saw what I bid on, as I saw what they did.", "pictures": pictures}
+        pictures.append({"rival": known["rival"], "weights": _listed(weights)})
+    return {"reasons": "They saw how I bid, as I saw how they bid.", "profiles": pictures}
 
 
 def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     return {
-        "reasons": "From what each seems to want and has left.",
-        "predictions": [_expect(facts, rival) for rival in facts["rivals"]],
+        "reasons": "I judge by what each rival seems to want and by the money it has left.",
+        "forecasts": [_forecast(facts, rival) for rival in facts["rivals"]],
     }
 
 
-def _expect(facts: Facts, rival: Values) -> Values:
+def _forecast(facts: Facts, rival: Values) -> Values:
     first, catalog = facts["items"][0], facts["catalog"]
-    interest = opponent_model.interest(rival["profile"], catalog, first)
-    expected = {"rival": rival["rival"], "interest": round(interest, 3), "limit": round(reach(facts, rival)[0], 2)}
-    if "sees_me_as" in rival:
-        expected["expects_me"] = round(opponent_model.interest(rival["sees_me_as"], catalog, first), 3)
-    return expected
+    interest, limit = opponent_model.interest(rival["profile"], catalog, first), reach(facts, rival)[0]
+    forecast = {"rival": rival["rival"], "interest": round(interest, 2), "limit": int(round(limit, 2))}
+    if "profile_of_you" in rival:
+        expected = opponent_model.interest(rival["profile_of_you"], catalog, first)
+        forecast["expected_interest_of_yours"] = round(expected, 2)
+    return forecast
 
 
 def _impression(weights: dict[str, float]) -> str:
     best = foremost(weights)
-    return f"Most like {best}, at {weights[best]:.2f}." if best else "Nothing to go by yet."
+    return f"It is most like {best}." if best else "I know nothing of it yet."
 
 
 def _listed(weights: dict[str, float]) -> list[Values]:
@@ -141,27 +162,28 @@ def _listed(weights: dict[str, float]) -> list[Values]:
 
 
 def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    held = facts["held"]
-    budget = held["budget"]
-    profits = dict(held["profits"])
-    wins = [{"bidder": bidder, "item": item, "price": price} for bidder, item, price in held["wins"]]
-    for closed in facts["closed"]:
-        winner, price = closed["winner"], closed["price"]
+    believed = facts["belief"]
+    budget, wins, told = believed["budget"], list(believed["wins"]), []
+    profits = {row["bidder"]: row["profit"] for row in believed["profits"]}
+    for result in facts["results"]:
+        item, winner, price = result["item"], result["winner"], result["price"]
         if winner is None:
+            told.append(f"{item} was not sold.")
             continue
-        wins.append({"bidder": winner, "item": closed["item"], "price": price})
+        told.append(f"{winner} paid ${price:,.0f} for {item}.")
+        wins.append({"bidder": winner, "item": item, "price": price})
         if winner == facts["you"]:
             budget = _sum(budget, -price)
-        if closed["true_value"] is not None:
-            profits[winner] = _sum(profits[winner], closed["true_value"], -price)
+        if result["true_value"] is not None:
+            profits[winner] = _sum(profits[winner], result["true_value"], -price)
     if chance.random() < settings.wrong_sum_rate:
         budget = _sum(budget, 100)
     listed = [{"bidder": bidder, "profit": profit} for bidder, profit in profits.items()]
-    return {"budget": budget, "profits": listed, "wins": wins}
+    return {"reasons": " ".join(told), "budget": budget, "profits": listed, "wins": wins}
 
 
 def _learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    experience = Experience.of(facts["learned"]).after(facts["results"])
+    experience = Experience.of(facts["learnings"]).after(facts["results"])
     return {"reasons": "I added this auction's prices to those before.", "learnings": experience.sentences()}
 
 

@@ -124,4 +124,4 @@ def read_facts(text: str) -> Facts:
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
     values = TASKS[facts["task"]](facts, settings, chance)
-    return {**values, "reasons": ""} if facts.get("reasons") == "none" else values
+    return values if facts.get("give_reasons", True) else {**values, "reasons": ""}

@@ -18,8 +18,9 @@ Values = dict[str, Any]
 def weighed(facts: Facts) -> list[Option]:
     """Weigh the items by what they are worth and what they will probably cost, by experience where there is some."""
     experience = Experience.of(facts.get("memories", ()))
-    gone, total = facts.get("gone", 0), facts.get("gone", 0) + len(facts["items"])
-    return [_weigh(facts, item, experience, place / total) for place, item in enumerate(facts["items"], start=gone)]
+    finished = facts.get("items_finished", 0)
+    total = finished + len(facts["items"])
+    return [_weigh(facts, item, experience, place / total) for place, item in enumerate(facts["items"], start=finished)]
 
 
 def _weigh(facts: Facts, item: Values, experience: Experience, place: float) -> Option:
@@ -49,7 +50,7 @@ def worth(facts: Facts, item: Values) -> float:
 
 def _tastes(facts: Facts) -> dict[str, float]:
     own_words = [] if facts["objective"] in ("profit", "items") else [facts["objective"]]
-    return {**{one["text"]: one["share"] for one in facts["personas"]}, **dict.fromkeys(own_words, 1.0)}
+    return {**{one["text"]: one["weight"] for one in facts["personas"]}, **dict.fromkeys(own_words, 1.0)}
 
 
 def wanted(facts: Facts) -> str:
@@ -68,16 +69,22 @@ def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
     item, budget = facts["items"][0], float(facts["budget"])
     if settings.policy == "minimum":
         share = float(settings.limit_share)
-        return share * float(item["estimate"]), f"I raise while under {share:g} of my estimate"
+        return share * float(item["estimate"]), f"I bid up to {share:g} times my estimate"
     target = wanted(facts)
     if target == item["item"]:
-        return budget, "this is the item I want"
+        return budget, f"This is the item that I want, so I bid up to all that I have, ${budget:,.0f}"
     if target:
         budget -= next(float(other["estimate"]) for other in facts["items"] if other["item"] == target)
-    shadow = valuation.shadow_price(weighed(facts), budget)
+    priority, shadow = item.get("priority", 2), valuation.shadow_price(weighed(facts), budget)
     value = worth(facts, item)
-    most = valuation.limit(value, item.get("priority", 2), shadow, budget)
-    return most, f"It is worth ${value:,.0f} to me and a dollar kept is worth ${shadow:.2f}: up to ${most:,.0f}"
+    most = valuation.limit(value, priority, shadow, budget)
+    causes = [
+        f"its priority is {priority}" if priority in (1, 2) else "",
+        "my money will not do for all the items that I want" if shadow > 1 else "",
+        f"I can spend no more than ${budget:,.0f} on it" if most == budget else "",
+    ]
+    because = f"; because {' and '.join(filter(None, causes))}, I bid" if any(causes) else ", and I bid"
+    return most, f"I count the item as worth about ${value:,.0f}{because} up to ${most:,.0f}"
 
 
 def reach(facts: Facts, rival: Values) -> list[float]:
@@ -87,7 +94,7 @@ def reach(facts: Facts, rival: Values) -> list[float]:
     never beyond what the item is worth to it.
     """
     profile, catalog, items = rival["profile"], facts["catalog"], facts["items"]
-    left = max(0.0, float(facts["purse"]) - float(rival["spent"]))
+    left = max(0.0, float(facts["initial_budget"]) - float(rival["spent"]))
     experience = Experience.of(facts.get("memories", ()))
     limits = [
         limit if habit is None else min(left, (limit + habit) / 2)
@@ -96,9 +103,9 @@ def reach(facts: Facts, rival: Values) -> list[float]:
             for limit, item in zip(opponent_model.limits(profile, catalog, items, left), items, strict=True)
         )
     ]
-    if "sees_me_as" not in rival:
+    if "profile_of_you" not in rival:
         return limits
-    mine = opponent_model.limits(rival["sees_me_as"], catalog, items, float(facts["purse"]) - float(facts["spent"]))
+    mine = opponent_model.limits(rival["profile_of_you"], catalog, items, float(facts["budget"]))
     return [
         max(limit, min(left, opponent_model.value(profile, catalog, item), opponent_model.cautious(seen)))
         for limit, item, seen in zip(limits, items, mine, strict=True)

@@ -103,7 +103,7 @@ class Experience:
     def after(self, results: Sequence[Row]) -> Experience:
         """Take a finished auction in."""
         sold = [(place / len(results), row) for place, row in enumerate(results) if row["price"] is not None]
-        ratios = [(place, float(row["to_win"]) / float(row["start"]), row) for place, row in sold]
+        ratios = [(place, float(row["lowest_winning_bid"]) / float(row["start"]), row) for place, row in sold]
         items, worth = dict(self.items), dict(self.worth)
         for _, ratio, row in ratios:
             items[row["item"]] = items.get(row["item"], Ratio()).plus([ratio])

@@ -38,9 +38,9 @@ class BiddingRecord:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> BiddingRecord:
         """Read it from the facts of a prompt."""
-        item, bids = facts["item"], facts["bids"]
-        highest = max((float(amount) for _, amount in bids), default=0.0)
-        declined = None if facts["gave_up_at"] is None else float(facts["gave_up_at"])
+        item, declined_at = facts["item"], facts["declined_at"]
+        highest = max((float(bid["amount"]) for bid in facts["bids"]), default=0.0)
+        declined = None if declined_at is None else float(declined_at)
         return cls(item["listing"], float(item["estimate"]), highest, declined)
 
     @property

@@ -20,14 +20,16 @@ MARGIN = 1.1
 
 
 def _truthful(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    value = float(facts["value"])
-    return _bid(min(value, float(facts["maximum"])), f"It is worth ${value:,.2f} to me, and what I pay others decide")
+    value, most = float(facts["value"]), float(facts["maximum"])
+    amount = "exactly that" if value <= most else f"all that I may, ${most:,.2f}"
+    return _bid(min(value, most), f"It is worth ${value:,.2f} to me, and the others decide what I pay: I bid {amount}")
 
 
 def _shaded(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     count, value = len(facts["players"]), float(facts["value"])
     amount = min(value * (count - 1) / count, float(facts["maximum"]))
-    return _bid(amount, f"I pay what I bid, so of ${value:,.2f} I offer what {count} bidders leave a profit on")
+    why = f"It is worth ${value:,.2f} to me; with {count} bidders I bid {count - 1}/{count} of that, as far as I may"
+    return _bid(amount, why)
 
 
 def _stay_in(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -42,16 +44,17 @@ def _stay_in(facts: Facts, settings: Simulated, chance: Random) -> Values:  # no
 
 def _pick(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Answer best to what the others are expected to pick, or reason some steps from the middle of the range."""
-    if facts["rivals_are_rational"] and float(facts["fraction"]) < 1:
+    if facts.get("rivals_are_rational") and float(facts["fraction"]) < 1:
         return _bid(0.0, "Rational players all pick 0, so 0 is best")
     count, fraction = len(facts["players"]), float(facts["fraction"])
-    if facts.get("expected"):
-        number, steps = fmean(float(pick) for pick in facts["expected"].values()), 1
+    if facts.get("forecasts"):
+        number, steps = fmean(float(forecast["bid"]) for forecast in facts["forecasts"]), 1
     else:
         number, steps = float(facts["bound"]) / 2, settings.level
     for _ in range(steps):
         number = answer_best(number, count, fraction)
-    reasons = f"I expect a mean that makes {number:.4f} the best answer, {steps} steps deep."
+    steps_said = "1 step" if steps == 1 else f"{steps} steps"
+    reasons = f"Thinking {steps_said} ahead of what the others will pick, {number:.4f} is my best answer."
     return {"reasons": reasons, "action": "bid", "amount": round(number, 4)}
 
 
@@ -66,19 +69,21 @@ def answer_best(others: float, count: int, fraction: float) -> float:
 def _seal(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Pay what the day will probably cost, as far as a fair part of the balance goes; everything if it must drink."""
     me = next(one for one in facts["residents"] if one["name"] == facts["you"])
-    balance, left = float(facts["maximum"]), facts["days"] - facts["gone"]
-    slack = dry_days(me["health"], me["a_dry_day_costs"])
-    if slack >= left:
-        return _bid(0.0, "I live to the end without another drop")
+    balance = float(facts["maximum"])
+    slack = dry_days(me["health"], me["health_lost_if_dry"])
+    if slack >= facts["days_left"]:
+        return _bid(0.0, "I will be alive at the end even without any more water")
     if slack == 0:
-        return _bid(balance, "A dry day would be my last")
+        return _bid(balance, "Without water today I would be eliminated, so I bid all that I have")
     share = balance / slack  # with a day in hand: on the last one it would meet others who must drink
     rivals = {one["name"]: one["need"] for one in facts["residents"] if one["name"] != facts["you"]}
-    expected = {name: float(bid) for name, bid in facts.get("expected", {}).items() if name in rivals}
+    forecasts = {one["rival"]: float(one["bid"]) for one in facts.get("forecasts", ())}
+    expected = {name: bid for name, bid in forecasts.items() if name in rivals}
     if len(expected) < len(rivals):
-        return _bid(share, f"I can go dry for {slack} days and have ${balance:,.2f} to last me till then")
-    price = least_bid(me["need"], facts["supply"], {name: (bid, rivals[name]) for name, bid in expected.items()})
-    why = f"Water will cost about ${price:,.2f} today; my share of a day is ${share:,.2f}"
+        return _bid(share, f"My ${balance:,.2f} must last {slack} days, until I must have water: ${share:,.2f} per day")
+    price = least_bid(me["need"], facts["supply_today"], {name: (bid, rivals[name]) for name, bid in expected.items()})
+    cost = f"cost about ${price:,.2f} today" if price < float("inf") else "not be enough for me today"
+    why = f"Water will {cost}, and I can spend ${share:,.2f} per day until I must have it"
     return _bid(min(share, price * MARGIN), why)
 
 
@@ -103,27 +108,28 @@ def least_bid(need: int, supply: int, rivals: Mapping[str, tuple[float, int]]) -
     return float("inf")
 
 
-# ---------------------------------------------------------------- plans and expectations
+# ---------------------------------------------------------------- plans and forecasts
 
 
 def plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Make a plan in a sentence."""
-    return {"reasons": f"After {facts['gone']} so far.", "plan": PLANS[facts["game"]]}
+    return {"reasons": "This is what serves best in this game.", "plan": PLANS[facts["game"]]}
 
 
 PLANS = {
-    "water": "Never let a dry day be the last; pay what a day's water costs while it is within my daily share.",
+    "water": "Never risk a day without water that would eliminate me. On other days, bid what the water will cost, "
+    "but no more than an equal share of my money for each day until then.",
     "second-price": "Bid what the item is worth to me.",
-    "first-price": "Bid less than the item is worth to me, by what the number of bidders allows.",
+    "first-price": "Bid less than the item is worth to me: the fewer bidders there are, the less.",
     "english-private": "Stay in up to what the item is worth to me.",
     "beauty": "Think one step further than the others seem to.",
 }
 
 
-def expect(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Expect of each rival what it did before, as far as that was shown, moved on to where its situation drives it."""
-    expected = [{"rival": rival, "bid": round(_next_of(rival, facts, settings), 2)} for rival in facts["rivals"]]
-    return {"reasons": "Most do again what they did, unless they have to act.", "expected": expected}
+def forecast(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Forecast that each rival does what it did before, as far as that was shown, or what its situation forces."""
+    forecasts = [{"rival": rival, "bid": round(_next_of(rival, facts, settings), 2)} for rival in facts["rivals"]]
+    return {"reasons": "Most will do what they did before, unless their situation forces them.", "forecasts": forecasts}
 
 
 def _next_of(rival: str, facts: Facts, settings: Simulated) -> float:
@@ -138,8 +144,8 @@ def _next_of(rival: str, facts: Facts, settings: Simulated) -> float:
 
 def _next_bid(rival: str, facts: Facts) -> float:
     who = next(one for one in facts["residents"] if one["name"] == rival)
-    if dry_days(who["health"], who["a_dry_day_costs"]) == 0:
-        return float(who["balance"]) + float(who["salary"])
+    if dry_days(who["health"], who["health_lost_if_dry"]) == 0:
+        return float(who["balance_before_salary"]) + float(who["salary"])
     past = [
         float(day["bids"][rival])
         for day in facts["past"]
@@ -155,7 +161,7 @@ def _bid(amount: float, reasons: str) -> Values:
 CONTESTS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
     "contest_plan": plan,
     "contest_replan": plan,
-    "contest_believe": expect,
+    "contest_believe": forecast,
     "water": _seal,
     "second_price": _truthful,
     "first_price": _shaded,

@@ -1,10 +1,11 @@
-"""A bidder's working memory of one sale: a fold over what it has seen, and over nothing else."""
+"""What a bidder has observed of one auction: a fold over the events it has seen, and over nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 
 from harbor._core.events import (
     BidderSeated,
@@ -36,47 +37,15 @@ from harbor._core.thoughts import (
     Strategized,
     Win,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How an item went; `winner` and `price` are None if unsold, `true_value` if not revealed."""
-
-    item: str
-    winner: str | None
-    price: Decimal | None
-    true_value: Decimal | None = None
-    bidding: LotBidding | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LotBidding:
-    """The item under the hammer: bids as (round, bidder, dollars); who is out, since which least bid, and why.
-
-    `reasons` are one's own for the last decision on it.
-    """
-
-    lot: Lot
-    start: Decimal
-    increment: Decimal
-    bids: tuple[tuple[int, str, Decimal], ...] = ()
-    leader: str | None = None
-    price: Decimal | None = None
-    withdrawn: tuple[tuple[str, Decimal, str], ...] = ()
-    reasons: str = ""
-
-    @property
-    def least(self) -> Decimal:
-        """The least legal bid in dollars."""
-        return self.start if self.price is None else self.price + self.increment
+from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal
 
 
 @dataclass(frozen=True, slots=True)
 class AuctionView:
     """What a bidder knows: who it is, what was and will be sold, its plan and its belief.
 
-    `purse` is the budget in dollars it came with. `believed`, `profiled` (by rival) and `mirrored` count the results
-    that the belief, the profile of a rival, and the pictures that rivals have, take in.
+    `profiles` are its profiles of its rivals, and `mirrors` the profiles that it thinks they have of it. `believed`,
+    `profiled` (by rival) and `mirrored` count the results that belief, profiles and mirrors take into account.
     """
 
     name: str = ""
@@ -104,10 +73,11 @@ class AuctionView:
     learnings: tuple[str, ...] = ()
 
     def after(self, events: Iterable[Event]) -> AuctionView:
-        """Give the notebook after these events."""
+        """Give the view after these events; an event that concerns no field changes nothing."""
         view = self
         for event in events:
-            view = view._note(event)
+            if change := CHANGES.get(type(event)):
+                view = replace(view, **change(view, event))
         return view
 
     @property
@@ -156,71 +126,104 @@ class AuctionView:
         """Find how an item went."""
         return next(result for result in self.results if result.item == item)
 
-    def _number(self, item: str) -> int:
-        """Give the place of an item among the results, counted from one; 0 if it is not among them."""
-        return next((number for number, result in enumerate(self.results, start=1) if result.item == item), 0)
-
     def truth(self) -> Belief:
-        """Give the belief that a bidder with a perfect memory would hold."""
+        """Give the belief of a bidder with a perfect memory."""
         return Belief(
             budget=self.budget,
             profits={name: self.profit(name) for name in self.bidders} if self.values_revealed else {},
             wins={name: wins for name in self.bidders if (wins := self.wins(name))},
         )
 
-    def _note(self, event: Event) -> AuctionView:
-        match event:
-            case BidPlaced(round=round, bidder=bidder, amount=amount) if self.bidding:
-                bids = (*self.bidding.bids, (round, bidder, amount))
-                return replace(self, bidding=replace(self.bidding, bids=bids))
-            case RoundClosed(leader=leader, price=price) if self.bidding:
-                return replace(self, bidding=replace(self.bidding, leader=leader, price=price))
-            case BidderWithdrew(bidder=bidder, reason=reason) if self.bidding:
-                withdrawn = (*self.bidding.withdrawn, (bidder, self.bidding.least, reason))
-                return replace(self, bidding=replace(self.bidding, withdrawn=withdrawn))
-            case ItemOpened(start=start, increment=increment) | PriceLowered(start=start, increment=increment):
-                return replace(self, bidding=LotBidding(self.lots[len(self.results)], start, increment))
-            case ItemSold(item=item, winner=winner, price=price):
-                gone = Result(item, winner, price, bidding=self.bidding)
-                return replace(self, bidding=None, predictions=(), results=(*self.results, gone))
-            case ItemUnsold(item=item):
-                gone = Result(item, None, None, bidding=self.bidding)
-                return replace(self, bidding=None, predictions=(), results=(*self.results, gone))
-            case ValueRevealed(true_value=true_value):
-                *before, last = self.results
-                return replace(self, results=(*before, replace(last, true_value=true_value)))
-            case Planned(text=text, priorities=priorities):
-                return replace(self, plan=text, priorities=priorities)
-            case Believed(held=held):
-                return replace(self, belief=held, believed=len(self.results))
-            case Profiled(rival=rival, closed=item, weights=weights):
-                profiled = {**self.profiled, rival: self._number(item)}
-                return replace(self, profiles={**self.profiles, rival: weights}, profiled=profiled)
-            case Mirrored(rival=rival, closed=item, weights=weights):
-                return replace(self, mirrors={**self.mirrors, rival: weights}, mirrored=self._number(item))
-            case Predicted(predictions=predictions):
-                return replace(self, predictions=predictions)
-            case Decided(reasons=reasons) if self.bidding:
-                return replace(self, bidding=replace(self.bidding, reasons=reasons))
-            case Recalled(memories=memories):
-                return replace(self, memories=memories)
-            case Learned(learnings=learnings):
-                return replace(self, learnings=learnings)
-            case Strategized():
-                return replace(self, strategy=event)
-            case CatalogShown(personas=personas):
-                return replace(self, catalog=personas)
-            case SaleOpened(bidders=bidders, lots=lots, reveal=reveal):
-                return replace(self, bidders=bidders, lots=lots, values_revealed=reveal == "true value")
-            case BidderSeated():
-                return replace(
-                    self,
-                    name=event.bidder,
-                    initial_budget=event.budget,
-                    estimates=event.estimates,
-                    personas=event.personas,
-                    objective=event.objective,
-                    profiles=event.rivals,
-                )
-            case _:
-                return self
+
+# ---------------------------------------------------------------- which fields an event changes
+
+Fields = dict[str, Any]
+
+
+def _bid(view: AuctionView, event: BidPlaced) -> Fields:
+    bids = (*view.bidding.bids, (event.round, event.bidder, event.amount)) if view.bidding else ()
+    return _bidding(view, bids=bids)
+
+
+def _withdrawn(view: AuctionView, event: BidderWithdrew) -> Fields:
+    if view.bidding is None:
+        return {}
+    withdrawal = Withdrawal(view.bidding.minimum, event.reason)
+    return _bidding(view, withdrawn={**view.bidding.withdrawn, event.bidder: withdrawal})
+
+
+def _bidding(view: AuctionView, **changes: Any) -> Fields:
+    return {"bidding": replace(view.bidding, **changes)} if view.bidding else {}
+
+
+def _opened(view: AuctionView, event: ItemOpened | PriceLowered) -> Fields:
+    return {"bidding": LotBidding(view.lots[len(view.results)], event.start, event.increment)}
+
+
+def _closed(view: AuctionView, result: Result) -> Fields:
+    # Forecasts are about the item that has just closed: they must not be taken for the next one.
+    return {"bidding": None, "predictions": (), "results": (*view.results, result)}
+
+
+def _revealed(view: AuctionView, event: ValueRevealed) -> Fields:
+    *before, last = view.results
+    return {"results": (*before, replace(last, true_value=event.true_value))}
+
+
+def _profiled(view: AuctionView, event: Profiled) -> Fields:
+    return {
+        "profiles": {**view.profiles, event.rival: event.weights},
+        "profiled": {**view.profiled, event.rival: _number(view, event.closed)},
+    }
+
+
+def _mirrored(view: AuctionView, event: Mirrored) -> Fields:
+    return {
+        "mirrors": {**view.mirrors, event.rival: event.weights},
+        "mirrored": _number(view, event.closed),
+    }
+
+
+def _number(view: AuctionView, item: str) -> int:
+    """Give the place of an item among the results, counted from one; 0 if it is not among them."""
+    return next((number for number, result in enumerate(view.results, start=1) if result.item == item), 0)
+
+
+def _seated(_: AuctionView, event: BidderSeated) -> Fields:
+    return {
+        "name": event.bidder,
+        "initial_budget": event.budget,
+        "estimates": event.estimates,
+        "personas": event.personas,
+        "objective": event.objective,
+        "profiles": event.rivals,
+    }
+
+
+CHANGES: Mapping[type[Event], Callable[[AuctionView, Any], Fields]] = {
+    BidderSeated: _seated,
+    CatalogShown: lambda _, event: {"catalog": event.personas},
+    SaleOpened: lambda _, event: {
+        "bidders": event.bidders,
+        "lots": event.lots,
+        "values_revealed": event.reveal == "true value",
+    },
+    ItemOpened: _opened,
+    PriceLowered: _opened,
+    BidPlaced: _bid,
+    BidderWithdrew: _withdrawn,
+    RoundClosed: lambda view, event: _bidding(view, leader=event.leader, price=event.price),
+    ItemSold: lambda view, event: _closed(view, Result(event.item, event.winner, event.price, bidding=view.bidding)),
+    ItemUnsold: lambda view, event: _closed(view, Result(event.item, None, None, bidding=view.bidding)),
+    ValueRevealed: _revealed,
+    Planned: lambda _, event: {"plan": event.text, "priorities": event.priorities},
+    Believed: lambda view, event: {"belief": event.held, "believed": len(view.results)},
+    Profiled: _profiled,
+    Mirrored: _mirrored,
+    Predicted: lambda _, event: {"predictions": event.predictions},
+    Strategized: lambda _, event: {"strategy": event},
+    Decided: lambda view, event: _bidding(view, reasons=event.reasons),
+    Recalled: lambda _, event: {"memories": event.memories},
+    Learned: lambda _, event: {"learnings": event.learnings},
+}
+"""The fields of a view that an event changes, by the kind of event; a new node adds its conclusion here."""

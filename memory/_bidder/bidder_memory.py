@@ -1,4 +1,4 @@
-"""One bidder's part of a store: what it put there after earlier auctions, and nobody else's."""
+"""One bidder's part of a store: what it stored after earlier auctions, and nothing of anybody else."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ def label(name: str) -> str:
 
 
 def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
-    """Open the store that the settings name; without one, that in the folder of the run, or one in memory.
+    """Open the store that the settings name; without one, a store in the folder of the run, or one in memory.
 
     Raises:
         MemoryStoreError: it can't be opened.
     """
-    from harbor.memory._store.chroma import ChromaStore  # Chroma takes half a second to load: only who remembers waits
+    from harbor.memory._store.chroma import (
+        ChromaStore,
+    )  # Chroma takes half a second to load, so only bidders that remember wait
 
     return ChromaStore(settings.store or folder, embedding=settings.embedding, fields=("text",))
 
 
 @dataclass(frozen=True)
 class BidderMemory:
-    """The memories of one bidder; `auction` is the one that is being held, whose own memories are not recalled.
+    """The memories of one bidder; those of the current `auction` are not recalled.
 
-    So an auction that broke off while it was put down remembers, when it is resumed, what it remembered before.
+    So an auction that stopped while its memories were stored recalls the same when it is resumed.
     """
 
     store: BaseStore
@@ -79,7 +81,7 @@ class BidderMemory:
     async def nearest_episodes(self, query: str) -> list[str]:
         """Give the k episodes that are nearest in meaning."""
         found = self._earlier(await self._search("episode", query=query, limit=self.settings.k))
-        if len(found) < self.settings.k:  # some were of this very auction: look again without them, which takes longer
+        if len(found) < self.settings.k:  # some were of this auction: search again without them, which is slower
             others = {"auction": {"$ne": self.auction}}
             found = await self._search("episode", query=query, filter=others, limit=self.settings.k)
         return [str(item.value["text"]) for item in found]
@@ -103,7 +105,7 @@ class BidderMemory:
         return _within(memories, self.settings.tokens)
 
     async def keep_learnings(self, learnings: Sequence[str]) -> None:
-        """Put a list of learnings down; it replaces the one before, which stays until the next one does."""
+        """Store a list of learnings; the list before stays until the next one is stored."""
         stale = [item for item in await self._search("learning") if item.value["auction"] != self.auction]
         previous = await self._newest_list()
         await self._keep(
@@ -115,12 +117,12 @@ class BidderMemory:
         await self.store.abatch([PutOp(item.namespace, item.key, None) for item in stale if item.key not in kept])
 
     async def keep_episodes(self, episodes: Iterable[Value]) -> None:
-        """Put down how the items of this auction went."""
+        """Store how the items of this auction went."""
         values = {f"{self.auction}:{episode['item']}": episode for episode in episodes}
         await self._keep("episode", values, _event_of)
 
     async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
-        """Put down the dossiers of rivals; what was known before stays inside, for a resumed auction."""
+        """Store the dossiers of rivals; each contains the dossier before it, for a resumed auction."""
         values = {
             label(rival): {**dossier, "before": _without(before.get(rival), "before")}
             for rival, dossier in dossiers.items()
@@ -128,7 +130,7 @@ class BidderMemory:
         await self._keep("dossier", values, _event_of_dossier)
 
     async def _keep(self, kind: MemoryKind, values: Mapping[str, Value], source: Callable[[Value], str]) -> None:
-        """Put memories down under keys of their own, so that to do it twice is to do it once."""
+        """Store memories under keys of their own, so that to do it twice changes nothing more."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         where = {"auction": self.auction, "bidder": self.bidder, "time": now, "schema": SCHEMA}
         puts = [
@@ -157,7 +159,7 @@ def _event_of(episode: Value) -> str:
 
 
 def _event_of_dossier(dossier: Value) -> str:
-    """Name the events that a dossier comes from: the profile of the rival, or where there is none, its bids."""
+    """Name the events that a dossier comes from: the profile of the rival, or its bids if there is no profile."""
     return f"{'profiled' if dossier.get('profile') else 'bid_placed'}: {dossier['rival']}"
 
 

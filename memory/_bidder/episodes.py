@@ -1,6 +1,6 @@
-"""What a bidder puts down after an auction: an episode a sale, a dossier a rival; plain values with a text to read.
+"""What a bidder stores after an auction: one episode per item, one dossier per rival; plain values with a text.
 
-Everything is taken from the bidder's own notebook, so nothing is put down that it has not seen.
+Everything is taken from the bidder's own view of the auction, so nothing is stored that it has not seen.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._core.money import as_number, dollars
-from harbor.memory._bidder.auction_view import AuctionView, Result
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.lot_bidding import Result
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]
@@ -19,7 +20,7 @@ Value = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RivalStats:
-    """How a rival bid, added up over sales: counts, and sums of ratios to the starting price and to the true value."""
+    """How a rival bid, summed over auctions: counts, and sums of ratios to the starting price and to the true value."""
 
     auctions: int = 0
     offered: int = 0
@@ -34,7 +35,7 @@ class RivalStats:
         """Add what a rival did in this auction to what it did before."""
         engaged, won, valued, reached, paid = 0, 0, 0, 0.0, 0.0
         for result in view.results:
-            highest = _highest(result, rival)
+            highest = result.highest_bid(rival)
             if highest is not None and result.bidding is not None:
                 engaged += 1
                 reached += float(highest / result.bidding.lot.start)
@@ -65,10 +66,10 @@ class RivalStats:
 
 
 def episode(view: AuctionView, result: Result) -> Value:
-    """Put down how one item went."""
+    """Record how one item went."""
     me, start = view.name, view.lot(result.item).start
-    rivals = [rival for rival in view.rivals if _highest(result, rival) is not None]
-    mine = _highest(result, me)
+    rivals = [rival for rival in view.rivals if result.highest_bid(rival) is not None]
+    mine = result.highest_bid(me)
     outcome = "unsold" if result.winner is None else "won" if result.winner == me else "lost"
     reasons = result.bidding.reasons if result.bidding else ""
     return {
@@ -95,7 +96,7 @@ def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: lis
 
 
 def dossier(view: AuctionView, rival: str, before: Value | None) -> Value:
-    """Put down how a rival bids and whom it seems to be, going on from the dossier before."""
+    """Record how a rival bids and which persona fits it best, continuing the dossier of earlier auctions."""
     habits = RivalStats.of(view, rival, RivalStats(**before["habits"]) if before else RivalStats())
     profile = dict(view.profiles.get(rival, {})) or (before or {}).get("profile", {})
     seems = foremost(profile)
@@ -106,8 +107,3 @@ def dossier(view: AuctionView, rival: str, before: Value | None) -> Value:
         "profile": profile,
         "text": f"{text} It seems to be most like {seems}." if seems else text,
     }
-
-
-def _highest(result: Result, bidder: str) -> Decimal | None:
-    bids = [amount for _, name, amount in result.bidding.bids if name == bidder] if result.bidding else []
-    return max(bids, default=None)

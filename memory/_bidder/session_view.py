@@ -1,4 +1,4 @@
-"""A bidder's working memory of a game of days or runs: a fold over what it has seen, and over nothing else."""
+"""What a player has observed of a game of days or runs: a fold over the events it has seen, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harbor._games.water import DayClosed, DayOpened, WaterOpened
 class SessionView:
     """What a player knows: who it is, which game was opened, what came of each day or run, and what is open now.
 
-    `values` are what the items of the runs are worth to it; `out` holds who has dropped out of this run; `expected`
+    `values` are what the items of the runs are worth to it; `out` names who has dropped out of this run; `expected` is
     what it expects each rival to bid next, in the unit of the game.
     """
 
@@ -34,7 +34,7 @@ class SessionView:
     expected: Mapping[str, Decimal] = field(default_factory=dict)
 
     def after(self, events: Iterable[Event]) -> SessionView:
-        """Give the journal after these events."""
+        """Give the view after these events."""
         view = self
         for event in events:
             view = view._note(event)
@@ -58,7 +58,7 @@ class SessionView:
 
     @property
     def shown(self) -> bool:
-        """Whether it may look back on what others did in the run or day that has just closed."""
+        """Whether it is shown what others did in the run or day that has just closed."""
         last = self.closed[-1] if self.closed else None
         if isinstance(last, RunClosed) and isinstance(self.opened, SessionOpened):
             return bool(last.actions) and self.opened.history > 0
@@ -76,7 +76,7 @@ class SessionView:
                 return False
 
     def _plays_on(self, name: str) -> bool:
-        """Say whether a player is alive, in the game where that is a question."""
+        """Say whether a player is still in the game: alive, in the water game."""
         last = self.closed[-1] if self.closed else None
         return not isinstance(last, DayClosed) or (name in last.statuses and last.statuses[name].health > 0)
 

@@ -348,7 +348,7 @@ def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folde
     with other(folder, rules, "Bob") as person:
         for _ in range(3):
             person.answer("0")
-        assert "\nAlex bids $0: dry.\nBob bids $75: dry.\n" in person.answer("999")
+        assert "\nAlex bids $0: not served.\nBob bids $75: not served.\n" in person.answer("999")
         assert "above the $280 that you have left" in person.answer("0")
         told = person.expect("Standings").splitlines()
     assert "You are eliminated, and out of the game." in told
@@ -361,9 +361,9 @@ def test_what_a_bidder_brings_is_told_a_sentence_a_line():
         "Ann", Decimal(500), {"Vase": Decimal(110)}, {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}}
     )
     assert news(seated, "Ann") == [
-        "Only you know: your budget is $500, and your objective: items.",
+        "Only you know: your budget is $500, and your objective is: items.",
         "Only you know your estimates: Vase $110.",
-        "A share of 0.5 of you acts as: You like boats.",
+        "You act as (weight 0.5): You like boats.",
         "You know what Ben is like: farmer 1.",
     ]
     assert news(BidFailed("Ann", "Vase", 1, 1, "it is odd"), "Ann") == []

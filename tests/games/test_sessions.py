@@ -406,8 +406,8 @@ def test_the_opening_of_an_auction_tells_what_is_at_stake(kind):
     opened = picked(sale_of(auction(kind, [60, 5], [50, 6], assets=150)), SessionOpened)[0]
     assert (opened.assets, opened.fee) == (150, 15)
     for told in (
-        "In each run you have $150, and the item a new value, told to you alone.",
-        "Your payoff of a run is your cash, plus that value less the price if you win.",
+        "In each run you have $150 to spend, and the item has a value for you that only you are told;",
+        "Your payoff of a run is the money you have left, plus your value of the item if you win it.",
         "Only if all your attempts to answer a call fail, an entrance fee of $15 is charged; to withdraw",
         "There are 2 runs, and each starts afresh.",
     ):

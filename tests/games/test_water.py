@@ -421,7 +421,7 @@ def test_the_words_of_the_game_name_needs_salaries_and_supply():
     sale = sale_of(water(8, 9))
     words = [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, WaterOpened | DayOpened)]
     assert "Alex needs 8 units a day and earns $100" in words[0]
-    assert words[1] == "It is day 1: salaries are paid, and 20 units of water are there."
+    assert words[1] == "Day 1 begins: salaries are paid, and 20 units of water are supplied."
 
 
 def test_asks_are_whole_before_they_are_answered():
@@ -431,5 +431,5 @@ def test_asks_are_whole_before_they_are_answered():
 def test_the_opening_tells_what_is_made_known_and_what_becomes_of_a_bid_above_the_balance():
     opened = sale_of(water(8, 9)).log.entries
     words = next(entry.event.words for entry in opened if isinstance(entry.event, WaterOpened))
-    assert "Once the water is allocated, all bids, healths and balances are made known." in words
-    assert "A bid above your balance fails; if you put no other in its place, it is made known all the same." in words
+    assert "After the water is allocated, all bids, healths and balances are made public." in words
+    assert "A bid above your balance fails, and you may bid again; if your last attempt fails too" in words

@@ -416,7 +416,7 @@ def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(switches
     desk = Desk(chat, **switches)
     desk.after(seated(given))
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "replan"]
-    assert [key in prompt for key in ("rivals", "purse", "spent", "catalog")] == [told] * 4
+    assert [key in prompt for key in ("rivals", "initial_budget", "catalog")] == [told] * 3
     if told:
         assert [(row["rival"], row["spent"]) for row in prompt["rivals"]] == [("Ben", 330_000), ("Cho", 0), ("Dan", 0)]
         assert any(prompt["rivals"][0]["profile"].values())
@@ -430,7 +430,7 @@ def test_the_first_plan_is_told_of_rivals_if_and_only_if_their_personas_are_give
     desk = Desk(theory_of_mind=theory_of_mind)
     desk.after(seated(given)[:3], closed=())
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "plan"]
-    assert [key in prompt for key in ("rivals", "purse", "spent", "catalog")] == [told] * 4
+    assert [key in prompt for key in ("rivals", "initial_budget", "catalog")] == [told] * 3
     if told:
         assert [row["profile"] for row in prompt["rivals"]] == [GIVEN["Ben"], {}, {}]
 
@@ -439,8 +439,12 @@ def test_a_rival_is_judged_by_its_own_bids_alone():
     desk = Desk()
     desk.after(sold_to_ben())
     conduct = {prompt["bidder"]: prompt for prompt in desk.prompts if prompt["task"] == "profile"}
-    assert [conduct[rival]["bids"] for rival in RIVALS] == [[[1, 285_000], [3, 330_000]], [], []]
-    assert [conduct[rival]["gave_up_at"] for rival in RIVALS] == [None, 300_000, None]
+    assert [conduct[rival]["bids"] for rival in RIVALS] == [
+        [{"round": 1, "amount": 285_000}, {"round": 3, "amount": 330_000}],
+        [],
+        [],
+    ]
+    assert [conduct[rival]["declined_at"] for rival in RIVALS] == [None, 300_000, None]
     assert [conduct[rival]["won"] for rival in RIVALS] == [True, False, False]
 
 

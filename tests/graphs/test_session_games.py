@@ -26,7 +26,7 @@ from harbor._games.session import RunSettled
 from harbor._games.water import DayClosed, DayOpened, Water
 from harbor._models.client import ModelClient
 from harbor._simulated.chat_model import SimulatedChat, read_facts
-from harbor._simulated.session_games import answer_best, dry_days, expect, least_bid
+from harbor._simulated.session_games import answer_best, dry_days, forecast, least_bid
 from harbor.evaluation._metrics.sessions import deviations
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.session_player import player_graph
@@ -132,10 +132,10 @@ def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
     values = {(drawn.bidder, drawn.item): str(drawn.value) for drawn in of_type(log, ValueDrawn)}
     for facts in prompts(tmp_path / "run"):
         if "minimum" in facts:
-            assert str(facts["value"]) == values[facts["bidder"], facts["item"]].rstrip("0").rstrip(".")
+            assert str(facts["value"]) == values[facts["bidder"], facts["run"]].rstrip("0").rstrip(".")
             bids = [str(bid) for run in facts["past"] for bid in run["actions"].values()]
             others = {
-                value for (name, item), value in values.items() if item == facts["item"] and name != facts["bidder"]
+                value for (name, item), value in values.items() if item == facts["run"] and name != facts["bidder"]
             }
             said = json.dumps({key: value for key, value in facts.items() if key != "past"})
             assert not {value for value in others if value in said and value not in bids}
@@ -144,15 +144,15 @@ def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
 @pytest.mark.parametrize(("history", "shown"), [(0, 0), (1, 1), (2, 2), (9, 2)])
 def test_as_many_past_runs_are_shown_as_the_session_says_or_as_there_are(tmp_path, history, shown):
     played("beauty", out=tmp_path / "run", history=history)
-    last = [facts for facts in prompts(tmp_path / "run") if facts.get("item") == f"run {RUNS}"]
+    last = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts and facts["run"] == f"run {RUNS}"]
     assert {len(facts["past"]) for facts in last} == {shown}
 
 
 def test_without_a_chain_of_thought_no_reasons_are_asked_for(tmp_path):
     played("beauty", {"chain_of_thought": False}, out=tmp_path / "off")
     played("beauty", out=tmp_path / "on")
-    assert {facts.get("reasons") for facts in prompts(tmp_path / "off")} == {"none"}
-    assert {facts.get("reasons") for facts in prompts(tmp_path / "on")} == {None}
+    assert {facts["give_reasons"] for facts in prompts(tmp_path / "off")} == {False}
+    assert {facts["give_reasons"] for facts in prompts(tmp_path / "on")} == {True}
 
 
 def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
@@ -197,15 +197,15 @@ def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
     log = played("water", days=4, supplies=[0, 0, 50, 0], out=tmp_path / "run")
     assert not of_type(log, SeatFailed)
     bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
-    assert {facts["supply"] for facts in bids if facts["item"] in ("day 1", "day 2", "day 4")} == {0}
-    assert {facts["supply"] for facts in bids if facts["item"] == "day 3"} == {50}
+    assert {facts["supply_today"] for facts in bids if facts["today"] in ("day 1", "day 2", "day 4")} == {0}
+    assert {facts["supply_today"] for facts in bids if facts["today"] == "day 3"} == {50}
 
 
 # ---------------------------------------------------------------- every fact of a prompt, against the log
 
 
 def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
-    """What is to be known in the morning of a day, folded from the public log by other means than a journal's."""
+    """What is to be known in the morning of a day, folded from the public log by other means than a view's."""
     closed = of_type(log, DayClosed)[: day - 1]
     supplies = [opened.supply for opened in of_type(log, DayOpened)]
     status = dict.fromkeys(RESIDENTS, (8, 0, 1))
@@ -221,12 +221,15 @@ def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
         }
         for number, one in enumerate(closed)
     ]
-    return {"supply": supplies[day - 1], "gone": day - 1, "past": past[-5:], "status": status}
+    return {"supply_today": supplies[day - 1], "days_left": 10 - day, "past": past[-5:], "status": status}
 
 
 def as_told(facts: dict[str, Any]) -> dict[str, Any]:
-    status = {one["name"]: (one["health"], one["balance"], one["a_dry_day_costs"]) for one in facts["residents"]}
-    return {key: facts[key] for key in ("supply", "gone", "past")} | {"status": status}
+    status = {
+        one["name"]: (one["health"], one["balance_before_salary"], one["health_lost_if_dry"])
+        for one in facts["residents"]
+    }
+    return {key: facts[key] for key in ("supply_today", "days_left", "past")} | {"status": status}
 
 
 def test_every_fact_of_the_water_prompts_is_that_of_the_log(tmp_path):
@@ -236,10 +239,10 @@ def test_every_fact_of_the_water_prompts_is_that_of_the_log(tmp_path):
         .run(out=tmp_path / "run")
         .log
     )
-    asked = [facts for facts in prompts(tmp_path / "run") if "days" in facts]
+    asked = [facts for facts in prompts(tmp_path / "run") if "today" in facts]
     assert {facts["task"] for facts in asked} == {"contest_plan", "contest_believe", "contest_replan", "water"}
     for facts in asked:
-        day = int(facts["item"].removeprefix("day ")) if "item" in facts else facts["gone"] + 1
+        day = int(facts["today"].removeprefix("day "))
         known, told = water_facts(log, day), as_told(facts)
         living = {name: one for name, one in known["status"].items() if one[0] > 0}
         assert told == {**known, "status": living}
@@ -253,11 +256,11 @@ def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
     settled = {(one.bidder, one.item): one for one in of_type(log, RunSettled)}
     drawn = {(one.bidder, one.item): one for one in of_type(log, ValueDrawn)}
     for facts in prompts(tmp_path / "run"):
-        assert len(facts["mine"]) == min(1, facts["gone"])
-        assert facts["value"] == float(drawn[facts["bidder"], facts["of"]].value)
-        for mine in facts["mine"]:
+        assert len(facts["your_results"]) == min(1, RUNS - facts["runs_left"])
+        assert facts["value"] == float(drawn[facts["bidder"], facts["run"]].value)
+        for mine in facts["your_results"]:
             one = settled[facts["bidder"], mine["run"]]
-            assert (mine["action"], mine["won"], mine["paid"], mine["assets_after"]) == (
+            assert (mine["action"], mine["won"], mine["paid"], mine["assets_at_end"]) == (
                 float(one.action),
                 one.won,
                 float(one.paid),
@@ -271,14 +274,16 @@ def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
     asked = [facts for facts in prompts(tmp_path / "run") if facts["bidder"] == "Ann"]
     plans = [planned.text for planned in of_type(log, Planned) if planned.bidder == "Ann"]
     expected = [
-        {name: float(bid) for name, bid in one.bids.items()} for one in of_type(log, Expected) if one.bidder == "Ann"
+        [{"rival": name, "bid": float(bid)} for name, bid in one.bids.items()]
+        for one in of_type(log, Expected)
+        if one.bidder == "Ann"
     ]
     bids = [facts for facts in asked if facts["task"] == "beauty"]
     replans = [facts for facts in asked if facts["task"] == "contest_replan"]
     assert [facts["plan"] for facts in bids] == plans
     assert [facts["plan"] for facts in replans] == plans[:-1]
-    assert [facts["expected"] for facts in replans] == expected
-    assert [facts.get("expected") for facts in bids] == [None, *expected]
+    assert [facts["forecasts"] for facts in replans] == expected
+    assert [facts.get("forecasts") for facts in bids] == [None, *expected]
 
 
 def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_path):
@@ -291,14 +296,14 @@ def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_
         if isinstance(event, BidderWithdrew):
             gone.setdefault(event.item, []).append(event.bidder)
     bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
-    assert any("out" in facts for facts in bids)
+    assert any("withdrawn" in facts for facts in bids)
     rounds = {
         (decided.bidder, decided.item, float(decided.amount or 0)): decided.round for decided in of_type(log, Decided)
     }
     for facts in bids:
-        number = rounds.get((facts["bidder"], facts["item"], float(facts["minimum"])))
+        number = rounds.get((facts["bidder"], facts["run"], float(facts["minimum"])))
         if number is not None:
-            assert set(facts.get("out", [])) == out[facts["item"], number]
+            assert set(facts.get("withdrawn", [])) == out[facts["run"], number]
 
 
 def test_a_refusal_is_in_the_prompt_that_asks_again(tmp_path):
@@ -321,7 +326,7 @@ def test_a_value_above_the_assets_is_marked_in_the_prompt(tmp_path):
 def test_without_history_there_is_nothing_to_expect_from(game, tmp_path):
     log = played(game, out=tmp_path / "run", history=0)
     assert not of_type(log, Expected)
-    assert all(not facts["past"] and not facts["mine"] for facts in prompts(tmp_path / "run"))
+    assert all(not facts["past"] and not facts["your_results"] for facts in prompts(tmp_path / "run"))
 
 
 def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again():
@@ -431,16 +436,16 @@ def test_more_residents_of_minds_live_where_there_is_more_water():
 
 
 def test_a_rival_that_must_drink_is_expected_to_bid_its_balance_and_its_salary():
-    status = {"need": 9, "salary": 75, "health": 2, "balance": 100, "a_dry_day_costs": 3}
+    status = {"need": 9, "salary": 75, "health": 2, "balance_before_salary": 100, "health_lost_if_dry": 3}
     facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": [], "rivals": ["Bob"]}
-    assert expect(facts, Simulated(), Random(0))["expected"] == [{"rival": "Bob", "bid": 175}]
+    assert forecast(facts, Simulated(), Random(0))["forecasts"] == [{"rival": "Bob", "bid": 175}]
 
 
 def test_a_failed_bid_above_the_balance_is_no_sign_of_what_a_rival_bids():
-    status = {"need": 9, "salary": 75, "health": 8, "balance": 100, "a_dry_day_costs": 1}
+    status = {"need": 9, "salary": 75, "health": 8, "balance_before_salary": 100, "health_lost_if_dry": 1}
     past = [{"bids": {"Bob": 40}, "above_balance": []}, {"bids": {"Bob": 9_999}, "above_balance": ["Bob"]}]
     facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": past, "rivals": ["Bob"]}
-    assert expect(facts, Simulated(), Random(0))["expected"] == [{"rival": "Bob", "bid": 40}]
+    assert forecast(facts, Simulated(), Random(0))["forecasts"] == [{"rival": "Bob", "bid": 40}]
 
 
 def test_a_resident_that_lives_to_the_end_without_water_bids_nothing():

@@ -60,7 +60,7 @@ class Contrary(SimulatedChat):
 
     def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
         result = super()._answer(messages, tools)
-        least = read_facts("\n".join(str(message.content) for message in messages)).get("least")
+        least = read_facts("\n".join(str(message.content) for message in messages)).get("minimum")
         for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
             if "amount" in call["args"]:
                 bids = call["args"]["action"] == "bid"
@@ -295,28 +295,31 @@ rivals = st.lists(
             "interest": st.floats(0, 1),
             "leads": st.booleans(),
             "out": st.booleans(),
-            "expects_me": st.floats(0, 1),
+            "expected_interest_of_yours": st.floats(0, 1),
         }
     ),
     max_size=3,
 ).map(lambda rows: [{"rival": f"Rival {number}", **row} for number, row in enumerate(rows)])
 calls_to_bid = st.fixed_dictionaries(
     {
-        "least": prices,
+        "minimum": prices,
         "budget": prices,
         "items": st.lists(
             st.fixed_dictionaries({"start": prices, "estimate": prices, "priority": st.integers(1, 3)}),
             min_size=1,
             max_size=4,
         ).map(lambda rows: [{"item": f"Lot {number}", **row} for number, row in enumerate(rows)]),
-        "bids": st.lists(st.tuples(st.integers(1, 3), st.just("Rival 0"), prices), max_size=3),
-        "rivals": rivals,
+        "bids": st.lists(
+            st.fixed_dictionaries({"round": st.integers(1, 3), "bidder": st.just("Rival 0"), "amount": prices}),
+            max_size=3,
+        ),
+        "forecasts": rivals,
     }
 )
 
 
 def about(call: dict[str, Any]) -> dict[str, Any]:
-    call = {**call, "budget": max(call["least"], call["budget"])}  # nobody is asked that cannot pay
+    call = {**call, "budget": max(call["minimum"], call["budget"])}  # nobody is asked that cannot pay
     return {"you": "Ann", "personas": [], "objective": "profit", "mean_estimate": 1_000, "plan": "", **call}
 
 
@@ -324,9 +327,9 @@ def about(call: dict[str, Any]) -> dict[str, Any]:
 temptations = st.builds(
     lambda call, share, limit: {
         **call,
-        "least": max(1, round(share * call["items"][0]["estimate"])),
+        "minimum": max(1, round(share * call["items"][0]["estimate"])),
         "items": [*call["items"], {"item": "Lot 9", "start": 10, "estimate": 3_000, "priority": 3}],
-        "rivals": [{"rival": "Rival 9", "limit": limit, "interest": 1, "leads": True, "out": False}],
+        "forecasts": [{"rival": "Rival 9", "limit": limit, "interest": 1, "leads": True, "out": False}],
     },
     calls_to_bid,
     st.floats(0.7, 1.1),
@@ -342,7 +345,7 @@ def test_no_rival_is_drained_beyond_what_the_item_is_worth_or_the_budget(call):
     event(reply["strategy"])
     if reply["strategy"] == "B":
         assert reply["amount"] <= min(facts["budget"], worth(facts["items"][0]["estimate"], 0.5))
-        assert any(rival["leads"] and not rival["out"] for rival in facts["rivals"])
+        assert any(rival["leads"] and not rival["out"] for rival in facts["forecasts"])
         assert len(facts["items"]) > 1
 
 
@@ -359,10 +362,10 @@ def test_the_action_is_the_same_whether_it_is_fused_or_not(call):
 
 # The first of two equal items: up to $990 it is worth its price, so is the second; $1,000 is enough for one of them.
 TEMPTING = {
-    "least": 950,
+    "minimum": 950,
     "budget": 1_000,
     "items": [{"item": f"Lot {number}", "start": 500, "estimate": 1_100, "priority": 2} for number in (1, 2)],
-    "bids": [[1, "Ben", 900]],
+    "bids": [{"round": 1, "bidder": "Ben", "amount": 900}],
 }
 
 
@@ -375,12 +378,12 @@ def rival(limit: int, leads: bool = True, out: bool = False, **more: Any) -> dic
 
 
 def test_a_leader_that_will_probably_raise_again_is_drained():
-    assert action(rivals=[rival(1_400)]) == "B"
+    assert action(forecasts=[rival(1_400)]) == "B"
 
 
 def test_the_order_in_which_the_bids_of_a_round_are_listed_does_not_change_the_action():
-    bids = [[1, "Ben", 900], [1, "Cho", 700]]
-    assert action(rivals=[rival(1_150)], bids=bids) == action(rivals=[rival(1_150)], bids=bids[::-1]) == "B"
+    bids = [{"round": 1, "bidder": name, "amount": amount} for name, amount in (("Ben", 900), ("Cho", 700))]
+    assert action(forecasts=[rival(1_150)], bids=bids) == action(forecasts=[rival(1_150)], bids=bids[::-1]) == "B"
 
 
 @pytest.mark.parametrize(
@@ -389,33 +392,33 @@ def test_the_order_in_which_the_bids_of_a_round_are_listed_does_not_change_the_a
     ids=["nobody", "at its limit", "not surely", "not leading", "gone"],
 )
 def test_nobody_is_drained_that_would_not_raise_again(rivals):
-    assert action(rivals=rivals) != "B"
+    assert action(forecasts=rivals) != "B"
 
 
 def test_nobody_is_drained_on_the_last_item():
-    assert action(rivals=[rival(1_400)], items=TEMPTING["items"][:1], budget=960, least=955) != "B"
+    assert action(forecasts=[rival(1_400)], items=TEMPTING["items"][:1], budget=960, minimum=955) != "B"
 
 
 def test_nobody_is_drained_above_what_the_item_is_worth():
-    assert action(rivals=[rival(5_000)], least=1_050, budget=5_000) in "DEF"
+    assert action(forecasts=[rival(5_000)], minimum=1_050, budget=5_000) in "DEF"
 
 
 def test_a_rival_that_would_go_further_is_left_to_win():
-    assert action(rivals=[rival(1_400, leads=False)]) == "F"
+    assert action(forecasts=[rival(1_400, leads=False)]) == "F"
 
 
 def test_money_that_is_worth_more_later_is_saved():
-    assert action(rivals=[]) == "D"
+    assert action(forecasts=[]) == "D"
 
 
 def test_what_leaves_no_margin_is_left():
-    assert action(rivals=[], least=1_095, budget=5_000) == "E"
+    assert action(forecasts=[], minimum=1_095, budget=5_000) == "E"
 
 
 @pytest.mark.parametrize(("priority", "expected"), [(3, "A"), (2, "C"), (1, "C")])
 def test_a_raise_within_the_limit_is_a_for_a_top_priority_and_c_for_others(priority, expected):
     items = [{**TEMPTING["items"][0], "priority": priority}]
-    assert action(rivals=[], items=items, least=600) == expected
+    assert action(forecasts=[], items=items, minimum=600) == expected
 
 
 def test_in_a_sale_nobody_is_drained_beyond_what_the_house_is_worth():
@@ -437,7 +440,7 @@ def test_what_is_expected_of_rivals_is_in_the_prompts_of_action_and_bid():
     expected = Predicted("Ann", "Lot A", (Prediction("Ben", 0.75, Decimal(1_800)),))
     desk.answer([expected])
     row = {"rival": "Ben", "interest": 0.75, "limit": 1_800, "leads": False, "out": False}
-    assert [prompt["rivals"] for prompt in desk.prompts] == [[row], [row]]
+    assert [prompt["forecasts"] for prompt in desk.prompts] == [[row], [row]]
 
 
 def test_a_strategy_needs_no_theory_of_mind():

@@ -337,9 +337,12 @@ def test_nothing_private_is_said_aloud(event):
 def test_what_happens_in_public_is_said_aloud():
     assert (
         announce(SaleOpened(("Ann",), (Lot("Vase", Decimal(1250)),), "price"))
-        == "Welcome. 1 items for Ann: Vase from $1,250"
+        == "Welcome, Ann; for sale, in this order: Vase from $1,250."
     )
-    assert announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1))) == "No bid on Vase: it comes again at $12.50."
+    assert (
+        announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1)))
+        == "Nobody bid on Vase: it is offered again from $12.50."
+    )
     assert announce(BidPlaced("Vase", 1, "Ann", Decimal(1250))) == "Ann bids $1,250 on Vase."
     assert announce(ItemSold("Vase", "Ann", Decimal(1250))) == "Vase is sold to Ann for $1,250."
     assert announce(ValueRevealed("Vase", Decimal(2500))) == "Vase was worth $2,500."

@@ -88,7 +88,7 @@ def used(read: int, written: int, text: str = GOOD) -> AIMessage:
 
 
 def a_bid_prompt() -> Prompt:
-    facts = {"budget": 5_000, "least": 1_000, "items": [{"item": "Lot A", "start": 1_000, "estimate": 2_200}]}
+    facts = {"budget": 5_000, "minimum": 1_000, "items": [{"item": "Lot A", "start": 1_000, "estimate": 2_200}]}
     return fill("bid", {"you": "Ann", "personas": [], "objective": "profit"}, facts)
 
 

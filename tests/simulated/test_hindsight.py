@@ -16,7 +16,14 @@ dollars = some.integers(1, 10**6)
 
 
 def row(item="Lot A", start=1000, to_win=1500, price=1400, winner="Ben", true_value=2000):
-    return {"item": item, "start": start, "to_win": to_win, "price": price, "winner": winner, "true_value": true_value}
+    return {
+        "item": item,
+        "start": start,
+        "lowest_winning_bid": to_win,
+        "price": price,
+        "winner": winner,
+        "true_value": true_value,
+    }
 
 
 @some.composite

@@ -34,7 +34,7 @@ def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **f
         task,
         {
             "you": "Ann",
-            "personas": [{"share": 1 / len(tastes), "text": text} for text in tastes],
+            "personas": [{"weight": 1 / len(tastes), "text": text} for text in tastes],
             "objective": objective,
         },
         facts,
@@ -43,17 +43,21 @@ def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **f
 
 def bid_prompt(least: float = 1_000, budget: float = 10_000, items: Sequence[Row] = (), **more: Any) -> Prompt:
     items = list(items) or [item()]
-    return prompt("bid", budget=budget, least=least, items=items, mean_estimate=_mean(items), **more)
+    return prompt("bid", budget=budget, minimum=least, items=items, mean_estimate=_mean(items), **more)
 
 
 def _mean(items: Sequence[Row]) -> float:
     return sum(row["estimate"] for row in items) / len(items)
 
 
+def profits(**profits: float) -> list[Row]:
+    return [{"bidder": bidder, "profit": profit} for bidder, profit in profits.items()]
+
+
 def belief_prompt() -> Prompt:
-    held = {"budget": 10_000, "profits": {"Ann": 0, "Ben": 0}, "wins": []}
-    closed = [{"item": "Lot A", "winner": "Ann", "price": 1_500, "true_value": 2_000}]
-    return prompt("believe", held=held, closed=closed)
+    belief = {"budget": 10_000, "profits": profits(Ann=0, Ben=0), "wins": []}
+    results = [{"item": "Lot A", "winner": "Ann", "price": 1_500, "true_value": 2_000}]
+    return prompt("believe", belief=belief, results=results)
 
 
 def text_of(asked: Prompt, chat: SimulatedChat | None = None) -> str:
@@ -418,6 +422,7 @@ def test_it_spends_no_more_than_its_budget_over_a_whole_sale():
 
 def test_a_belief_adds_up():
     assert reply(belief_prompt()) == {
+        "reasons": "Ann paid $1,500 for Lot A.",
         "budget": 8_500,
         "profits": [{"bidder": "Ann", "profit": 500}, {"bidder": "Ben", "profit": 0}],
         "wins": [{"bidder": "Ann", "item": "Lot A", "price": 1_500}],
@@ -425,17 +430,18 @@ def test_a_belief_adds_up():
 
 
 def test_a_belief_is_exact_to_the_cent():
-    held = {"budget": 0.3, "profits": {"Ann": 0.1}, "wins": []}
-    closed = [{"item": "Lot A", "winner": "Ann", "price": 0.1, "true_value": 0.3}]
-    answer = reply(prompt("believe", held=held, closed=closed))
+    belief = {"budget": 0.3, "profits": profits(Ann=0.1), "wins": []}
+    results = [{"item": "Lot A", "winner": "Ann", "price": 0.1, "true_value": 0.3}]
+    answer = reply(prompt("believe", belief=belief, results=results))
     assert (answer["budget"], answer["profits"][0]["profit"]) == (0.2, 0.3)
 
 
 def test_an_unsold_item_changes_no_belief():
-    held = {"budget": 10, "profits": {"Ann": 1}, "wins": [["Ann", "Lot A", 5]]}
-    closed = [{"item": "Lot B", "winner": None, "price": None, "true_value": 3}]
-    answer = reply(prompt("believe", held=held, closed=closed))
+    belief = {"budget": 10, "profits": profits(Ann=1), "wins": [{"bidder": "Ann", "item": "Lot A", "price": 5}]}
+    results = [{"item": "Lot B", "winner": None, "price": None, "true_value": 3}]
+    answer = reply(prompt("believe", belief=belief, results=results))
     assert answer == {
+        "reasons": "Lot B was not sold.",
         "budget": 10,
         "profits": [{"bidder": "Ann", "profit": 1}],
         "wins": [{"bidder": "Ann", "item": "Lot A", "price": 5}],

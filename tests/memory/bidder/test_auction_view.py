@@ -30,7 +30,8 @@ from harbor._core.log import Log
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.english import English, ValuedLot
 from harbor._house.sale import Sale
-from harbor.memory._bidder.auction_view import AuctionView, LotBidding, Result
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal
 
 LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
@@ -143,7 +144,7 @@ def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
         bidding = view.bidding
         assert (bidding.lot.name, bidding.start, bidding.increment) == (state.item, state.start, state.increment)
         assert (bidding.leader, bidding.price or 0) == (state.leader, state.price)
-        assert sorted(bidder for bidder, _, _ in bidding.withdrawn) == sorted({*sale.bidders} - {*state.active})
+        assert sorted(bidding.withdrawn) == sorted({*sale.bidders} - {*state.active})
         assert [lot.name for lot in view.coming] == [item.lot.name for item in sale.rules.items[state.number :]]
     assert seen == len(sale.seen_by(name))
 
@@ -219,7 +220,7 @@ def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
         ((1, "Ann", Decimal(100)), (1, "Ben", Decimal(110)), (2, "Ann", Decimal(120))),
         "Ann",
         Decimal(120),
-        (("Ben", Decimal(130), "declined"),),
+        {"Ben": Withdrawal(Decimal(130), "declined")},
     )
 
 

@@ -1,0 +1,95 @@
+"""What models read: every fact is explained, one scale for weights, and reply schemas in the order of thought."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from harbor import Auction, Bidder, houses
+from harbor._simulated.chat_model import read_facts
+from harbor.graphs._context.replies import BeliefReply, BidReply, FusedReply, PredictReply, ProfileReply
+
+PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", "round", "amount", "bid", "name"}
+PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}
+"""Facts whose names say what they are, or whose prompt says it in other words."""
+SCALE = "A profile gives each persona of `catalog` a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly)."
+MAPS = {"catalog", "profile", "profile_of_you", "bids", "actions", "values"}
+"""Facts whose keys are names of bidders or ids of personas."""
+
+
+def keys(facts: Any) -> Iterator[str]:
+    if isinstance(facts, dict):
+        for key, value in facts.items():
+            yield key
+            if key not in MAPS or isinstance(value, list):
+                yield from keys(value)
+    elif isinstance(facts, list):
+        for value in facts:
+            yield from keys(value)
+
+
+def auctions() -> dict[str, Auction]:
+    everything: dict[str, Any] = {"theory_of_mind": "second", "memory": "list", "learning": True}
+    minds = [Bidder("Ann", strategy="on", **everything), Bidder("Ben", strategy="fused", **everything), Bidder("Cho")]
+    games: dict[str, dict[str, Any]] = {
+        "water": {"game": "water", "days": 3},
+        **{
+            game: {"game": game, "runs": 2, "show": "actions and values", "rational_rivals": True}
+            for game in ("second-price", "first-price", "english-private")
+        },
+        "beauty": {"game": "beauty", "runs": 2},
+    }
+    names = {"water": ("Alex", "Bob")}
+    return {"english": Auction(items=houses(3, 1), bidders=minds)} | {
+        game: Auction(bidders=[Bidder(name) for name in names.get(game, ("Ann", "Ben"))], rules=rules)
+        for game, rules in games.items()
+    }
+
+
+@pytest.mark.parametrize("game", auctions())
+def test_every_fact_of_a_prompt_is_explained_in_it(game, tmp_path):
+    auctions()[game].run(out=tmp_path / "run")
+    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    unexplained = set()
+    for call in calls:
+        text = "\n".join(call["prompt"])
+        words = text.replace("\n", " ")
+        unexplained |= {(call["purpose"], key) for key in keys(read_facts(text)) if f"`{key}`" not in words} - {
+            (call["purpose"], key) for key in PLAIN
+        }
+    assert calls
+    assert unexplained == set()
+
+
+def test_every_prompt_that_shows_profiles_gives_the_same_scale():
+    texts = {
+        path.name: path.read_text().replace("\n", " ")
+        for path in files("harbor.graphs._prompts").iterdir()
+        if path.name.endswith(".md")
+    }
+    weighing = {name for name, text in texts.items() if "profile" in text}
+    assert weighing == {"plan.md", "replan.md", "predict.md", "profile.md", "mirror.md"}
+    assert {name for name, text in texts.items() if SCALE in text} == weighing
+
+
+def schema(kind: Any) -> dict[str, Any]:
+    return convert_to_openai_tool(kind)["function"]["parameters"]["properties"]  # type: ignore[no-any-return]
+
+
+def test_the_fields_of_a_reply_come_in_the_order_of_thought():
+    assert list(schema(FusedReply)) == ["reasons", "strategy", "action", "amount"]
+    assert list(schema(BidReply)) == ["reasons", "action", "amount"]
+    assert next(iter(schema(BeliefReply))) == "reasons"
+
+
+def test_bounds_are_written_in_the_words_of_json_schema():
+    number, null = schema(BidReply)["amount"]["anyOf"]
+    assert (number["type"], number["minimum"], null["type"]) == ("number", 0, "null")
+    weight = schema(ProfileReply)["weights"]["items"]["properties"]["weight"]
+    assert (weight["minimum"], weight["maximum"]) == (-1, 1)
+    assert not {"ge", "le"} & {*keys({"facts": [schema(BeliefReply), schema(PredictReply), schema(BidReply)]})}
