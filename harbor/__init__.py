@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harbor._core.log import of_type as of_type
     from harbor._games.logs import read_log as read_log
     from harbor._house.people import Person as Person
+    from harbor._models.simulated.chat_model import SimulatedChat as SimulatedChat
     from harbor._room.room import AuctionRoom as AuctionRoom
     from harbor._room.seats import BidderAgent as BidderAgent
     from harbor._room.seats import ask_message as ask_message
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from harbor._runs.resuming import resume as resume
     from harbor._runs.series import arun_series as arun_series
     from harbor._runs.series import run_series as run_series
-    from harbor._simulated.chat_model import SimulatedChat as SimulatedChat
     from harbor.graphs._context.context import BidderContext as BidderContext
     from harbor.graphs._context.context import BidderState as BidderState
     from harbor.graphs._wiring.bidder import bidder_graph as bidder_graph

@@ -18,7 +18,7 @@ FLOORS = (  # from the ground up: a folder imports from those below it, and from
     "_core",
     "_config memory._store",
     "_games personas._catalog",
-    "_house _simulated evaluation._metrics memory._bidder",
+    "_house _models.simulated evaluation._metrics memory._bidder",
     "_models _room testing",
     "graphs._context",
     "graphs._nodes graphs._sessions",
@@ -27,7 +27,7 @@ FLOORS = (  # from the ground up: a folder imports from those below it, and from
     "evaluation._experiments",
     "evaluation._analysis evaluation._running",
     "evaluation._rating evaluation._report",
-    "_display",
+    "_cli.display",
     "_cli",
 )
 FLOOR = {f"harbor.{folder}": floor for floor, folders in enumerate(FLOORS) for folder in folders.split()}

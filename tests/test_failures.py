@@ -16,7 +16,7 @@ from harbor._core.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, 
 from harbor._core.log import of_type
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Believed, Mirrored, Profiled
-from harbor._simulated.chat_model import read_facts
+from harbor._models.simulated.chat_model import read_facts
 
 ITEMS = [Item(name=f"Item {number}", start=1000, true_value=2000) for number in (1, 2, 3)]
 

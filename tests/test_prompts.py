@@ -11,7 +11,7 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor import Auction, Bidder, houses
-from harbor._simulated.chat_model import read_facts
+from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.replies import BeliefReply, BidReply, FusedReply, PredictReply, ProfileReply
 
 PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", "round", "amount", "bid", "name"}

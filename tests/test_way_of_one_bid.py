@@ -159,7 +159,7 @@ def test_a_replayed_log_gives_an_equal_summary(tmp_path):
 
 def test_a_replay_makes_no_call(tmp_path, monkeypatch):
     sale().run(out=tmp_path / "run")
-    monkeypatch.setattr("harbor._simulated.chat_model.SimulatedChat._answer", None)
+    monkeypatch.setattr("harbor._models.simulated.chat_model.SimulatedChat._answer", None)
     assert summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.count > 0
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from harbor._core.events import BidderLabelled, BidPlaced, CatalogShown, ItemSold, Lot, SaleOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._simulated.valuation import fit
+from harbor._models.simulated.valuation import fit
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
 """What is measured of a bidder, each weighted by how well the items suit a persona."""

@@ -32,8 +32,8 @@ def estimate(
     design = experiment(name)  # before the frameworks are imported
     import asyncio
 
-    from harbor._display.estimate_tables import estimate_tables
-    from harbor._display.render import render
+    from harbor._cli.display.estimate_tables import estimate_tables
+    from harbor._cli.display.render import render
     from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.dry_run import dry_run
 

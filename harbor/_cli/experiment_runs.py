@@ -103,7 +103,7 @@ def resume(
 
 
 def _conduct(hold: Hold, folder: Path, options: RunOptions, as_json: bool, quiet: bool) -> None:
-    from harbor._display.progress import watching
+    from harbor._cli.display.progress import watching
     from harbor.evaluation._analysis.findings import analyse
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
@@ -125,8 +125,8 @@ def _resume(folder: Path) -> str:
 
 
 def _print(results: Results, analysis: Analysis, folder: Path) -> None:
-    from harbor._display.finding_tables import finding_tables
-    from harbor._display.render import render
+    from harbor._cli.display.finding_tables import finding_tables
+    from harbor._cli.display.render import render
 
     render(finding_tables(results, analysis))
     typer.echo(f"folder: {folder}")

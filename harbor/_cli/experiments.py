@@ -28,8 +28,8 @@ def _experiment(context: typer.Context) -> None:
 @experiment.command("list")
 def list_(as_json: Json = False) -> None:
     """List the published experiments, with how many games each has."""
-    from harbor._display.designs import listed
-    from harbor._display.render import Table, render
+    from harbor._cli.display.designs import listed
+    from harbor._cli.display.render import Table, render
     from harbor.evaluation._experiments.library import experiment as read
     from harbor.evaluation._experiments.library import presets
 
@@ -46,8 +46,8 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     from harbor.evaluation._experiments.library import experiment as read
 
     design = read(name)  # before the metrics and what draws tables are imported
-    from harbor._display import designs
-    from harbor._display.render import render
+    from harbor._cli.display import designs
+    from harbor._cli.display.render import render
     from harbor.evaluation._experiments.design import with_models
     from harbor.evaluation._experiments.trials import trials
 

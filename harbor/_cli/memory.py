@@ -226,8 +226,8 @@ def _print(found: list[tuple[Record, float | None]], as_json: bool) -> None:
         rows = [{**json.loads(to_line(record)), "score": score} for record, score in found]
         typer.echo(json.dumps({"memories": rows}))
         return
-    from harbor._display.render import render
-    from harbor._display.result_tables import memory_tables
+    from harbor._cli.display.render import render
+    from harbor._cli.display.result_tables import memory_tables
 
     render(memory_tables(found))
 

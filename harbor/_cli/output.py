@@ -25,8 +25,8 @@ def say(message: str) -> None:
 
 def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:
     """Print the results of a run or of a series, and on stderr who gave no answer."""
-    from harbor._display.render import render
-    from harbor._display.result_tables import series_tables, summary_tables
+    from harbor._cli.display.render import render
+    from harbor._cli.display.result_tables import series_tables, summary_tables
     from harbor.evaluation._metrics.series import SeriesSummary
 
     for failure in () if isinstance(summary, SeriesSummary) else summary.failures:

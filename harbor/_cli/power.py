@@ -42,8 +42,8 @@ def power(
         check_experiment(pilot)
     from pydantic import TypeAdapter
 
-    from harbor._display.designs import power_tables
-    from harbor._display.render import render
+    from harbor._cli.display.designs import power_tables
+    from harbor._cli.display.render import render
     from harbor.evaluation._analysis.power import Power, Question, games_needed, planned
 
     question = Question(effect, power, alpha)

@@ -146,8 +146,8 @@ def merge(
     if as_json:
         typer.echo(json.dumps(_merged(merged, described, agreed)))
     else:
-        from harbor._display.rating_tables import rating_tables
-        from harbor._display.render import render
+        from harbor._cli.display.rating_tables import rating_tables
+        from harbor._cli.display.render import render
 
         render(rating_tables(merged, described, agreed))
 

@@ -26,7 +26,7 @@ def graph(
         raise ConfigError(unknown("bidder with a graph", name, thinkers))
     from langgraph.store.memory import InMemoryStore
 
-    from harbor._simulated.chat_model import SimulatedChat
+    from harbor._models.simulated.chat_model import SimulatedChat
     from harbor.graphs._context.context import BidderContext
     from harbor.graphs._wiring.bidder import GraphBidder
     from harbor.memory._bidder.bidder_memory import BidderMemory

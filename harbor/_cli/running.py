@@ -39,8 +39,8 @@ def run_and_show(
 
 
 def _held(hold: Hold, unseen: bool, player: Bidder | None) -> Result | SeriesResult:
-    from harbor._display.screen import Screen, watching
-    from harbor._display.terminal import at_the_terminal
+    from harbor._cli.display.screen import Screen, watching
+    from harbor._cli.display.terminal import at_the_terminal
 
     if player is not None:
         return run_until_stopped(at_the_terminal(player, hold))

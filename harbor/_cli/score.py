@@ -22,8 +22,8 @@ def score(
 ) -> None:
     """Measure an earlier run anew, from its log alone."""
     log = log_of(run)
-    from harbor._display.render import render
-    from harbor._display.result_tables import score_tables
+    from harbor._cli.display.render import render
+    from harbor._cli.display.result_tables import score_tables
     from harbor._games.logs import read_log
     from harbor.evaluation._metrics.registry import METRICS
     from harbor.evaluation._metrics.score import score as measured

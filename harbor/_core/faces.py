@@ -26,7 +26,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Result": "harbor._runs.result",
         "EnglishRules": "harbor._config.auction",
         "Simulated": "harbor._config.auction",
-        "SimulatedChat": "harbor._simulated.chat_model",
+        "SimulatedChat": "harbor._models.simulated.chat_model",
         "BidderState": "harbor.graphs._context.context",
         "arun_series": "harbor._runs.series",
         "aresume": "harbor._runs.resuming",

@@ -46,7 +46,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
         ConfigError: its package is not installed, or it can't be made (a missing key, say).
     """
     if settings.use == "simulated":
-        from harbor._simulated.chat_model import SimulatedChat
+        from harbor._models.simulated.chat_model import SimulatedChat
 
         return SimulatedChat(settings=settings.simulated, seed=derive(seed, "model", name))
     provider, _, model = settings.use.partition(":")

@@ -89,7 +89,7 @@ def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings
     """Find the settings of a model; those of one that was given say so."""
     if name not in inputs.models:
         return settings_of(name, config.models, inputs.models)
-    from harbor._simulated.chat_model import SimulatedChat
+    from harbor._models.simulated.chat_model import SimulatedChat
 
     use = "simulated" if isinstance(inputs.models[name], SimulatedChat) else "given"
     return (config.models.get(name) or ModelSettings()).model_copy(update={"use": use})

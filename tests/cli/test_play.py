@@ -10,6 +10,7 @@ import pytest
 
 from harbor import Auction, Bidder, Item, Person, aresume
 from harbor._cli.configs import seat_person
+from harbor._cli.display.narration import news
 from harbor._config.auction import PATIENCE_SECONDS
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError
@@ -23,7 +24,6 @@ from harbor._core.events import (
     SeatFailed,
 )
 from harbor._core.log import of_type
-from harbor._display.narration import news
 from support.commands import harbor, mistake, process
 from support.processes import LONG, Terminal
 

@@ -33,7 +33,7 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
 from harbor._models.client import ModelClient, RawCall
-from harbor._simulated.chat_model import read_facts
+from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.prompting import as_json, fill
 from harbor.graphs._nodes.believe import compare

@@ -46,9 +46,9 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
 from harbor._models.client import ModelClient
-from harbor._simulated.chat_model import read_facts
-from harbor._simulated.opponent_model import BiddingRecord, update
-from harbor._simulated.valuation import fit, worth
+from harbor._models.simulated.chat_model import read_facts
+from harbor._models.simulated.opponent_model import BiddingRecord, update
+from harbor._models.simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
 from harbor.graphs._context.context import BidderContext

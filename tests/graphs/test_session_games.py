@@ -25,8 +25,8 @@ from harbor._games.private_values import ValueDrawn
 from harbor._games.session import RunSettled
 from harbor._games.water import DayClosed, DayOpened, Water
 from harbor._models.client import ModelClient
-from harbor._simulated.chat_model import SimulatedChat, read_facts
-from harbor._simulated.session_games import answer_best, dry_days, forecast, least_bid
+from harbor._models.simulated.chat_model import SimulatedChat, read_facts
+from harbor._models.simulated.session_games import answer_best, dry_days, forecast, least_bid
 from harbor.evaluation._metrics.sessions import deviations
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.session_player import player_graph

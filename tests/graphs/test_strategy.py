@@ -32,8 +32,8 @@ from harbor._core.log import of_type
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 from harbor._models.client import ModelClient
-from harbor._simulated.chat_model import read_facts, reply_to
-from harbor._simulated.valuation import fit, worth
+from harbor._models.simulated.chat_model import read_facts, reply_to
+from harbor._models.simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.strategy import agreement, strategies
 from harbor.graphs._context.context import BidderContext

@@ -38,8 +38,8 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
-from harbor._simulated.chat_model import read_facts, reply_to
-from harbor._simulated.opponent_model import value
+from harbor._models.simulated.chat_model import read_facts, reply_to
+from harbor._models.simulated.opponent_model import value
 from harbor.evaluation._metrics.profiling import profiling_errors
 from harbor.evaluation._metrics.strategy import foresights
 from harbor.graphs._context.context import BidderContext

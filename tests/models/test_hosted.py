@@ -18,7 +18,7 @@ from harbor._config.auction import check
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.seeding import derive
-from harbor._simulated.chat_model import SimulatedChat
+from harbor._models.simulated.chat_model import SimulatedChat
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._rating.judging import judge
 from harbor.evaluation._rating.sheets import write_sheets

@@ -20,7 +20,7 @@ from harbor._core.errors import LogError, RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._models.reading import read
-from harbor._simulated.chat_model import read_facts
+from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._rating.agreement import Rated, agreement, alpha, ordinal
 from harbor.evaluation._rating.judging import Verdict, judge, question
 from harbor.evaluation._rating.rubric import published, rubric

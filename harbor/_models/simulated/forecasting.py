@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 from harbor._config.auction import Simulated
-from harbor._simulated import opponent_model as opponent_model
-from harbor._simulated import valuation as valuation
-from harbor._simulated.learning import Experience, expected_cost
-from harbor._simulated.valuation import Option
+from harbor._models.simulated import opponent_model as opponent_model
+from harbor._models.simulated import valuation as valuation
+from harbor._models.simulated.learning import Experience, expected_cost
+from harbor._models.simulated.valuation import Option
 
 Facts = dict[str, Any]
 Values = dict[str, Any]

@@ -16,8 +16,8 @@ from harbor._core.events import BidFailed, BidPlaced, ItemSold, ModelCalled
 from harbor._core.log import of_type
 from harbor._core.seeding import stream
 from harbor._models.client import ModelClient, Prompt
-from harbor._simulated.chat_model import read_facts, reply_to
-from harbor._simulated.valuation import Option, fit, rank, shadow_price
+from harbor._models.simulated.chat_model import read_facts, reply_to
+from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import BidReply
 from harbor.personas._catalog.catalog import catalog_houses, personas

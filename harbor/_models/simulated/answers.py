@@ -7,14 +7,14 @@ from random import Random
 
 from harbor._config.auction import Simulated
 from harbor._core.thoughts import RAISING, StrategicAction
-from harbor._simulated import opponent_model as opponent_model
-from harbor._simulated import valuation as valuation
-from harbor._simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
-from harbor._simulated.learning import Experience
-from harbor._simulated.opponent_model import BiddingRecord
-from harbor._simulated.rating_answers import rate
-from harbor._simulated.session_games import CONTESTS
-from harbor._simulated.valuation import Option
+from harbor._models.simulated import opponent_model as opponent_model
+from harbor._models.simulated import valuation as valuation
+from harbor._models.simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
+from harbor._models.simulated.learning import Experience
+from harbor._models.simulated.opponent_model import BiddingRecord
+from harbor._models.simulated.rating_answers import rate
+from harbor._models.simulated.session_games import CONTESTS
+from harbor._models.simulated.valuation import Option
 from harbor.personas._catalog.traits import foremost
 
 # ---------------------------------------------------------------- plan, replan

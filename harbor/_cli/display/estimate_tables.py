@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from harbor._display.render import Table
+from harbor._cli.display.render import Table
 from harbor._models.prices import price_table
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from harbor._cli.display.narration import news, situation
 from harbor._config.auction import Bidder
 from harbor._core.asks import Unreadable
 from harbor._core.events import EVERYONE
 from harbor._core.log_lines import Entry
 from harbor._core.parsing import printable
-from harbor._display.narration import news, situation
 from harbor._house.auctioneer import answer_to, call
 from harbor._house.people import Call, Person
 from harbor._runs.result import Listener

@@ -27,8 +27,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor._config.auction import Simulated
 from harbor._core.seeding import stream
-from harbor._simulated.answers import TASKS
-from harbor._simulated.forecasting import Facts, Values
+from harbor._models.simulated.answers import TASKS
+from harbor._models.simulated.forecasting import Facts, Values
 
 CHARACTERS_PER_TOKEN = 4
 _FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)

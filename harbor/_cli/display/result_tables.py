@@ -10,8 +10,8 @@ from decimal import Decimal
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from harbor._cli.display.render import Table
 from harbor._core.money import dollars, to_cents
-from harbor._display.render import Table
 from harbor.evaluation._metrics.registry import METRICS
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from harbor._display.render import Table
-from harbor._display.result_tables import simulated
+from harbor._cli.display.render import Table
+from harbor._cli.display.result_tables import simulated
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report import listings, tables
 

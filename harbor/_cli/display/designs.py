@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from harbor._display.render import Table
-from harbor._display.result_tables import simulated
+from harbor._cli.display.render import Table
+from harbor._cli.display.result_tables import simulated
 from harbor.evaluation._experiments.design import Experiment, Side, Variation, model_slots, substitutes
 from harbor.evaluation._experiments.trials import trial_count
 from harbor.evaluation._metrics.registry import METRICS

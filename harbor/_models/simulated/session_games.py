@@ -11,7 +11,7 @@ from random import Random
 from statistics import fmean
 
 from harbor._config.auction import Simulated
-from harbor._simulated.forecasting import Facts, Values
+from harbor._models.simulated.forecasting import Facts, Values
 
 MARGIN = 1.1
 """How much above the least bid that would do a resident bids: the others may bid more than expected."""

@@ -14,6 +14,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from harbor._cli.display.render import Screen as Screen
+from harbor._cli.display.render import cell
 from harbor._core.events import (
     AuctionHeld,
     BiddersAsked,
@@ -35,8 +37,6 @@ from harbor._core.events import (
 from harbor._core.log_lines import Entry
 from harbor._core.money import dollars
 from harbor._core.parsing import printable
-from harbor._display.render import Screen as Screen
-from harbor._display.render import cell
 from harbor._house.auctioneer import announce
 
 if TYPE_CHECKING:
