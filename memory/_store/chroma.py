@@ -175,11 +175,8 @@ class ChromaStore(BaseStore):
         if not query.any():
             return []
         scored: list[Scored] = []
-        for collection in self._collections.under(op.namespace_prefix):
-            fitting = self._live(collection, op)
-            scored += (
-                collection.ranked(query, fitting) if op.filter else collection.nearest(query, wanted, self._clock())
-            )
+        for one in self._collections.under(op.namespace_prefix):
+            scored += one.ranked(query, self._live(one, op)) if op.filter else one.nearest(query, wanted, self._clock())
         return nlargest(wanted, scored, key=lambda one: one[0])
 
     def _fitting(self, op: SearchOp) -> Iterator[Record]:
@@ -194,12 +191,9 @@ class ChromaStore(BaseStore):
 
     def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         now, conditions = self._clock(), op.match_conditions or ()
-        named = [
-            collection
-            for collection in self._collections.under()
-            if all(named_by(condition, collection.namespace) for condition in conditions)
-        ]
-        filled = {s.namespace[: op.max_depth] for s in named if any(record.alive(now) for record in s.all())}
+        found = self._collections.under()
+        named = [one for one in found if all(named_by(condition, one.namespace) for condition in conditions)]
+        filled = {one.namespace[: op.max_depth] for one in named if any(record.alive(now) for record in one.all())}
         return sorted(filled)[op.offset : op.offset + op.limit]
 
     def _write(self, puts: Iterable[Put], at_once: int) -> None:
