@@ -35,7 +35,6 @@ PUBLIC: dict[str, dict[str, str]] = {
         "run_series": "harbor._runs.series",
         "houses": "harbor.personas._catalog.catalog",
         "of_type": "harbor._core.log",
-        "personas": "harbor.personas._catalog.catalog",
         "read_log": "harbor._games.logs",
         "resume": "harbor._runs.resuming",
     },
@@ -66,6 +65,10 @@ PUBLIC: dict[str, dict[str, str]] = {
         "BidderMemory": "harbor.memory._bidder.bidder_memory",
         "ChromaStore": "harbor.memory._store.chroma",
         "StoreMemory": "harbor._room.team_memory",
+    },
+    "harbor.personas": {
+        "houses": "harbor.personas._catalog.catalog",
+        "personas": "harbor.personas._catalog.catalog",
     },
     "harbor.testing": {
         "check_rules": "harbor.testing._rules",

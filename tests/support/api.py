@@ -1,0 +1,49 @@
+"""API.md as the list of public names and their docstrings say it; `python tests/support/api.py` writes it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+
+from harbor._core.faces import PUBLIC
+
+PAGE = Path(__file__).resolve().parents[2] / "API.md"
+HEAD = """# Public names
+
+What you may import. Everything else stands in folders whose names begin with an underscore, and may change at any time.
+`tests/test_public.py` compares this page with the list in `harbor/_core/faces.py`.
+"""
+ALIASES = {  # type aliases have no docstring
+    "Action": "What the rules settle: a bid or a withdrawal.",
+    "Claim": "An amount in dollars that somebody said; it may be wrong, and finer than a cent.",
+    "Event": "A public event, a private one, or one for the analyst.",
+    "Money": "Any amount in dollars, exact to the cent, a loss included.",
+}
+
+
+def page() -> str:
+    """Give the page as it should be."""
+    return "\n".join([HEAD, *(line for module in [*PUBLIC, "harbor.events"] for line in _section(module))]) + "\n"
+
+
+def _section(module: str) -> Iterator[str]:
+    face = import_module(module)
+    yield f"## `{module}`\n"
+    yield (face.__doc__ or "").strip() + "\n"
+    yield "| name | what it is |"
+    yield "|---|---|"
+    for name in face.__all__:
+        if not name.startswith("__"):
+            yield f"| `{name}` | {_sentence(name, getattr(face, name))} |"
+    yield ""
+
+
+def _sentence(name: str, thing: object) -> str:
+    text = ALIASES.get(name) or cleandoc(thing.__doc__ or "")
+    return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,31 @@
+"""The public names: one list, documented on one page."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from harbor._core.faces import PUBLIC
+from support.api import PAGE, page
+
+
+def test_the_page_of_public_names_is_what_the_list_and_the_docstrings_say():
+    assert PAGE.read_text(encoding="utf-8") == page(), "write it anew: python tests/support/api.py"
+
+
+@pytest.mark.parametrize("module", [*PUBLIC, "harbor.events"])
+def test_every_public_name_can_be_imported_and_says_what_it_is(module):
+    face = import_module(module)
+    assert all(getattr(face, name) is not None for name in face.__all__)
+
+
+def test_a_name_that_is_not_public_is_no_attribute():
+    with pytest.raises(AttributeError, match="module 'harbor' has no attribute 'Nothing'"):
+        import_module("harbor").Nothing  # noqa: B018
+
+
+def test_a_checkout_contains_no_second_copy_of_itself():
+    for name in ("harbor.harbor", "harbor.tests"):
+        with pytest.raises(ModuleNotFoundError):
+            import_module(name)
