@@ -135,7 +135,8 @@ def test_a_draw_hangs_on_its_seed_alone():
 
 
 @pytest.mark.parametrize(
-    ("count", "each", "complaint"), [(99, None, "99 records are wanted, but there are 4"), (2, 3, "3 raters per record")]
+    ("count", "each", "complaint"),
+    [(99, None, "99 records are wanted, but there are 4"), (2, 3, "3 raters per record")],
 )
 def test_more_than_there_is_is_refused_before_anything_is_written(count, each, complaint):
     with pytest.raises(RatingError, match=complaint):

@@ -123,7 +123,7 @@ def elsewhere(whole, tmp_path):
 
 def sent(task):
     """Do a task as a worker does that has another folder under that name, or none."""
-    errand = replace(ray_cluster._errand(task), token="of another")
+    errand = replace(ray_cluster._ray_task(task), token="of another")
     outcome, files = ray_cluster._run(errand)
     ray_cluster._unpack(files, trial_path(task.folder, task.trial))
     return outcome
