@@ -125,7 +125,8 @@ from harbor._config.auction import read_settings
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
 experiment = read_settings(Path(sys.argv[1]), Experiment)
-asyncio.run(run_experiment(experiment, Path(sys.argv[2]), hear=lambda tally, _: print(tally.finished, flush=True)))
+show = lambda tally, _: print(tally.finished, flush=True)
+asyncio.run(run_experiment(experiment, Path(sys.argv[2]), on_progress=show))
 """
 
 

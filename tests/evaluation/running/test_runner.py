@@ -112,7 +112,7 @@ def test_every_game_is_a_run_of_its_own(whole):
 def test_a_finished_experiment_is_left_as_it_is(begun):
     logs = {path: path.stat().st_mtime_ns for path in begun.rglob("*.jsonl")}
     heard = []
-    asyncio.run(resume_experiment(begun, hear=lambda tally, _: heard.append(tally)))
+    asyncio.run(resume_experiment(begun, on_progress=lambda tally, _: heard.append(tally)))
     assert [tally.finished for tally in heard] == [GAMES]
     assert {path: path.stat().st_mtime_ns for path in begun.rglob("*.jsonl")} == logs
 
@@ -338,7 +338,7 @@ def test_no_experiment_is_refused(tmp_path, whole):
     ("running", "complaint"),
     [
         ({"executor": "rya"}, "unknown executor 'rya'; did you mean 'ray'?"),
-        ({"jobs": 0}, "jobs 0 would hold no game"),
+        ({"jobs": 0}, "jobs 0 would run no trial"),
         ({"max_cost": 0.0}, "limit of 0.0 dollars can't be kept; give an amount above 0"),
         ({"max_cost": float("nan")}, "limit of nan dollars can't be kept; give an amount above 0"),
         ({"max_cost": float("inf")}, "limit of inf dollars can't be kept"),
