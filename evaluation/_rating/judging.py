@@ -20,12 +20,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ModelError, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
+from harbor._core.layout import CALLS
 from harbor._models.client import ModelClient, Prompt
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
 from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import RawCall, ReplayCache
-from harbor._runs.folder import CALLS, drop_cut_line, read_calls
+from harbor._runs.folder import drop_cut_line, read_calls
 from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError
+from harbor._core.layout import CALLS
 from harbor._models.providers import settings_of
 from harbor._models.replay import RawCall
-from harbor._runs.folder import CALLS, read_calls
+from harbor._runs.folder import read_calls
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.trials import Trial
 

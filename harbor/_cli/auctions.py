@@ -1,4 +1,4 @@
-"""Commands that hold an auction, play in it, resume it, or tell it again."""
+"""Commands that run an auction, play in it, resume it, or replay it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def auction(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Hold an auction, or a series of them; print the standings and where the log is."""
+    """Run an auction or a series; print the standings."""
     _run(override(chosen_config(config, preset), seed, model, items), out, as_json, quiet)
 
 
@@ -90,7 +90,7 @@ def resume(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Continue an interrupted run or series; no model call that is recorded is paid again."""
+    """Continue an interrupted run or series."""
     from harbor._runs.folder import complete, read_config
 
     if (done := complete(run)) is not None:
@@ -112,11 +112,13 @@ def resume(
 def replay(
     run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")], as_json: Json = False
 ) -> None:
-    """Rebuild the results of a run from its log alone, without a model."""
-    from harbor._games.logs import read_log
-    from harbor._runs.folder import EVENTS
+    """Rebuild the results of a run from its log alone."""
+    from harbor._core.layout import log_of
 
-    reading = read_log(run / EVENTS if run.is_dir() else run)
+    log = log_of(run)
+    from harbor._games.logs import read_log  # what knows all games is imported when there is a log
+
+    reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}")
     show(_summary(reading.entries), as_json)

@@ -36,6 +36,8 @@ def load(config: str) -> AuctionConfig:
     path = Path(config)
     if not path.exists() and path.suffix not in (".toml", ".json"):
         raise ConfigError(unknown("preset", config, presets))
+    if path.is_dir():
+        raise ConfigError(f"{config!r} is a folder; give a TOML file or a preset")
     try:
         return read_settings(path, AuctionConfig)
     except ConfigError:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._experiments.trial_records import Results
     from harbor.evaluation._running.runner import OnProgress, RunOptions
 
-    Hold = Callable[[OnProgress], Coroutine[Any, Any, Results]]
+    Begin = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
 Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
 Jobs = Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")]
@@ -74,7 +74,7 @@ def run(
     for words in substitutes(design):
         say(words)
     folder = out or Path("runs") / run_name(design.name)
-    _conduct(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, quiet)
+    _run_and_show(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, quiet)
 
 
 def resume(
@@ -93,7 +93,7 @@ def resume(
     from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
     options = RunOptions(executor, jobs, address, max_cost)
-    _conduct(
+    _run_and_show(
         lambda hear: resume_experiment(folder, options, hear, retry_failed, embedding or ()),
         folder,
         options,
@@ -102,7 +102,7 @@ def resume(
     )
 
 
-def _conduct(hold: Hold, folder: Path, options: RunOptions, as_json: bool, quiet: bool) -> None:
+def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool, quiet: bool) -> None:
     from harbor._cli.display.progress import watching
     from harbor.evaluation._analysis.findings import analyse
 
@@ -110,7 +110,7 @@ def _conduct(hold: Hold, folder: Path, options: RunOptions, as_json: bool, quiet
     # Ray tells of dead workers on stdout, which is for the results.
     stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
     with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
-        results = run_until_stopped(hold(hear))
+        results = run_until_stopped(begin(hear))
     _tell_what_is_missing(results, folder, options)
     if as_json:
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))

@@ -31,9 +31,9 @@ def graph(
     from harbor.graphs._wiring.bidder import GraphBidder
     from harbor.memory._bidder.bidder_memory import BidderMemory
 
-    archive = BidderMemory(InMemoryStore(), name, chosen.name, chosen.memory)
-    uses_model = BidderContext.of(thinkers[name], SimulatedChat(), memory=archive, game=chosen.rules.game)
-    typer.echo(GraphBidder(uses_model).graph.get_graph().draw_mermaid())
+    memory = BidderMemory(InMemoryStore(), name, chosen.name, chosen.memory)
+    context = BidderContext.of(thinkers[name], SimulatedChat(), memory=memory, game=chosen.rules.game)
+    typer.echo(GraphBidder(context).graph.get_graph().draw_mermaid())
 
 
 def personas(as_json: Json = False) -> None:

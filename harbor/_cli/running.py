@@ -1,4 +1,4 @@
-"""Holding an auction before whoever watches: a board, plain lines, nobody, or a person who plays."""
+"""Running an auction before whoever watches: a board, plain lines, nobody, or a person who plays."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ if TYPE_CHECKING:
     from harbor._runs.result import Listener, Result
     from harbor._runs.series import SeriesResult
 
-    Hold = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result | SeriesResult]]
+    Begin = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result | SeriesResult]]
 
 
 def run_and_show(
-    hold: Hold, folder: Path, as_json: bool = False, quiet: bool = False, player: Bidder | None = None
+    begin: Begin, folder: Path, as_json: bool = False, quiet: bool = False, player: Bidder | None = None
 ) -> None:
-    """Hold an auction; print its results, and where its log is."""
-    from harbor._runs.folder import EVENTS
+    """Run an auction; print its results, and where its log is."""
+    from harbor._core.layout import EVENTS
 
-    gc.freeze()  # the frameworks' objects are here to stay: a collection of them held up a turn by 50 ms
+    gc.freeze()  # the frameworks' objects are here to stay: collecting them delayed a turn by 50 ms
     log = folder / EVENTS
     resume = f"harbor resume {shlex.quote(str(folder))}"
     with interruptible(f"output folder {str(folder)!r}", log, resume, f"what happened up to here is in {log}; "):
-        result = _held(hold, as_json or quiet, player)
+        result = _run(begin, as_json or quiet, player)
     show(result.metrics(), as_json, with_items=not quiet)
     if not as_json:
         typer.echo(f"log: {log}")
 
 
-def _held(hold: Hold, unseen: bool, player: Bidder | None) -> Result | SeriesResult:
-    from harbor._cli.display.screen import Screen, watching
+def _run(begin: Begin, unseen: bool, player: Bidder | None) -> Result | SeriesResult:
+    from harbor._cli.display.render import Screen
+    from harbor._cli.display.screen import watching
     from harbor._cli.display.terminal import at_the_terminal
 
     if player is not None:
-        return run_until_stopped(at_the_terminal(player, hold))
+        return run_until_stopped(at_the_terminal(player, begin))
     if unseen:
-        return run_until_stopped(hold(None, {}))
+        return run_until_stopped(begin(None, {}))
     with watching(Screen(highlight=False)) as listen:
-        return run_until_stopped(hold(listen, {}))
+        return run_until_stopped(begin(listen, {}))

@@ -1,4 +1,4 @@
-"""An auction as users hold it in their hands: its settings, and ways to run it."""
+"""An auction as users have it: its settings, and ways to run it."""
 
 from __future__ import annotations
 

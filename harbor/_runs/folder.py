@@ -21,12 +21,7 @@ from filelock import FileLock, Timeout
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import LogError, RunFolderError
-from harbor._core.layout import CALLS as CALLS
-from harbor._core.layout import CONFIG as CONFIG
-from harbor._core.layout import EVENTS as EVENTS
-from harbor._core.layout import MANIFEST as MANIFEST
-from harbor._core.layout import MEMORY as MEMORY
-from harbor._core.layout import no_run
+from harbor._core.layout import CALLS, CONFIG, EVENTS, MANIFEST, no_run
 from harbor._core.log import Log, Reading
 from harbor._games.logs import read_whole_lines
 from harbor._models.replay import RawCall, ReplayCache
@@ -54,7 +49,7 @@ def complete(path: Path) -> Reading | None:
 
 
 class RunFolder:
-    """The folder of a run, held by one process; `make` a new one, or `reopen` that of an interrupted run.
+    """The folder of a run, locked by one process; `make` a new one, or `reopen` that of an interrupted run.
 
     `recording` is what the run has left so far.
     """
@@ -93,10 +88,10 @@ class RunFolder:
 
     @classmethod
     def reopen(cls, path: Path) -> RunFolder:
-        """Hold the folder of an interrupted run, and read what is recorded; warns of a line that was cut short.
+        """Lock the folder of an interrupted run, and read what is recorded; warns of a line that was cut short.
 
         Raises:
-            RunFolderError: another process holds it.
+            RunFolderError: another process runs it.
             LogError: a file in it was edited.
         """
         folder = cls(path)
@@ -184,7 +179,7 @@ def read_config(path: Path) -> AuctionConfig:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise no_run(path) from error
     if sha256(text.encode()).hexdigest() != digest:
-        raise RunFolderError(f"{str(path / CONFIG)!r} was changed since the run began; restore it, or hold a new run")
+        raise RunFolderError(f"{str(path / CONFIG)!r} was changed since the run began; restore it, or begin a new run")
     return read_settings(path / CONFIG, AuctionConfig)
 
 

@@ -11,7 +11,8 @@ from langgraph.store.base import Result as OpResult
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import MemoryStoreError
-from harbor._runs.folder import MEMORY, RunFolder
+from harbor._core.layout import MEMORY
+from harbor._runs.folder import RunFolder
 from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
 
 

@@ -28,7 +28,7 @@ NOTHING_GIVEN = RunInputs()
 class ResolvedBidder:
     """A bidder with what its settings name.
 
-    `player` says what plays it, as the log does; `personas` holds weights by text, `estimates` dollars by item, and
+    `player` says what plays it, as the log does; `personas` has weights by text, `estimates` dollars by item, and
     `rivals` the weights of its rivals' personas by id, where it is told them.
     """
 
@@ -44,7 +44,7 @@ class ResolvedBidder:
 class ResolvedAuction:
     """An auction with everything looked up.
 
-    `config` holds the settings with the items in place, as the folder of a run keeps them. `catalog` holds the personas
+    `config` has the settings with the items in place, as the folder of a run keeps them. `catalog` has the personas
     that rivals are profiled over, `models` the settings of the models in use by name; `inputs` is what the caller gave.
     """
 

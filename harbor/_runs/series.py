@@ -17,12 +17,13 @@ from langgraph.store.base import BaseStore
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
+from harbor._core.layout import MANIFEST
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import derive, stream
 from harbor._core.thoughts import Learned
 from harbor._core.version import __version__
-from harbor._runs.folder import MANIFEST, RunFolder, complete, run_name
+from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.memories import memories
 from harbor._runs.result import Listener, Result, finish

@@ -123,7 +123,7 @@ def test_the_catalog_is_listed(tmp_path):
         (["auction", "demo", "--seed", "-1"], "seed -1"),
         (["auction", "demo", "--seed", "x"], "--seed"),
         (["auction", "demo", "--sed", "1"], "--sed"),
-        (["replay", "nowhere"], "log 'nowhere' can't be read"),
+        (["replay", "nowhere"], "'nowhere' contains no run"),
         (["sing"], "sing"),
     ],
 )

@@ -35,6 +35,11 @@ memory forget nowhere --bidder Ann
 memory export nowhere
 memory import nowhere nofile
 replay nowhere
+resume nowhere
+auction dmo
+play dmo
+graph dmo
+auction .
 auction --seed many
 version
 --wrong

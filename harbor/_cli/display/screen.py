@@ -14,7 +14,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from harbor._cli.display.render import Screen as Screen
 from harbor._cli.display.render import cell
 from harbor._core.events import (
     AuctionHeld,
@@ -114,23 +113,23 @@ def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
 
 
 class _Boards:
-    """The board of the auction that is held; above it, in a series, a line for each auction before."""
+    """The board of the auction that runs; above it, in a series, a line for each auction before."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
         self._board = Board()
         self._drawn = time.monotonic()
-        self._held, self._length = 0, 0
+        self._done, self._length = 0, 0
 
     def __call__(self, entry: Entry) -> None:
         match entry.event:
             case SeriesOpened(auctions=auctions):
                 self._length = auctions
-            case AuctionHeld() as held:
-                self._held = held.auction
-                self._live.console.print(Text(printable(_progress(held, self._length))))
+            case AuctionHeld() as done:
+                self._done = done.auction
+                self._live.console.print(Text(printable(_progress(done, self._length))))
             case LogOpened() if self._length:
-                self._board = Board(f"Auction {self._held + 1} of {self._length}")
+                self._board = Board(f"Auction {self._done + 1} of {self._length}")
         self._board.note(entry.event)
         if time.monotonic() - self._drawn >= FRAME_SECONDS:
             self.draw()

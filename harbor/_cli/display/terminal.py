@@ -23,29 +23,29 @@ R = TypeVar("R")
 PROMPT = "> "
 
 
-async def at_the_terminal(bidder: Bidder, hold: Callable[[Listener, Mapping[str, Person]], Awaitable[R]]) -> R:
-    """Hold an auction with a person at this terminal.
+async def at_the_terminal(bidder: Bidder, begin: Callable[[Listener, Mapping[str, Person]], Awaitable[R]]) -> R:
+    """Run an auction with a person at this terminal.
 
     Args:
         bidder: whom the person plays.
-        hold: holds the auction, given a listener and the person by its bidder's name.
+        begin: runs the auction, given a listener and the person by its bidder's name.
 
     Raises:
         EOFError: the input ended; the auction was stopped, and can be resumed.
     """
     person = Person()
     terminal = Terminal(bidder, person)
-    held = asyncio.ensure_future(hold(terminal.hear, {bidder.name: person}))
+    running = asyncio.ensure_future(begin(terminal.hear, {bidder.name: person}))
     served = asyncio.ensure_future(terminal.serve())
     try:
-        await asyncio.wait({held, served}, return_when=asyncio.FIRST_COMPLETED)
-        if not held.done():
+        await asyncio.wait({running, served}, return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
             await served
-        return await held
+        return await running
     finally:
         served.cancel()
-        held.cancel()
-        await asyncio.wait({held, served})
+        running.cancel()
+        await asyncio.wait({running, served})
 
 
 class Terminal:
@@ -116,7 +116,7 @@ class Terminal:
 
 
 class Keyboard:
-    """Lines of the standard input, read in a thread of their own, so that waiting for one holds nothing up."""
+    """Lines of the standard input, read in a thread of their own, so that waiting for one delays nothing."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()

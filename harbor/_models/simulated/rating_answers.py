@@ -46,9 +46,9 @@ class Play:
             identity=" ".join(words for _, how, words in said if "told" in how and "act as" in words),
         )
 
-    def share(self, holds: Callable[[str, str], bool]) -> float:
-        """Give the share of decisions of which something holds."""
-        return sum(holds(*decision) for decision in self.decisions) / max(1, len(self.decisions))
+    def share(self, condition: Callable[[str, str], bool]) -> float:
+        """Give the share of decisions that meet a condition."""
+        return sum(condition(*decision) for decision in self.decisions) / max(1, len(self.decisions))
 
 
 def rate(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -78,5 +78,5 @@ def rate(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: 
 
 
 def _score(share: float, of: str) -> Values:
-    held = min(1.0, max(0.0, share))
-    return {"reasons": f"The share of {of} is {held:.2f}.", "score": 1 + round(4 * held)}
+    bounded = min(1.0, max(0.0, share))
+    return {"reasons": f"The share of {of} is {bounded:.2f}.", "score": 1 + round(4 * bounded)}
