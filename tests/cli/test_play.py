@@ -142,6 +142,7 @@ def test_ctrl_c_pauses_an_auction_that_resume_continues_at_the_terminal(folder):
     assert [(line["winner"], line["price"]) for line in of(folder, "item_sold")] == [("Ann", 1500), ("Ann", 4000)]
 
 
+@pytest.mark.slow
 def test_the_end_of_the_input_pauses_the_auction(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("1500")

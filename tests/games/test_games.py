@@ -307,9 +307,9 @@ def test_a_random_bidder_bids_within_the_limits():
     ("preset", "key", "columns"),
     [
         ("water", "days", {"survived", "health", "balance"}),
-        ("water-personas", "days", {"survived", "persona"}),
+        pytest.param("water-personas", "days", {"survived", "persona"}, marks=pytest.mark.slow),
         ("second-price", "runs", {"payoff", "deviation", "broken_share"}),
-        ("english-private", "runs", {"payoff", "deviation"}),
+        pytest.param("english-private", "runs", {"payoff", "deviation"}, marks=pytest.mark.slow),
         ("beauty", "runs", {"payoff", "payoff_ratio"}),
     ],
 )

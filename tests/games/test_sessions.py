@@ -204,6 +204,7 @@ def stay_in_up_to(rules, limits):
     return sale
 
 
+@pytest.mark.slow
 @QUICK
 @given(values, st.integers(0, 4), st.lists(st.integers(0, 110), min_size=5, max_size=5))
 def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_its_value(drawn, seat, others):
@@ -314,6 +315,7 @@ def test_winners_are_exactly_those_closest_to_the_target(picks, fraction):
     assert {name for name, pick in named.items() if abs(Fraction(pick) - aim) == nearest} == set(winners)
 
 
+@pytest.mark.slow
 @QUICK
 @given(
     st.lists(st.integers(0, 100).map(Decimal), min_size=2, max_size=4), st.sampled_from([TWO_THIRDS, Fraction(1, 2)])

@@ -419,6 +419,7 @@ def test_a_resident_for_whom_a_dry_day_is_the_last_bids_all_it_has():
                 assert after.bids[name] == status.balance + RESIDENTS[name].salary
 
 
+@pytest.mark.slow
 def test_more_residents_of_minds_live_where_there_is_more_water():
     def survivors(supply: str) -> int:
         rows = [

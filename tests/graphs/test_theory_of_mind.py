@@ -586,6 +586,7 @@ def test_pictures_of_oneself_are_private():
 # ---------------------------------------------------------------- the built-in profiler against the truth
 
 
+@pytest.mark.slow
 def test_rivals_with_matched_houses_are_profiled_better_than_by_a_uniform_guess():
     ends = []
     for seed in range(3):

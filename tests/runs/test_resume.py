@@ -149,9 +149,10 @@ def whole(tmp_path_factory):
 # ---------------------------------------------------------------- any point
 
 
-def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(whole, tmp_path):
+@pytest.mark.parametrize("step", [70, pytest.param(7, marks=pytest.mark.slow)])
+def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(whole, tmp_path, step):
     expected = timeless(whole)
-    for after in [*range(1, len(expected), 7), len(expected) - 1]:
+    for after in [*range(1, len(expected), step), len(expected) - 1]:
         folder = tmp_path / str(after)
         broken(sale(), folder, after)
         asked = sum(line["type"] == "answered" for line in lines(folder))

@@ -415,6 +415,7 @@ def any_results(draw):
     return Results(FULL, tuple(games))
 
 
+@pytest.mark.slow
 @given(any_results(), st.randoms())
 @settings(max_examples=15)
 def test_records_of_any_shape_are_analysed_without_nan_whatever_their_order(results, random):

@@ -106,6 +106,7 @@ def test_differences_without_spread_and_missing_pairs_are_explained_cells(small)
         assert need.note == f"{note}: the pilot does not say how they vary"
 
 
+@pytest.mark.slow
 @given(st.floats(0.1, 1e4), st.floats(1, 50))
 @settings(max_examples=30)
 def test_smaller_effects_need_no_fewer_games(tmp_path_factory, effect, factor):

@@ -194,7 +194,8 @@ def test_an_unknown_metric_is_one_line_that_names_the_nearest(words, error, fold
 def test_a_folder_without_a_run_is_refused_in_one_line(tmp_path):
     done = harbor("score", tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "give the folder of a run" in done.stderr
+    assert "contains no run" in done.stderr
+    assert "give its folder" in done.stderr
 
 
 def test_a_name_from_a_file_is_shown_as_text_and_never_as_markup(tmp_path):

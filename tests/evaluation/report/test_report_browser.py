@@ -21,10 +21,9 @@ from harbor.evaluation._report.figures import FIGURES
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
 
-pytestmark = pytest.mark.slow
-
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; on Debian: apt-get install chromium")
+NEEDED = "no Chromium here; on Debian: apt-get install chromium"
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=NEEDED)]
 FLAGS = [
     "--headless",
     "--no-sandbox",

@@ -182,7 +182,7 @@ def test_a_frozen_memory_is_read_and_never_written(tmp_path):
 def test_a_mind_with_a_memory_and_no_store_says_so():
     mind = BidderContext.of(Bidder("Ann", memory="list"), SimulatedChat())
     with pytest.raises(ConfigError, match="has a memory and no store"):
-        mind.thought().archive  # noqa: B018
+        mind.context().memory  # noqa: B018
 
 
 # ---------------------------------------------------------------- where it is seen
@@ -385,6 +385,7 @@ def dying(server, sold):
     return listen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sold", "purposes"), [(1, {"recall", "learn", "remember"}), (3, {"learn", "remember"})])
 def test_the_auction_goes_on_without_a_server_that_died_if_it_may(server, tmp_path, sold, purposes):
     log = hold(
@@ -401,7 +402,7 @@ def test_the_auction_goes_on_without_a_server_that_died_if_it_may(server, tmp_pa
     assert len(of_type(log, ItemSold)) == len(ITEMS)
 
 
-@pytest.mark.parametrize("sold", [1, 3])
+@pytest.mark.parametrize("sold", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_server_that_died_stops_the_auction_in_one_line_unless_it_may_go_on(server, tmp_path, sold):
     with pytest.raises(MemoryStoreError, match=re.escape(server.address)) as stopped:
         hold(server.address, out=tmp_path / "run", listen=dying(server, sold), memory="episodes", learning=True)
@@ -424,6 +425,7 @@ def test_a_server_that_is_not_there_stops_the_auction_before_anything_is_written
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_path):
     """The store is there again by now, but the log says that it was not."""
 
@@ -484,7 +486,9 @@ def test_a_damaged_store_is_told_of_before_anything_is_written(tmp_path):
         ({"store": "http://127.0.0.1:9"}, "start the server"),
         ({"store": __file__}, "neither a memory nor an empty folder"),
         ({"embedding": "magic"}, "unknown embedding 'magic'"),
-        ({"embedding": "sentence-transformers:/nowhere"}, "not on this disk"),
+        pytest.param(
+            {"embedding": "sentence-transformers:/nowhere"}, "not on this disk", marks=pytest.mark.slow
+        ),  # it imports torch
     ],
 )
 def test_a_store_that_cannot_be_opened_is_told_of_before_anything_is_written(tmp_path, store, told):

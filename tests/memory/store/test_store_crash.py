@@ -57,6 +57,7 @@ def acknowledged(lines: list[str], kept: dict[str, int]) -> None:
             kept |= dict.fromkeys(places, int(number))
 
 
+@pytest.mark.slow
 def test_each_acknowledged_put_outlives_kill_9_and_none_is_half_written(tmp_path):
     random, kept, number = Random(4), {}, 0
     for _ in range(6):
@@ -90,6 +91,7 @@ def test_killed_process_leaves_the_folder_free_and_a_living_one_does_not(tmp_pat
     ChromaStore(tmp_path / "memory", fields=FIELDS).close()
 
 
+@pytest.mark.slow
 def test_full_disk_is_an_error_in_one_line_and_what_was_acknowledged_stays(tmp_path):
     command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "memory")]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
