@@ -244,6 +244,7 @@ def test_an_interrupted_auction_says_where_its_log_is(tmp_path, how):
     )
 
 
+@pytest.mark.slow
 def test_a_name_that_the_output_cannot_show_is_written_otherwise(tmp_path):
     (tmp_path / "accent.toml").write_text(SMALL.replace('"Ben"', '"Zoë"'), encoding="utf-8")
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -59,7 +59,7 @@ import os, signal, sys
 from pathlib import Path
 from harbor import Auction, run_series, resume
 from harbor._config.auction import read_settings
-from harbor.memory._bidder.bidder_memory import Archive
+from harbor.memory._bidder.bidder_memory import BidderMemory
 
 config, folder, what, nth = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 seen = 0
@@ -71,11 +71,11 @@ def count(name):
         os.kill(os.getpid(), signal.SIGKILL)
 
 def counted(name):
-    kept = getattr(Archive, name)
+    kept = getattr(BidderMemory, name)
     async def keep(self, *given):
         await kept(self, *given)
         count(name)
-    setattr(Archive, name, keep)
+    setattr(BidderMemory, name, keep)
 
 for name in ("keep_episodes", "keep_dossiers", "keep_learnings"):
     counted(name)
@@ -180,6 +180,7 @@ def test_a_series_in_memory_carries_over_too():
     assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
 
 
+@pytest.mark.slow
 def test_listed_items_come_in_another_order_each_time_if_asked():
     def orders(**settings):
         return {tuple(row.name for row in held.metrics().items) for held in run_series(short(3, **settings)).auctions}

@@ -188,7 +188,8 @@ def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
     shown = harbor("experiment", "show", "standard")
     assert shown.returncode == 0, shown.stderr
     for words in (
-        "a rule challenges",
+        "a rule",
+        "bidders.Challenger.max_bids = 4",
         "descending",
         "bid_increase_share",
         "8712.5",

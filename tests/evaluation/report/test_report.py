@@ -193,6 +193,7 @@ def test_an_image_holds_any_name_as_plain_text(name):
     assert not {element.tag.split("}")[-1] for element in root.iter()} & {"script", "foreignObject", "image", "a"}
 
 
+@pytest.mark.slow
 def test_p_of_a_correlation_says_that_it_takes_pairs_as_independent():
     experiment = design(ALL, correlations=(("priority_initial", "bids"),))
     said = render(Loaded(results(experiment)))
@@ -209,6 +210,7 @@ def test_arms_that_were_left_out_are_named_and_their_comparisons_listed_without_
     assert "arm not run: two" in said
 
 
+@pytest.mark.slow
 def test_equal_figures_are_equal_text(page):
     assert render(Loaded(results(design(ALL)))) == page
 
