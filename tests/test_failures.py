@@ -156,5 +156,6 @@ def test_pictures_that_failed_are_caught_up_with_at_the_next_pause(tmp_path):
     assert [mirrored.closed for mirrored in of_type(log, Mirrored)] == [second, second, third, third]
 
 
+@pytest.mark.slow
 def test_profiles_stand_in_seat_order_however_fast_each_was():
     assert timeless(profiled_sale(latency=0.02)) == timeless(profiled_sale())

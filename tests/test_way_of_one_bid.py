@@ -119,11 +119,13 @@ def test_equal_seeds_give_equal_logs(tmp_path):
     assert timeless(one) == timeless(other)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_logs_with_a_slow_model(tmp_path):
     one, other = (held(tmp_path / name, sale(latency_seconds=0.01)) for name in ("one", "other"))
     assert timeless(one) == timeless(other)
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_logs_with_a_model_that_errs(tmp_path):
     faults = {"unreadable_rate": 0.1, "low_bid_rate": 0.1, "over_budget_rate": 0.1, "wrong_sum_rate": 0.5}
     one, other = (held(tmp_path / name, sale(latency_seconds=0.005, **faults)) for name in ("one", "other"))
@@ -131,6 +133,7 @@ def test_equal_seeds_give_equal_logs_with_a_model_that_errs(tmp_path):
     assert timeless(one) == timeless(other)
 
 
+@pytest.mark.slow
 def test_latency_changes_nothing_but_the_clock(tmp_path):
     quick, slow = held(tmp_path / "quick", sale()), held(tmp_path / "slow", sale(latency_seconds=0.01))
     assert timeless(quick) == timeless(slow)
@@ -233,6 +236,7 @@ def renamed(thing: Any, names: Mapping[str, str]) -> str:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 def test_the_name_of_a_bidder_never_changes_the_outcome(odd):
     items = ["Lot A", "Lot B", "Lot C"]
@@ -244,6 +248,7 @@ def test_the_name_of_a_bidder_never_changes_the_outcome(odd):
     assert renamed(other, odd_marks) == renamed(plain, marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 def test_the_name_of_an_item_never_changes_the_outcome(odd):
     items = ["Lot A", "Lot B", "Lot C"]

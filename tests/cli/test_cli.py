@@ -81,6 +81,7 @@ def test_quiet_prints_the_standings_only(small_run):
     assert "Standings" in done.stdout
 
 
+@pytest.mark.slow
 def test_in_a_terminal_there_is_a_live_board(small_run):
     text = shown_in_terminal("auction", "small.toml", cwd=small_run, TERM="xterm-256color")
     assert "budget left" in text
@@ -219,6 +220,7 @@ def test_fewer_items_ask_for_no_more_matched_houses_than_fit(tmp_path):
     assert len(json.loads(done.stdout)["items"]) == 2
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_does_not_end_the_auction(small_run):
     command = [*HARBOR, "auction", "small.toml", "--out", "unread"]
     with subprocess.Popen(command, cwd=small_run, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
@@ -230,6 +232,7 @@ def test_a_reader_that_goes_away_does_not_end_the_auction(small_run):
     assert json.loads(log[-1])["type"] == "sale_closed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_auction_says_where_its_log_is(tmp_path, how):
     (tmp_path / "slow.toml").write_text(SMALL + "[models.simulated.simulated]\nlatency_seconds = 30\n")

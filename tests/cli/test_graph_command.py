@@ -42,6 +42,7 @@ def arrows(mermaid: str) -> set[tuple[str, str]]:
     return set(re.findall(r"^\t(\w+) -\.?->? ?(?:&nbsp;)?(\w+);", mermaid, re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_the_graph_of_a_bidder_is_printed_as_mermaid_and_nothing_else(here):
     done = process("graph", "sale.toml", cwd=here)
     assert (done.returncode, done.stderr) == (0, "")

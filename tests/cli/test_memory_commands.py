@@ -62,6 +62,7 @@ def test_show_is_a_table_of_all(run):
         assert word in shown.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "bidder", "kind", "any_at_all"),
     [

@@ -62,6 +62,7 @@ def of(folder, *types):
 # ---------------------------------------------------------------- at the terminal
 
 
+@pytest.mark.slow
 def test_a_whole_sale_is_played_at_a_terminal(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         opening = person.answer("1500")
@@ -120,6 +121,7 @@ def test_another_bidder_may_be_played_by_name(folder):
     assert json.loads((folder / "run" / "config.json").read_text())["bidders"][1]["rule"] is None
 
 
+@pytest.mark.slow
 def test_ctrl_c_pauses_an_auction_that_resume_continues_at_the_terminal(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("1500")

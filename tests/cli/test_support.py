@@ -11,6 +11,7 @@ from support.commands import harbor, process
 POOR = '[[items]]\nname="Shed"\nstart=100\ntrue_value=50\n[[bidders]]\nname="Ann"\nrule="truthful"\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "given", "code"),
     [

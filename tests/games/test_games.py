@@ -303,6 +303,7 @@ def test_a_random_bidder_bids_within_the_limits():
 # ---------------------------------------------------------------- the command line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "key", "columns"),
     [
@@ -321,6 +322,7 @@ def test_a_preset_is_run_by_name_and_shows_what_counts_in_its_game(preset, key, 
     assert harbor("auction", preset, "--quiet", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_table_of_a_game_has_its_own_columns_and_no_empty_ones(tmp_path):
     table = harbor("auction", "--preset", "water", "--quiet", cwd=tmp_path).stdout
     assert "survived" in table

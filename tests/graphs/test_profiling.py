@@ -630,6 +630,7 @@ def pauses(theory_of_mind: str, planning: str) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planning", ["none", "adaptive"])
 @pytest.mark.parametrize("theory_of_mind", ["inferred", "second"])
 def test_profiling_adds_at_most_one_call_an_item_to_the_chain(theory_of_mind, planning):

@@ -141,6 +141,7 @@ def test_three_actions_raise_and_three_quit():
     assert sorted({*ACTIONS} - RAISING) == ["D", "E", "F"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["on", "fused"])
 def test_the_built_in_model_always_follows_its_action(strategy):
     log = played(strategy).log

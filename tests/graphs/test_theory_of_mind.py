@@ -130,6 +130,7 @@ def test_a_published_setting_has_its_nodes(setting):
     assert nodes(**switches) == {"plan", "believe", "replan", *expected}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", PUBLISHED)
 def test_a_published_setting_makes_the_calls_of_its_nodes_and_no_other(setting):
     switches, expected = PUBLISHED[setting]
@@ -168,6 +169,7 @@ def test_minds_of_all_kinds_sit_in_one_sale():
     assert of_type(log, SeatFailed) == []
 
 
+@pytest.mark.slow
 def test_a_mind_without_a_theory_of_mind_is_shown_no_catalog():
     assert [of_type(trio(theory_of_mind=kind).log, CatalogShown) == [] for kind in KNOWING] == [True] + [False] * 3
 
@@ -319,6 +321,7 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
     assert held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["", "downsizing", "no-such-kind"])
 def test_the_label_of_an_item_is_in_nobodys_prompt_and_changes_none(tmp_path, label):
     told = []

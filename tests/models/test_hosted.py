@@ -123,6 +123,7 @@ def test_auctions_in_a_row_over_the_wire_are_the_one_that_is_held_offline(host):
         assert held.standings == offline.standings
 
 
+@pytest.mark.slow
 def test_a_run_closes_its_connections_when_it_ends(host):
     for _ in range(2):
         before = host.served
@@ -142,6 +143,7 @@ def test_a_run_that_breaks_off_closes_its_connections_too(host):
     assert host.is_left()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["asyncio", "processes"])
 def test_an_experiment_over_the_wire_has_no_failed_call_by_whichever_executor(host, tmp_path, executor):
     bidders = [{"name": name, "model": HOSTED} for name in ("Ann", "Ben")]

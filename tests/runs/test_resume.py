@@ -290,6 +290,7 @@ def test_a_failure_that_the_log_holds_is_replayed_as_it_was(tmp_path):
     ][1:]
 
 
+@pytest.mark.slow
 def test_a_seat_that_ran_out_of_time_is_not_waited_for_again(tmp_path):
     auction, folder = sale(timeout_seconds=1), tmp_path / "run"
     whole = auction.run(models={"mine": chat(hangs=("believe",))}, agents={"Dot": Clerk()}).log
@@ -417,6 +418,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
     refused(tmp_path, RunFolderError, "contains no run")
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_holds_is_refused(tmp_path):
     def crash(entry):
         if entry.seq == 20:
@@ -468,6 +470,7 @@ def killed(command, folder, name, size, how=signal.SIGKILL):
     return running.returncode in (-how, 130)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.37, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.02, 0.71, 0.95))])
 @pytest.mark.parametrize("name", ["events.jsonl", "calls.jsonl"])
 def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path, name, share):
@@ -493,6 +496,7 @@ def test_an_auction_that_is_killed_over_and_over_comes_to_its_end(slow, tmp_path
     assert paid(folder) == paid(slow / "whole")
 
 
+@pytest.mark.slow
 def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
     folder = tmp_path / "run"
     (tmp_path / "slow.toml").write_text(SLOW)
@@ -503,6 +507,7 @@ def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
     assert paid(folder) == paid(slow / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [12_000, pytest.param(60_000, marks=pytest.mark.slow)])
 def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, tmp_path, limit):
     folder = tmp_path / "run"

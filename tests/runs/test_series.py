@@ -174,6 +174,7 @@ def test_without_carry_over_every_auction_begins_anew():
         assert [one.memories for one in of_type(held.log, Recalled)] == [()]
 
 
+@pytest.mark.slow
 def test_a_series_in_memory_carries_over_too():
     first, second = run_series(short()).auctions
     learned = of_type(first.log, Learned)[0].learnings
@@ -190,6 +191,7 @@ def test_listed_items_come_in_another_order_each_time_if_asked():
     assert {tuple(sorted(order)) for order in orders(shuffled=True)} == orders()
 
 
+@pytest.mark.slow
 def test_means_and_totals_are_over_the_auctions():
     result = run_series(short(3))
     summary = summarise_series(result.log)
@@ -243,6 +245,7 @@ def test_the_preset_is_the_published_arena():
 # ---------------------------------------------------------------- interrupted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "nth"),
     [

@@ -61,6 +61,7 @@ def errors() -> list[float]:
     ]
 
 
+@pytest.mark.slow
 def test_trained_on_other_personas_and_houses_it_beats_a_uniform_guess():
     found = errors()
     assert len(found) == 9

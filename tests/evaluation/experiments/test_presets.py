@@ -72,6 +72,7 @@ def test_every_published_experiment_is_a_preset():
     assert set(presets()) == PUBLISHED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_every_game_of_a_preset_can_be_resolved(name):
     found = experiment(name)
@@ -79,6 +80,7 @@ def test_every_game_of_a_preset_can_be_resolved(name):
     assert len({one.path for one in trials(found)}) == trial_count(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else SLOW) for name in sorted(PUBLISHED)]
 )

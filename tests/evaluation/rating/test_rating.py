@@ -332,6 +332,7 @@ def test_raters_who_always_agree_have_an_alpha_of_one(scores, raters):
     assert alpha(records) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_raters_who_roll_dice_have_an_alpha_about_nought():
     chance = Random(3)
     ratings = [Rated(str(rater), str(place), chance.randint(1, 5)) for rater in range(4) for place in range(100)]

@@ -113,6 +113,7 @@ def test_loading_is_lazy():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_files_read_back_as_the_frames(folder, tmp_path, form):
     done = report(folder, "--format", form, "--out", tmp_path / "out")
@@ -143,6 +144,7 @@ def test_any_text_survives_a_csv_file(tmp_path):
     assert json.loads(read["players"][0]) == {text: text}
 
 
+@pytest.mark.slow
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text("=+-@\t\r\n'a1", max_size=4))
 def test_no_text_of_a_csv_file_is_a_formula_and_numbers_stay_numbers(tmp_path, text):

@@ -177,12 +177,14 @@ def test_no_nasty_text_changes_the_structure_of_the_page_and_each_is_shown_as_it
     assert structure.text.count(legible(text)) >= 12
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.text(min_size=1, max_size=40))
 def test_no_text_changes_the_structure_of_the_page(plain, text):
     assert Structure(render(told(text))).tags == plain
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(TEXTS)
 def test_an_image_holds_any_name_as_plain_text(name):
@@ -230,6 +232,7 @@ def test_every_image_says_what_it_shows_and_how_large_it_is(page):
     assert 'alt=""' not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_drawn_where_its_metric_was_measured_and_only_there(name):
     metric = FIGURES[name].needs

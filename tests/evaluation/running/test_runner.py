@@ -98,6 +98,7 @@ def begun(whole, tmp_path):
 # ---------------------------------------------------------------- what comes out
 
 
+@pytest.mark.slow
 def test_games_side_by_side_give_the_results_of_games_one_by_one(whole, tmp_path):
     run(tiny(), tmp_path / "run", jobs=1)
     assert results(tmp_path / "run") == results(whole)
@@ -216,6 +217,7 @@ def test_a_game_that_was_cut_short_anywhere_is_gone_on_with(whole, begun, share)
     assert paid(begun) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [[], ["config.json"], ["config.json", "manifest.json"], ["calls.jsonl"]])
 def test_a_game_that_broke_off_before_its_log_began_is_begun_anew(whole, begun, left):
     game = begun / "games" / "none" / "all" / "0002"
@@ -237,6 +239,7 @@ def test_a_game_that_was_never_begun_is_held(whole, begun):
     assert results(begun) == results(whole)
 
 
+@pytest.mark.slow
 def test_a_half_series_is_gone_on_with(tmp_path):
     series = changed(series={"auctions": 2})
     series = chosen(series.model_copy(update={"metrics": ("mean_rank",), "arms": tiny().arms[:1]}), repeats=1)
@@ -297,6 +300,7 @@ def test_a_game_of_another_experiment_is_refused_by_name(begun, tmp_path):
         read_results(begun)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [None, "", "{}", '{"bidders": 3}'])
 def test_a_game_without_readable_settings_is_refused_and_held_again_when_it_is_removed(whole, begun, left):
     game = begun / "games" / "none" / "all" / "0001"
@@ -365,6 +369,7 @@ def test_what_would_strike_every_game_of_an_arm_is_refused_before_anything_is_wr
 EXECUTORS = ["asyncio", pytest.param("processes", marks=pytest.mark.slow)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_killed_run_resumes_to_the_results_of_one_that_was_not(whole, tmp_path, executor):
     with started(tmp_path, "run", TINY, "--out", "run", "--jobs", 1, "--executor", executor) as running:
@@ -417,6 +422,7 @@ def holders(running, folder):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("executor", "how", "early"),
     [
@@ -485,6 +491,7 @@ def test_a_limit_that_pays_for_no_game_is_overdrawn_by_no_more_than_a_call(whole
     assert set(paid(tmp_path / "run").values()) == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_limit_finishes_the_first_games_of_the_design_however_many_could_be_held_side_by_side(
     whole, tmp_path, executor
@@ -497,6 +504,7 @@ def test_a_limit_finishes_the_first_games_of_the_design_however_many_could_be_he
     assert spent(tmp_path / "run") == pytest.approx(sum(costs[:3]))
 
 
+@pytest.mark.slow
 def test_what_earlier_sessions_paid_counts_and_more_money_brings_it_to_its_end(whole, tmp_path):
     folder, limit = tmp_path / "run", 0.2 * spent(whole)
     run(tiny(), folder, max_cost=limit)
@@ -511,6 +519,7 @@ def test_what_earlier_sessions_paid_counts_and_more_money_brings_it_to_its_end(w
     assert spent(folder) == pytest.approx(spent(whole))
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_not_reached_changes_nothing(whole, tmp_path):
     run(tiny(), tmp_path / "run", max_cost=100.0)
     assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
@@ -549,6 +558,7 @@ def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
     assert told == "harbor: model slot @1 is filled by the built-in model (simulated)\n"
 
 
+@pytest.mark.slow
 def test_json_of_a_run_holds_all_that_the_analysis_says(here):
     asked = """
         trueskill = true

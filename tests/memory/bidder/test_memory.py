@@ -452,6 +452,7 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
     assert of_type(log, Remembered)
 
 
+@pytest.mark.slow
 def test_what_was_recalled_before_an_interruption_is_recalled_again_whatever_the_store_holds_by_now(tmp_path):
     class Broken(Exception):
         pass

@@ -193,6 +193,7 @@ def test_store_sweeps_by_itself_at_the_interval_it_was_given():
         assert store.sweep_ttl() == 0
 
 
+@pytest.mark.slow
 async def test_fifty_writers_at_once_lose_nothing():
     async with ChromaStore(fields=["text"]) as store:
 
@@ -248,6 +249,7 @@ def test_opening_and_closing_leaves_no_file_open(tmp_path):
     assert open_files() == 0
 
 
+@pytest.mark.slow
 def test_two_stores_share_a_server(serve, tmp_path):
     address, _ = serve(tmp_path / "served")
     with ChromaStore(address) as one, ChromaStore(address) as other:
@@ -258,6 +260,7 @@ def test_two_stores_share_a_server(serve, tmp_path):
         assert one.search(("ben",), query="2")[0].key == "b"
 
 
+@pytest.mark.slow
 def test_server_that_dies_is_an_error_and_the_store_still_closes(serve, tmp_path):
     address, process = serve(tmp_path / "served")
     with ChromaStore(address) as store:

@@ -59,6 +59,7 @@ def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(min
     assert np.mean([rank <= 5 for rank in found]) >= 0.75
 
 
+@pytest.mark.slow
 def test_hashing_is_the_same_in_every_process():
     script = (
         "from harbor.memory._store.embedding import as_embedding;"
@@ -121,6 +122,7 @@ def test_what_is_no_embedding_is_refused():
         as_embedding(7)
 
 
+@pytest.mark.slow
 def test_model_that_is_not_on_disk_is_refused_with_the_way_to_get_it(tmp_path):
     for model in ("nobody/no-such-model", str(tmp_path / "nowhere")):
         with pytest.raises(MemoryStoreError, match=r"is not on this disk.*hf download"):

@@ -81,6 +81,7 @@ def test_each_acknowledged_put_outlives_kill_9_and_none_is_half_written(tmp_path
                 assert found[0].score == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_killed_process_leaves_the_folder_free_and_a_living_one_does_not(tmp_path):
     command = [sys.executable, "-c", WRITER, str(tmp_path / "memory"), "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
@@ -104,6 +105,7 @@ def test_full_disk_is_an_error_in_one_line_and_what_was_acknowledged_stays(tmp_p
     assert set(items.values()) <= {"x", "x" * 20_000}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torn", ["data_level0.bin", "length.bin", "header.bin"])
 def test_index_that_a_killed_process_left_torn_is_made_anew(torn, tmp_path):
     folder, copy = tmp_path / "memory", tmp_path / "copy"
