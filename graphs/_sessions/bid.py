@@ -7,13 +7,13 @@ from typing import cast
 from harbor._core.asks import Ask
 from harbor.graphs._context.context import NodeContext, Update
 from harbor.graphs._context.deciding import decide
-from harbor.graphs._sessions.facts import SessionState, game_of, prompt
+from harbor.graphs._sessions.facts import Row, SessionState, game_of, prompt
 
 
 async def bid(state: SessionState, context: NodeContext) -> Update:
     """Ask for a decision, with the prompt that is named after the game."""
     ask, view = cast(Ask, state["ask"]), state["view"]
-    known = {"minimum": ask.minimum, "maximum": ask.maximum}
+    known: Row = {"minimum": ask.minimum, "maximum": ask.maximum}
     if ask.refusal:
         known["refused"] = ask.refusal
     return await decide(ask, context, prompt(context, game_of(view).replace("-", "_"), view, known))
