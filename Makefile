@@ -3,7 +3,7 @@ BIN := .venv/bin
 
 .PHONY: demo test check all-tests format lint types bench studies clean
 
-demo: .venv/installed  ## hold the demonstration auction
+demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
 test: .venv/installed-dev  ## run the tests that show that this installation works: two minutes

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.settings import read_settings
+from harbor.memory._store.trust import check_trusted
 
 if TYPE_CHECKING:
     from harbor.evaluation._experiments.design import Experiment
@@ -34,4 +35,8 @@ def experiment(name: str) -> Experiment:
 
     place = files("harbor.evaluation._experiments.presets") / f"{name}.toml" if published else Path(name)
     with as_file(place) as path:
-        return read_settings(path, Experiment, "experiment")
+        found = read_settings(path, Experiment, "experiment")
+    if name.endswith(".json"):  # as for the config of a run
+        memory = found.auction.get("memory")
+        check_trusted(str(memory.get("embedding", "")) if isinstance(memory, dict) else "", None)
+    return found

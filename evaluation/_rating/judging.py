@@ -111,7 +111,7 @@ async def judge(
     if (own / SHEET).exists():
         raise RatingError(f"{rater} has filled {str(own / SHEET)!r} already; remove it, or ask for another opinion")
     with _written(own):
-        async with connected([] if chat else [(talker, given)]):
+        async with connected([] if chat else [talker]):
             return await _judge(key, folder, own, rater, ModelClient(rater, model, talker, given))
 
 

@@ -31,7 +31,7 @@ from harbor.evaluation._running.experiment_folder import (
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
-from harbor.memory._store.embedding import check_trusted
+from harbor.memory._store.trust import check_trusted
 
 OnProgress = Callable[[Tally, TrialRecord | None], None]
 """Is called with the progress: first with the state at the start, then after each trial that ends."""

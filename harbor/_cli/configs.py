@@ -39,11 +39,16 @@ def load(config: str) -> AuctionConfig:
     if path.is_dir():
         raise ConfigError(f"{config!r} is a folder; give a TOML file or a preset")
     try:
-        return read_settings(path, AuctionConfig)
+        chosen = read_settings(path, AuctionConfig)
     except ConfigError:
         if _is_experiment(path):
             raise ConfigError(f"{config!r} is an experiment; run it with: harbor experiment run {config}") from None
         raise
+    if path.suffix == ".json":  # what a run has written may have been sent; a TOML file is its user's own word
+        from harbor.memory._store.trust import check_trusted
+
+        check_trusted(chosen.memory.embedding, None)
+    return chosen
 
 
 def _is_experiment(path: Path) -> bool:

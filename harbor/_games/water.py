@@ -61,7 +61,7 @@ class WaterOpened(PublicEvent):
             "average.",
             "Each day you seal one bid for all the water that you need.",
             "The highest bid is served first, then the next one whose need still fits what is left, and so on; of "
-            "equal bids, the smaller need is served first.",
+            "equal bids, the smaller need is served first; if these are equal too, the lot decides.",
             f"A resident that is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}.",
             "A resident that is not served pays nothing and loses health: 1 on the first dry day in a row, 2 on the "
             "second, and so on.",

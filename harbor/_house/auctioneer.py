@@ -163,8 +163,11 @@ def announce(event: Event) -> str:
             return f"Welcome, {', '.join(bidders)}; for sale, in this order: {offers}."
         case ItemOpened(item=item, start=start, increment=increment):
             return f"{item} opens at {dollars(start)}, in steps of at least {dollars(increment)}."
-        case PriceLowered(item=item, start=start):
-            return f"Nobody bid on {item}: it is offered again from {dollars(start)}."
+        case PriceLowered(item=item, start=start, increment=increment):
+            return (
+                f"Nobody bid on {item}: it is offered again to all bidders from {dollars(start)},"
+                f" in steps of at least {dollars(increment)}."
+            )
         case BidPlaced(bidder=bidder, amount=amount, item=item):
             return f"{bidder} bids {dollars(amount)} on {item}."
         case BidderWithdrew(bidder=bidder, item=item):

@@ -12,18 +12,24 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from harbor._config.auction import ModelSettings
-
 
 @asynccontextmanager
-async def connected(models: Iterable[tuple[BaseChatModel, ModelSettings]]) -> AsyncIterator[None]:
-    """Give hosted models made by `open_chat` their own connections, and close them; other models are left alone."""
+async def connected(chats: Iterable[BaseChatModel]) -> AsyncIterator[None]:
+    """Give hosted models their own connections, and close them; other models are left alone."""
     async with AsyncExitStack() as stack:
-        for chat, settings in models:
-            provider, _, _ = settings.use.partition(":")
-            if provider in _OWN:
-                stack.push_async_callback(_OWN[provider](chat).close)
+        for chat in chats:
+            if shares_connections(chat):
+                stack.push_async_callback(_OWN[_package(chat)](chat).close)
         yield
+
+
+def shares_connections(chat: BaseChatModel) -> bool:
+    """Say whether LangChain gives a model the connections that all models of its provider share in a process."""
+    return _package(chat) in _OWN and getattr(chat, "http_async_client", None) is None
+
+
+def _package(chat: BaseChatModel) -> str:
+    return type(chat).__module__.partition(".")[0]
 
 
 def _own_openai(chat: Any) -> Any:
@@ -43,5 +49,5 @@ def _own_anthropic(chat: Any) -> Any:
     return chat._async_client
 
 
-_OWN: dict[str, Callable[[Any], Any]] = {"openai": _own_openai, "anthropic": _own_anthropic}
-"""By provider. An Ollama model has its own client from the beginning."""
+_OWN: dict[str, Callable[[Any], Any]] = {"langchain_openai": _own_openai, "langchain_anthropic": _own_anthropic}
+"""By package. An Ollama model has its own client from the beginning."""

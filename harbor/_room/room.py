@@ -1,7 +1,7 @@
 """The room: a group chat whose manager is the auctioneer.
 
 Answers go only to the auctioneer, and only the auctioneer speaks. The manager and the container are private modules
-of AutoGen 0.7.5; tests/test_chat.py checks each of their names that this module relies on.
+of AutoGen 0.7.5; tests/room/test_room.py checks each of their names that this module relies on.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def complete(path: Path) -> Reading | None:
 class RunFolder:
     """The folder of a run, locked by one process; `make` a new one, or `reopen` that of an interrupted run.
 
-    `recording` is what the run has left so far.
+    `replay` is what the run has left so far.
     """
 
     def __init__(self, path: Path) -> None:
@@ -162,9 +162,22 @@ def _whole_lines(path: Path) -> bytes:
 
 def _call(path: Path, number: int, line: bytes) -> RawCall:
     try:
-        return RawCall(**json.loads(line))
+        call = RawCall(**json.loads(line))
+        _check_types(call)
+        return call
     except (ValueError, TypeError, RecursionError) as error:
         raise LogError(f"{str(path)!r} line {number} is not a model call; restore the file") from error
+
+
+def _check_types(call: RawCall) -> None:
+    """Refuse what is no number where one is added up, and what is no text where one is compared.
+
+    Not by pydantic: half a character in a reply is kept as it came, and pydantic refuses it.
+    """
+    numbers = (call.input_tokens, call.output_tokens, call.began, call.seconds, call.cost_dollars or 0)
+    texts = (call.bidder, call.purpose, call.model, call.reply, call.error, *call.prompt)
+    if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, str) for one in texts):
+        raise TypeError
 
 
 def read_config(path: Path) -> AuctionConfig:

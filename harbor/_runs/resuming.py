@@ -10,7 +10,7 @@ from harbor._runs.folder import RunFolder, complete, read_config
 from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.series import SeriesResult, prepare
-from harbor.memory._store.embedding import check_trusted
+from harbor.memory._store.trust import check_trusted
 
 
 def resume(

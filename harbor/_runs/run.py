@@ -8,6 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Protocol, TypeVar
 
+from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 
 from harbor._config.auction import AuctionConfig
@@ -17,7 +18,7 @@ from harbor._core.log import Log, of_type
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._house.sale import Sale
-from harbor._models.connections import connected
+from harbor._models.connections import connected, shares_connections
 from harbor._models.providers import open_chat
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs
@@ -68,7 +69,7 @@ class Run:
         self.auction = resolve(config, inputs)
         self.config = self.auction.config
         self.chats = {
-            name: inputs.models.get(name) or open_chat(name, settings, config.seed)
+            name: _of_this_run(inputs.models[name]) if name in inputs.models else open_chat(name, settings, config.seed)
             for name, settings in self.auction.models.items()
         }
         if self.auction.remembers:
@@ -95,8 +96,12 @@ class Run:
             sale = Sale(auction.rules, names, log, stream(config.seed, "ties"))
             for event in opening_events(auction):
                 sale.record(event)
-            own = [(self.chats[name], settings) for name, settings in auction.models.items()]
-            async with memories(config, folder, store) as open_store, connected(own):
+            async with memories(config, folder, store) as open_store, connected(self.chats.values()):
                 mine = memories_of(config, open_store, f"{opened.run}-{opened.token}")
                 await Seating(auction, self.chats, sale, folder, mine).room().run_to_end()
             return Result(tuple(log.entries), folder.path if folder else None)
+
+
+def _of_this_run(chat: BaseChatModel) -> BaseChatModel:
+    """Give the caller's model, or a copy of it where it will get connections of this run."""
+    return chat.model_copy() if shares_connections(chat) else chat

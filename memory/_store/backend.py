@@ -25,11 +25,12 @@ from harbor._core.errors import HarborError, MemoryStoreError
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.matching import Namespace
-from harbor.memory._store.metadata import check_metadata, embedding_of, metadata_of
+from harbor.memory._store.metadata import check_complete, check_metadata, embedding_of, metadata_of
 from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
 
 NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in a number is not found
 PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
@@ -70,13 +71,13 @@ class Collections:
         """Return the collection of a namespace; create it if there is none."""
         if namespace not in self.known:
             labels = json.dumps(namespace)
-            rows = self.client.get_or_create_collection(
+            found = self.client.get_or_create_collection(
                 f"{self.prefix}-{hashlib.sha256(labels.encode()).hexdigest()[:40]}",
                 embedding_function=None,
                 metadata={"namespace": labels},
                 configuration={"hnsw": {"space": "cosine", "max_neighbors": NEIGHBOURS}},
             )
-            self.known[namespace] = CollectionStore(namespace, rows)
+            self.known[namespace] = CollectionStore(namespace, _inert(found))
         return self.known[namespace]
 
     def under(self, prefix: Namespace = ()) -> list[CollectionStore]:
@@ -92,7 +93,7 @@ class Collections:
         """
         name = f"{self.prefix}-store"
         try:
-            found = dict(self.client.get_collection(name, embedding_function=None).metadata)
+            found = dict(self.client.get_collection(name, embedding_function=None).metadata or {})
         except NotFoundError:
             if not self.shared and self.client.count_collections():
                 raise MemoryStoreError("it has a Chroma database that Harbor did not make; name another") from None
@@ -100,6 +101,7 @@ class Collections:
                 raise NoMemoryError("it has no memory yet; name another") from None
             self.client.create_collection(name, embedding_function=None, metadata=dict(metadata_of(wanted)))
             return wanted
+        check_complete(found)
         embedding = wanted or embedding_of(found, trusted)
         check_metadata(found, metadata_of(embedding))
         self._look_again()
@@ -129,7 +131,17 @@ class Collections:
             labels = (raw.metadata or {}).get("namespace")
             if labels and raw.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
-                self.known.setdefault(namespace, CollectionStore(namespace, raw))
+                self.known.setdefault(namespace, CollectionStore(namespace, _inert(raw)))
+
+
+def _inert(raw: Collection) -> Collection:
+    """Take the embedding function out of a collection, which Chroma would build as a file names it, code included.
+
+    A file that somebody sent may name any; Harbor gives Chroma vectors and needs none.
+    """
+    model = raw.get_model()
+    model["serialized_schema"], model["configuration_json"] = None, {}
+    return raw
 
 
 def _indexes(folder: Path) -> dict[str, Path]:

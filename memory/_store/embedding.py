@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harbor._core.errors import MemoryStoreError, unknown
+from harbor.memory._store.trust import SENTENCE_TRANSFORMERS
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -22,7 +22,6 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
 
 HASHING_DIMENSION = 384
 WORD = re.compile(r"\w+")
-SENTENCE_TRANSFORMERS = "sentence-transformers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +79,6 @@ def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
     if callable(what):
         return _measured(name, what)
     raise MemoryStoreError(f"{what!r} is not an embedding; give a name, a LangChain Embeddings object or a function")
-
-
-def check_trusted(name: str, trusted: str | None) -> None:
-    """Refuse a model that a file names and the user does not: a model that somebody sent may run code.
-
-    Raises:
-        MemoryStoreError: the user named no model, or another one.
-    """
-    if trusted not in (None, name):
-        raise MemoryStoreError(f"it has the embedding {name!r}, not {trusted!r}; drop --embedding, or name that")
-    if trusted is None and name.startswith(SENTENCE_TRANSFORMERS):
-        raise MemoryStoreError(
-            f"it has the embedding {name!r}, a model that only a file names; if you trust the model, name it yourself:"
-            f" --embedding {shlex.quote(name)}"
-        )
 
 
 def _one_by_one(embeddings: Any) -> Embed:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harbor._core.errors import MemoryStoreError
-from harbor.memory._store.embedding import Embedding, as_embedding, check_trusted
+from harbor.memory._store.embedding import Embedding, as_embedding
+from harbor.memory._store.trust import check_trusted
 
 SCHEMA = 1
 StoreMetadata = Mapping[str, Any]
@@ -26,6 +27,12 @@ def embedding_of(found: StoreMetadata, trusted: str | None) -> Embedding:
         raise MemoryStoreError(
             f"it was made with embedding {found['embedding']!r}, which can't be loaded: {error}"
         ) from error
+
+
+def check_complete(found: StoreMetadata) -> None:
+    """Refuse a description that lacks something, as a damaged or a forged one may."""
+    if missing := {"schema", "embedding", "dimension"} - found.keys():
+        raise MemoryStoreError(f"its description lacks {', '.join(sorted(missing))}; restore it from a copy")
 
 
 def check_metadata(found: StoreMetadata, wanted: StoreMetadata) -> None:

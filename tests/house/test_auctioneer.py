@@ -341,7 +341,7 @@ def test_what_happens_in_public_is_said_aloud():
     )
     assert (
         announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1)))
-        == "Nobody bid on Vase: it is offered again from $12.50."
+        == "Nobody bid on Vase: it is offered again to all bidders from $12.50, in steps of at least $1."
     )
     assert announce(BidPlaced("Vase", 1, "Ann", Decimal(1250))) == "Ann bids $1,250 on Vase."
     assert announce(ItemSold("Vase", "Ann", Decimal(1250))) == "Vase is sold to Ann for $1,250."

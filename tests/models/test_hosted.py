@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from langchain_core.messages import convert_to_messages
+from langchain_openai import ChatOpenAI
 
 from harbor import Auction, Bidder, Item, ModelSettings
 from harbor._config.auction import check
@@ -121,6 +122,15 @@ def test_auctions_in_a_row_over_the_wire_are_the_one_that_is_held_offline(host):
         assert outcomes(held.log) == outcomes(offline.log)
         assert set(outcomes(held.log)) == {"ok"}
         assert held.standings == offline.standings
+
+
+def test_a_model_that_is_given_to_runs_in_a_row_has_no_failed_call_and_stays_as_it_was(host):
+    chat = ChatOpenAI(model="gpt-4o-mini", max_retries=0)
+    client = chat.root_async_client
+    for _ in range(3):
+        log = Auction(items=ITEMS, bidders=BIDDERS, seed=SEED).run(models={NAME: chat}).log
+        assert {call.outcome for call in of_type(log, ModelCalled)} == {"ok"}
+    assert chat.root_async_client is client
 
 
 @pytest.mark.slow

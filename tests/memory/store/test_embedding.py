@@ -194,7 +194,7 @@ def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(
 def test_models_that_only_the_folder_of_an_experiment_names_are_not_loaded_to_resume_it(mini_lm, tmp_path):
     design = Experiment(
         name="remembering",
-        title="MemorySettings",
+        title="Remembering",
         question="Does meaning pay?",
         source="nobody",
         repeats=1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -10,6 +11,7 @@ from contextlib import closing
 from random import Random
 
 import pytest
+from chromadb.utils import embedding_functions
 from langgraph.store.base import PutOp
 
 from harbor._core.errors import MemoryStoreError
@@ -147,3 +149,35 @@ def test_a_memory_that_somebody_sent_removes_and_writes_nothing_outside_its_fold
     with pytest.raises(MemoryStoreError, match=said), ChromaStore(sent, fields=["text"]) as store:
         store.batch([PutOp(("ann",), str(n), {"text": f"other {n}"}) for n in range(1100)])
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"thesis.txt": "ten years of work"}
+
+
+def test_an_embedding_function_that_a_database_names_is_never_built(tmp_path, monkeypatch):
+    with ChromaStore(tmp_path) as store:
+        store.put(("Ann",), "k", {"text": "a"})
+    named = {"type": "known", "name": "sentence_transformer", "config": {"model_name": "./evil"}}
+    with closing(sqlite3.connect(tmp_path / "chroma.sqlite3")) as database:
+        for name, text in database.execute("select name, schema_str from collections").fetchall():
+            schema = json.loads(text)
+            for kind in (schema["defaults"], *schema["keys"].values()):
+                if index := kind.get("float_list", {}).get("vector_index"):
+                    index["config"]["embedding_function"] = named
+            database.execute("update collections set schema_str = ? where name = ?", (json.dumps(schema), name))
+        database.commit()
+    built = []
+    spy = type("Spy", (), {"build_from_config": staticmethod(built.append)})
+    monkeypatch.setitem(embedding_functions.known_embedding_functions, "sentence_transformer", spy)
+    with ChromaStore(tmp_path, embedding=None) as store:
+        store.put(("Ann",), "l", {"text": "b"})
+        store.put(("Ben",), "k", {"text": "c"})
+        assert len(store.search(("Ann",), query="a")) == 2
+    assert built == []
+
+
+def test_a_description_that_lacks_something_is_refused_in_one_line(tmp_path):
+    with ChromaStore(tmp_path):
+        pass
+    with closing(sqlite3.connect(tmp_path / "chroma.sqlite3")) as database:
+        database.execute("delete from collection_metadata where key = 'schema'")
+        database.commit()
+    with pytest.raises(MemoryStoreError, match="its description lacks schema"):
+        ChromaStore(tmp_path, embedding=None)
