@@ -82,9 +82,8 @@ class _Worker:
         return worker_lost(task)
 
     def _submit(self, task: Task) -> Future[TaskOutcome]:
-        with (
-            _deaf_to_ctrl_c()
-        ):  # a process started here inherits that: Ctrl-C is for this process, which ends the workers
+        # A process started here inherits that: Ctrl-C is for this process, which ends the workers.
+        with _deaf_to_ctrl_c():
             return self._pool.submit(_do, task)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ class Mechanism(Protocol[S]):
     """The rules of a game; no I/O, clock, global random or framework."""
 
     def start(self) -> S:
-        """Give the state before the doors open."""
+        """Give the state before the opening."""
         ...
 
     def asks(self, state: S) -> Sequence[Ask]:
@@ -26,7 +26,7 @@ class Mechanism(Protocol[S]):
         ...
 
     def settle(self, state: S, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Say what follows from one legal action of each bidder asked; with no actions, before the doors open, open."""
+        """Say what follows from one legal action of each bidder asked; with no actions, before the opening, open."""
         ...
 
     def apply(self, state: S, event: Event) -> S:

@@ -13,7 +13,9 @@ from typing import Any
 from harbor._config.auction import AuctionConfig, Bidder, Item, ModelSettings, Persona
 from harbor._core.errors import ConfigError
 from harbor._core.money import to_cents
+from harbor._core.players import Policy
 from harbor._games.mechanism import Mechanism
+from harbor._games.policies import SCRIPTS
 from harbor._games.registry import build
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import RunInputs, models_in_use
@@ -29,7 +31,7 @@ class ResolvedBidder:
     """A bidder with what its settings name.
 
     `player` says what plays it, as the log does; `personas` has weights by text, `estimates` dollars by item, and
-    `rivals` the weights of its rivals' personas by id, where it is told them.
+    `rivals` the weights of its rivals' personas by id, where it is told them; `policy` plays a bidder with a rule.
     """
 
     settings: Bidder
@@ -38,6 +40,7 @@ class ResolvedBidder:
     budget: Decimal
     estimates: Mapping[str, Decimal]
     rivals: Mapping[str, Mapping[str, float]]
+    policy: Policy | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,6 @@ class ResolvedAuction:
     catalog: Mapping[str, Persona]
     models: Mapping[str, ModelSettings]
     inputs: RunInputs
-
-    @property
-    def remembers(self) -> bool:
-        """Whether any bidder has a use for a store."""
-        return any(bidder.settings.remembers for bidder in self.bidders)
 
     @property
     def players(self) -> dict[str, str]:
@@ -115,6 +113,7 @@ def _bidder(
         budget=bidder.budget if items else Decimal(0),  # in the other games the rules say what there is to spend
         estimates={item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in items},
         rivals=_told(bidder, config, catalog) if bidder.theory_of_mind == "true" else {},
+        policy=SCRIPTS[bidder.rule](bidder, config.seed) if bidder.rule else None,
     )
 
 

@@ -22,7 +22,7 @@ from harbor._models.connections import connected, shares_connections
 from harbor._models.providers import open_chat
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs
-from harbor._runs.memories import memories, memories_of, named_memories
+from harbor._runs.memories import anybody_remembers, memories, memories_of, named_memories
 from harbor._runs.opening import opening_events
 from harbor._runs.resolve import resolve
 from harbor._runs.result import Listener, Result
@@ -72,7 +72,7 @@ class Run:
             name: _of_this_run(inputs.models[name]) if name in inputs.models else open_chat(name, settings, config.seed)
             for name, settings in self.auction.models.items()
         }
-        if self.auction.remembers:
+        if anybody_remembers(config):
             as_embedding(config.memory.embedding)
         for item in self.auction.items:
             if item.true_value < item.start:

@@ -11,14 +11,13 @@ from langchain_core.language_models import BaseChatModel
 from harbor._config.auction import Bidder
 from harbor._core.notes import EventBuffer
 from harbor._core.players import Player
-from harbor._games.policies import SCRIPTS
 from harbor._house.sale import Sale
 from harbor._models.client import ModelClient
 from harbor._models.replay import ReplayCache
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import BidderAgent, Seat
 from harbor._runs.folder import RunFolder
-from harbor._runs.resolve import ResolvedAuction
+from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.memory._bidder.bidder_memory import BidderMemory
@@ -39,14 +38,14 @@ class Seating:
         config = self.auction.config
         thinkers = [bidder.name for bidder in config.bidders if bidder.uses_model]
         learners = () if config.memory.frozen else tuple(self.memories)
-        seats = [self._seat(number, bidder) for number, bidder in enumerate(config.bidders, start=1)]
+        seats = [self._seat(number, bidder) for number, bidder in enumerate(self.auction.bidders, start=1)]
         return AuctionRoom(self.sale, seats, thinkers, config.rules.reasks, learners=learners)
 
-    def _seat(self, number: int, bidder: Bidder) -> Seat:
-        buffer = EventBuffer()
+    def _seat(self, number: int, resolved: ResolvedBidder) -> Seat:
+        buffer, bidder = EventBuffer(), resolved.settings
         agent = self.auction.inputs.agents.get(bidder.name)
         if agent is None:
-            player = self._player(bidder, buffer)
+            player = resolved.policy or self._player(bidder, buffer)
             agent = BidderAgent(f"bidder_{number}", player, lambda: self.sale.seen_by(bidder.name))
         replay = self.folder.replay if self.folder else ReplayCache()
         return Seat(
@@ -62,8 +61,6 @@ class Seating:
     def _player(self, bidder: Bidder, buffer: EventBuffer) -> Player:
         if bidder.person:
             return self.auction.inputs.people[bidder.name]
-        if bidder.rule:
-            return SCRIPTS[bidder.rule](bidder, self.auction.config.seed)
         return self._graph(bidder, buffer)
 
     def _graph(self, bidder: Bidder, buffer: EventBuffer) -> GraphBidder:

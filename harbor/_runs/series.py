@@ -89,9 +89,8 @@ class SeriesRun:
         self.config = config
         self.inputs = inputs
         self.series = config.series
-        self._auction(
-            1
-        )  # what is wrong with the first auction is wrong with the series: say so before anything is written
+        # What is wrong with the first auction is wrong with the series: say so before anything is written.
+        self._auction(1)
 
     def _auction(self, number: int) -> Run:
         seed = derive(self.config.seed, "series", str(number)) % SEEDS
