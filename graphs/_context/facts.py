@@ -72,7 +72,7 @@ def call(ask: Ask, view: AuctionView) -> Row:
     if view.predictions:
         known["forecasts"] = _forecasts(view)
     if ask.refusal:
-        known["refused"] = ask.refusal
+        known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
     return known
 
 

@@ -15,5 +15,5 @@ async def bid(state: SessionState, context: NodeContext) -> Update:
     ask, view = cast(Ask, state["ask"]), state["view"]
     known: Row = {"minimum": ask.minimum, "maximum": ask.maximum}
     if ask.refusal:
-        known["refused"] = ask.refusal
+        known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
     return await decide(ask, context, prompt(context, game_of(view).replace("-", "_"), view, known))
