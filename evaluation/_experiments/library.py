@@ -27,6 +27,7 @@ def experiment(name: str) -> Experiment:
 
     Raises:
         ConfigError: no such experiment, or a setting of it is refused.
+        MemoryStoreError: an embedding is a model that only the file of a folder names.
     """
     published = name in presets()
     if not published and not Path(name).exists() and Path(name).suffix not in (".toml", ".json"):
@@ -36,7 +37,8 @@ def experiment(name: str) -> Experiment:
     place = files("harbor.evaluation._experiments.presets") / f"{name}.toml" if published else Path(name)
     with as_file(place) as path:
         found = read_settings(path, Experiment, "experiment")
-    if name.endswith(".json"):  # as for the config of a run
-        memory = found.auction.get("memory")
-        check_trusted(str(memory.get("embedding", "")) if isinstance(memory, dict) else "", None)
+    if name.endswith(".json"):  # as for the config of a run: it may have been sent
+        for varied in (found, *found.arms, *found.conditions):
+            memory = varied.auction.get("memory")
+            check_trusted(str(memory.get("embedding", "")) if isinstance(memory, dict) else "", None)
     return found

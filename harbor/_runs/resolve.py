@@ -1,6 +1,7 @@
-"""Resolving: every name that the settings use is looked up once, here; what runs an auction sees only what was found.
+"""Resolving: items, personas, rules, policies, models and players are looked up once, here.
 
-Nothing is opened and no framework is imported, so that a mistake costs no more than reading the settings.
+The run opens what was found, and the store of the memories with its embedding. Nothing is opened here and no framework
+is imported, so that a mistake costs no more than reading the settings.
 """
 
 from __future__ import annotations

@@ -159,7 +159,11 @@ def test_a_line_that_is_cut_short_is_not_paid_for(tmp_path):
     assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
 
 
-@pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9], ids=str)
+WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}]
+MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in WRONG_TYPES]
+
+
+@pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *MISTYPED], ids=str)
 def test_a_line_that_is_no_call_is_named_with_its_file_and_the_remedy(line, tmp_path):
     call = json.dumps(asdict(CALL)).encode()
     (tmp_path / "0001").mkdir()

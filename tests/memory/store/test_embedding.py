@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from harbor import Auction, Bidder, Item, resume, run_series
+from harbor._cli.configs import load
 from harbor._core.errors import MemoryStoreError
 from harbor._core.events import ItemSold
 from harbor.evaluation._experiments.design import Experiment
@@ -167,6 +169,35 @@ def test_a_model_that_only_a_memory_names_is_loaded_by_no_command(words, sent, m
     assert re.search(REFUSED, mistake(harbor(*command)))
     assert harbor(*command, "--embedding", mini_lm).returncode == 0
     assert "not 'hashing'; drop --embedding" in mistake(harbor(*command, "--embedding", "hashing"))
+
+
+MEMORY = {"memory": {"embedding": "sentence-transformers:somewhere"}}
+
+
+def test_the_config_of_a_run_that_names_a_model_is_no_config_to_run_from_but_a_file_of_yours_is(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"bidders": [{"name": "Ann", "memory": "list"}], **MEMORY}))
+    assert re.search(REFUSED, mistake(harbor("auction", tmp_path / "config.json")))
+    assert load(str(_toml(tmp_path))).memory.embedding == MEMORY["memory"]["embedding"]
+
+
+def _toml(folder: Path) -> Path:
+    (folder / "mine.toml").write_text(
+        'bidders = [{name = "Ann"}]\nmemory = {embedding = "sentence-transformers:somewhere"}\n'
+    )
+    return folder / "mine.toml"
+
+
+@pytest.mark.parametrize("place", ["auction", "arms", "conditions"])
+def test_the_design_of_an_experiment_folder_that_names_a_model_anywhere_is_not_run_from(place, tmp_path):
+    design = json.loads(json.dumps(tomllib.loads((DATA / "tiny.toml").read_text())))
+    if place == "auction":
+        design["auction"] |= MEMORY
+    else:
+        design[place] = [*design.get(place, []), {"name": "sent", "auction": MEMORY}]
+    (tmp_path / "experiment.json").write_text(json.dumps(design))
+    words = ("experiment", "run", tmp_path / "experiment.json", "--out", tmp_path / "run")
+    assert re.search(REFUSED, mistake(harbor(*words)))
+    assert not (tmp_path / "run").exists()
 
 
 class Broken(Exception):
