@@ -38,7 +38,7 @@ def experiment(name: str) -> Experiment:
     with as_file(place) as path:
         found = read_settings(path, Experiment, "experiment")
     if name.endswith(".json"):  # as for the config of a run: it may have been sent
-        for varied in (found, *found.arms, *found.conditions):
-            memory = varied.auction.get("memory")
+        for settings in (found.auction, *(one.auction for one in (*found.arms, *found.conditions))):
+            memory = settings.get("memory")
             check_trusted(str(memory.get("embedding", "")) if isinstance(memory, dict) else "", None)
     return found
