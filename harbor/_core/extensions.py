@@ -1,0 +1,115 @@
+"""Extension points: values that any package can bring, found by name, or as "package.module:NAME".
+
+A game, a thought node, a metric, a figure, a scripted policy, an agent, a model and a catalogue are each one value, of
+a class that says what belongs to it. Harbor's own come in by the same door: entry points of an installed package. A
+value is loaded when it is first needed. A reference, "package.module:NAME", is code that somebody names: it is followed
+only where the user names it, in a command, in TOML or in Python, and never because a file that may have been sent does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, is_dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+API = 1
+"""The version of what the classes of extensions ask for; a value says for which one it was written."""
+
+HARBOR = "harbor-auctions"
+Kind = Literal["game", "node", "metric", "figure", "policy", "agent", "model", "catalogue"]
+KINDS: dict[Kind, tuple[str, str]] = {
+    "game": ("harbor.games", "harbor._games.game:Game"),
+    "node": ("harbor.nodes", "harbor.graphs._context.node:ThoughtNode"),
+    "metric": ("harbor.metrics", "harbor.evaluation._metrics.measurement:Metric"),
+    "figure": ("harbor.figures", "harbor.evaluation._report.figure:Figure"),
+    "policy": ("harbor.policies", "harbor._games.scripted:ScriptedPolicy"),
+    "agent": ("harbor.agents", "harbor._room.agent:Agent"),
+    "model": ("harbor.models", "harbor._models.model:Model"),
+    "catalogue": ("harbor.catalogues", "harbor.personas._catalog.catalogue:Catalogue"),
+}
+"""The group of entry points of each kind, and the class of its values."""
+
+REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+LONGEST_SHOWN = 60
+NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value that was found, and where it comes from; `reference` is how the user named it, if not by its name."""
+
+    kind: Kind
+    value: Any
+    package: str
+    version: str
+    reference: str = ""
+
+    @property
+    def name(self) -> str:
+        """How settings name it."""
+        return self.reference or str(self.value.name)
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it is one of Harbor's own."""
+        return self.package == HARBOR
+
+
+def part(says: str, default: Any = None) -> Any:
+    """Declare a part that a value of this kind must have; `says` is what it is, for whoever left it out."""
+    return field(default=default, metadata={"part": says})
+
+
+def lacks(value: Any, whole: str = "") -> str:
+    """Say which part a value lacks, or what its own `complaint` says of it; empty if it is whole."""
+    for one in fields(value):
+        given = getattr(value, one.name)
+        if "part" in one.metadata and given in (None, "", ()):
+            return f"lacks {whole}{one.name}: {one.metadata['part']}; give it one"
+        if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{whole}{one.name}.")):
+            return missing
+    own = getattr(value, "complaint", None)
+    return str(own()) if own is not None else ""
+
+
+def fault(one: Found, called: str = "") -> str:
+    """Say why a value can't be kept as one of its kind; empty if it can.
+
+    Args:
+        one: what was found.
+        called: the entry point that brought it, which must have its name; empty if it brought several values.
+    """
+    value, cls = one.value, class_of(one.kind)
+    if not isinstance(value, cls):
+        return f"{one.reference or called!r} is no {one.kind}, but {_short(value)}; give a {cls.__name__}"
+    if missing := lacks(value):
+        return f"{one.kind} {value.name!r} {missing}"
+    if value.api != API:
+        return (
+            f"{one.kind} {value.name!r} is for version {value.api} of Harbor's extensions, and this Harbor has version"
+            f" {API}; install versions that fit each other"
+        )
+    if not NAME.fullmatch(value.name):
+        return f"{one.kind} {value.name!r} must have a name in lower case, such as 'dutch'; rename it"
+    if called and called != value.name:
+        return f"entry point {called!r} brings the {one.kind} {value.name!r}; give both the same name"
+    return ""
+
+
+def class_of(kind: Kind) -> type[Any]:
+    """Give the class of the values of a kind."""
+    home, _, name = KINDS[kind][1].partition(":")
+    cls: type[Any] = getattr(import_module(home), name)
+    return cls
+
+
+def kind_of(value: object) -> Kind | None:
+    """Tell of which kind a value is; None: of none."""
+    home, name = type(value).__module__, type(value).__name__
+    return next((kind for kind, (_, place) in KINDS.items() if place == f"{home}:{name}"), None)
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= LONGEST_SHOWN else f"a {type(value).__name__}"

@@ -1,0 +1,220 @@
+"""Finds values of extensions: by name among the installed packages, or by a reference that the user has written.
+
+A value is loaded when it is first needed, and one that can't be loaded costs no other.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.metadata import Distribution, EntryPoint, distributions, packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+from harbor._core.errors import ConfigError, unknown
+from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, fault, kind_of
+
+_FOUND: dict[Kind, dict[str, Found]] = {kind: {} for kind in KINDS}
+"""What was loaded so far, by every name that it may be asked for."""
+_BROKEN: dict[str, str] = {}
+"""What can't be loaded and why, by entry point; each is loaded once, and told of once."""
+
+
+def find(kind: Kind, name: str) -> Any:
+    """Give the value of a name, or of a reference that the user has written.
+
+    Raises:
+        ConfigError: there is none, it can't be loaded, or it lacks a part; one line that names the package.
+    """
+    return found(kind, name).value
+
+
+def found(kind: Kind, name: str) -> Found:
+    """Give a value and where it comes from; raises as `find`."""
+    known = _FOUND[kind]
+    if name not in known:
+        if REFERENCE.fullmatch(name):
+            follow(name, kind)
+        else:
+            _load_by_name(kind, name)
+    if name not in known:
+        raise ConfigError(_unknown(kind, name))
+    return known[name]
+
+
+def names(kind: Kind) -> list[str]:
+    """List the names of a kind, in the order in which packages bring them, Harbor's first."""
+    return [one.name for one in everything(kind)]
+
+
+def everything(kind: Kind) -> list[Found]:
+    """Load all values of a kind; what can't be loaded is warned of and left out."""
+    for point, package in _points(KINDS[kind][0]):
+        try:
+            _load(kind, point, package)
+        except ConfigError as error:
+            warnings.warn(str(error), stacklevel=2)  # shown once, as Python does with equal warnings
+    return list({id(one.value): one for one in _FOUND[kind].values()}.values())
+
+
+def _unknown(kind: Kind, name: str) -> str:
+    if ":" in name or "/" in name or "\\" in name or name.endswith(".py"):
+        return f"{kind} {name!r} is no name and no 'package.module:NAME'; write one of these (a path is neither)"
+    return unknown(kind, name, names(kind))
+
+
+def _load_by_name(kind: Kind, name: str) -> None:
+    """Load the entry point of that name; if there is none, those that bring several values under one name."""
+    points = _points(KINDS[kind][0])
+    own = [(point, package) for point, package in points if point.name == name]
+    if own and own[0][1].name == HARBOR:
+        own = own[:1]  # the name is taken: whoever brings it too is told of by `everything`
+    if len(own) > 1:
+        packages = " and ".join(sorted(repr(package.name) for _, package in own))
+        raise ConfigError(f"{kind} {name!r} is brought by the packages {packages}; uninstall all but one")
+    for point, package in own or points:
+        try:
+            _load(kind, point, package)
+        except ConfigError:
+            if own:
+                raise
+
+
+@cache
+def _points(group: str) -> list[tuple[EntryPoint, Distribution]]:
+    """List the entry points of a group with their packages, Harbor's first; a package found twice counts once."""
+    found: dict[tuple[str, str], tuple[EntryPoint, Distribution]] = {}
+    for package in distributions():
+        for point in package.entry_points.select(group=group):
+            found.setdefault((package.name, point.name), (point, package))
+    return sorted(found.values(), key=lambda pair: (pair[1].name != HARBOR, pair[1].name))
+
+
+def _load(kind: Kind, point: EntryPoint, package: Distribution) -> None:
+    where = f"package {package.name!r} {package.version}"
+    mark = f"{kind} {point.name} {package.name}"
+    if mark in _BROKEN:
+        if _BROKEN[mark]:
+            raise ConfigError(_BROKEN[mark])
+        return
+    try:
+        values = _imported(point.value, f"{where}, entry point {point.name!r} of {point.group!r}")
+        several = isinstance(values, tuple)
+        for value in values if several else (values,):
+            _register(Found(kind, value, package.name, package.version), where, "" if several else point.name)
+    except ConfigError as error:
+        _BROKEN[mark] = str(error)
+        raise
+    _BROKEN[mark] = ""
+
+
+def _imported(reference: str, where: str) -> Any:
+    module, _, name = reference.partition(":")
+    try:
+        value: Any = import_module(module)
+        for step in name.split("."):
+            value = getattr(value, step)
+    except Exception as error:  # a stranger's module may raise anything; it costs nobody else
+        why = str(error).splitlines()[0] if str(error) else ""
+        raise ConfigError(
+            f"{where}: {reference!r} can't be imported ({type(error).__name__}: {why}); mend it"
+        ) from error
+    return value
+
+
+def _register(one: Found, where: str, called: str = "") -> None:
+    """Keep a value that is whole and whose name is free.
+
+    Raises:
+        ConfigError: it is not, or its name is taken.
+    """
+    if wrong := fault(one, called):
+        raise ConfigError(f"{where}: {wrong}")
+    known, name = _FOUND[one.kind], one.value.name
+    other = known.get(name)
+    if other is not None and other.value is not one.value:
+        raise ConfigError(f"{where}: the name of the {one.kind} {name!r} is taken by {other.package!r}; rename it")
+    known.setdefault(name, one)
+    if one.reference:
+        known[one.reference] = one
+
+
+# ---------------------------------------------------------------- references
+
+
+def follow(reference: str, kind: Kind | None = None) -> None:
+    """Import what the user names as "package.module:NAME", and keep it under that name and its own.
+
+    The working directory counts as a place of modules, as the user stands in it.
+
+    Raises:
+        ConfigError: it is not there, or no value of that kind (None: of any kind).
+    """
+    where = f"{kind or 'extension'} {reference!r}"
+    if not REFERENCE.fullmatch(reference):
+        raise ConfigError(f"{where} is no 'package.module:NAME'; write the module with dots and the name of the value")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    value = _imported(reference, where)
+    kind = kind or kind_of(value)
+    if kind is None:
+        raise ConfigError(f"{where} is no {', '.join(KINDS)}, but a {type(value).__name__}; give one")
+    package, number = _package_of(reference)
+    _register(Found(kind, value, package, number, reference), where)
+
+
+def references() -> tuple[str, ...]:
+    """List the references followed so far; another process that is to do the same follows them first."""
+    return tuple(name for known in _FOUND.values() for name in known if ":" in name)
+
+
+def check_references(values: object, where: str) -> None:
+    """Refuse code that only a file names: a reference in its values that the user has not named too.
+
+    Raises:
+        ConfigError: it names the reference and how to allow it.
+    """
+    for key, text in _named(values):
+        code = REFERENCE.fullmatch(text) and ("." in text.partition(":")[0] or key not in MODEL_KEYS)
+        if code and text not in references():
+            raise ConfigError(
+                f"{where} names the code {text!r}, and a file may have been sent; if you trust that code, name it"
+                f" yourself: harbor --plugin {text} ..., or plugins=[{text!r}] in Python"
+            )
+
+
+MODEL_KEYS = ("model", "models", "use")
+"""Where a name with a colon is a model's, "provider:name", unless it has a dot before the colon."""
+NAMING_KEYS = ("game", "rule", "agent", "nodes", "catalogue", "metric", "metrics", "figures", *MODEL_KEYS)
+"""The settings that name values of extensions, at any depth."""
+
+
+def _named(values: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each text under a key that names values, with its key."""
+    if isinstance(values, str) and key in NAMING_KEYS:
+        yield key, values
+    elif isinstance(values, dict):
+        for name, value in values.items():
+            yield from _named(value, name)
+    elif isinstance(values, list | tuple):
+        for value in values:
+            yield from _named(value, key)
+
+
+def _package_of(reference: str) -> tuple[str, str]:
+    """Name the installed package that a module belongs to, with its version; else the reference itself."""
+    top = reference.partition(":")[0].partition(".")[0]
+    for name in packages_distributions().get(top, ()):
+        return name, version(name)
+    return reference, ""
+
+
+def forget(kinds: Iterable[Kind] = tuple(KINDS)) -> None:
+    """Forget what was found, so that packages installed since are seen (for tests)."""
+    for kind in kinds:
+        _FOUND[kind].clear()
+    _BROKEN.clear()
+    _points.cache_clear()

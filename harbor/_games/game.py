@@ -1,0 +1,86 @@
+"""A game as one value: all that belongs to it, from its settings to how the built-in model plays it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from random import Random
+from typing import Any, NamedTuple
+
+from harbor._config.auction import AuctionConfig, Simulated
+from harbor._config.rules import RuleSettings
+from harbor._core.asks import Answer, Ask
+from harbor._core.events import Event, PublicEvent
+from harbor._core.extensions import API, part
+from harbor._core.log_lines import Entry
+from harbor._games.mechanism import Mechanism
+
+Facts = Mapping[str, Any]
+"""What a prompt tells, as JSON: texts, numbers, lists and tables."""
+Values = dict[str, Any]
+"""A reply to a prompt, as JSON."""
+Seen = Sequence[Event]
+"""What one bidder has seen, in order."""
+
+
+class Outlook(NamedTuple):
+    """What lies ahead of a player: the rivals whose next action is worth a forecast, and whether it will act again."""
+
+    rivals: tuple[str, ...] = ()
+    goes_on: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Play:
+    """How bidders with models see and play a game.
+
+    `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
+    these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
+    `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next.
+    """
+
+    facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
+    system: Traversable = part("the file of the prompt that says who the player is and what each fact means")
+    prompt: Traversable = part("the file of the prompt that asks for an action")
+    policy: Callable[[Facts, Simulated, Random], Values] = part("how the built-in model answers the prompt")
+    plan: str = part("the plan of the built-in model, in a sentence")
+    outlook: Callable[[str, Seen], Outlook] = lambda *_: Outlook()
+    forecast: Callable[[str, Facts, Simulated], float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole.
+
+    Standings are rows in the order of rank; rows are dataclasses, and the first field of a standing is `bidder`.
+    """
+
+    parts: str
+    standings: Callable[[Sequence[Entry]], Sequence[Any]]
+    items: Callable[[Sequence[Entry]], Sequence[Any]]
+    figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Game:
+    """A game, as an extension.
+
+    `build` makes the rules from the settings of the game and of the whole auction; chance is drawn there, from streams
+    of the seed. `opening` is the event that begins a log of it, and `events` are all that it adds to logs. Bidders with
+    models think with the nodes of these names; `play` is None only for a game whose nodes bring their own prompts.
+    `uses` names the settings of the auction and of its bidders that the rules read; others are refused.
+    """
+
+    name: str = part("its name, in lower case")
+    description: str = part("what it is, in one line")
+    settings: type[RuleSettings] = part("the class of its settings")
+    build: Callable[[Any, AuctionConfig], Mechanism[Any]] = part("what makes its rules from the settings")
+    opening: type[PublicEvent] = part("the event that opens it")
+    events: tuple[type[Event], ...] = part("its events, for whoever reads its logs")
+    play: Play | None = None
+    nodes: tuple[str, ...] = ("contest-plan", "contest-believe", "contest-replan", "contest-bid")
+    rational: Callable[[Ask, Seen], Answer] = part("what a rational player answers")
+    measures: Measures = part("its standings and results")
+    uses: tuple[str, ...] = ()
+    api: int = API
