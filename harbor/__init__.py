@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harbor._config.auction import ModelSettings as ModelSettings
     from harbor._config.auction import Simulated as Simulated
     from harbor._core.errors import HarborError as HarborError
+    from harbor._core.finding import use as use
     from harbor._core.log import of_type as of_type
     from harbor._games.logs import read_log as read_log
     from harbor._house.people import Person as Person

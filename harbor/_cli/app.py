@@ -22,6 +22,7 @@ from harbor._cli.reference import graph, houses, personas
 from harbor._cli.reports import report
 from harbor._cli.score import score
 from harbor._core.errors import HarborError
+from harbor._core.finding import use
 from harbor._core.version import __version__
 
 app = typer.Typer(
@@ -99,7 +100,15 @@ def _harbor(
     version: Annotated[  # noqa: ARG001 - its callback does the work
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:NAME", help="Use this extension: files that may have been sent can then name it too."
+        ),
+    ] = None,
 ) -> None:
+    for reference in plugin or ():
+        use(reference)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

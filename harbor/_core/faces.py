@@ -37,6 +37,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "of_type": "harbor._core.log",
         "read_log": "harbor._games.logs",
         "resume": "harbor._runs.resuming",
+        "use": "harbor._core.finding",
     },
     "harbor.evaluation": {
         "Loaded": "harbor.evaluation._report.loading",

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from importlib.metadata import Distribution, EntryPoint, distributions, packages_distributions, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, fault, kind_of
+
+if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
+    from importlib.metadata import Distribution, EntryPoint
 
 _FOUND: dict[Kind, dict[str, Found]] = {kind: {} for kind in KINDS}
 """What was loaded so far, by every name that it may be asked for."""
@@ -37,7 +39,7 @@ def found(kind: Kind, name: str) -> Found:
     known = _FOUND[kind]
     if name not in known:
         if REFERENCE.fullmatch(name):
-            follow(name, kind)
+            use(name, kind)
         else:
             _load_by_name(kind, name)
     if name not in known:
@@ -86,6 +88,8 @@ def _load_by_name(kind: Kind, name: str) -> None:
 @cache
 def _points(group: str) -> list[tuple[EntryPoint, Distribution]]:
     """List the entry points of a group with their packages, Harbor's first; a package found twice counts once."""
+    from importlib.metadata import distributions
+
     found: dict[tuple[str, str], tuple[EntryPoint, Distribution]] = {}
     for package in distributions():
         for point in package.entry_points.select(group=group):
@@ -145,10 +149,11 @@ def _register(one: Found, where: str, called: str = "") -> None:
 # ---------------------------------------------------------------- references
 
 
-def follow(reference: str, kind: Kind | None = None) -> None:
-    """Import what the user names as "package.module:NAME", and keep it under that name and its own.
+def use(reference: str, kind: Kind | None = None) -> None:
+    """Import an extension that the user names as "package.module:NAME"; from then on files may name it too.
 
-    The working directory counts as a place of modules, as the user stands in it.
+    The working directory counts as a place of modules, as the user stands in it. `kind` is what it has to
+    be (None: any).
 
     Raises:
         ConfigError: it is not there, or no value of that kind (None: of any kind).
@@ -182,7 +187,7 @@ def check_references(values: object, where: str) -> None:
         if code and text not in references():
             raise ConfigError(
                 f"{where} names the code {text!r}, and a file may have been sent; if you trust that code, name it"
-                f" yourself: harbor --plugin {text} ..., or plugins=[{text!r}] in Python"
+                f" yourself: harbor --plugin {text} ..., or harbor.use({text!r}) in Python"
             )
 
 
@@ -206,15 +211,9 @@ def _named(values: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 def _package_of(reference: str) -> tuple[str, str]:
     """Name the installed package that a module belongs to, with its version; else the reference itself."""
+    from importlib.metadata import packages_distributions, version
+
     top = reference.partition(":")[0].partition(".")[0]
     for name in packages_distributions().get(top, ()):
         return name, version(name)
     return reference, ""
-
-
-def forget(kinds: Iterable[Kind] = tuple(KINDS)) -> None:
-    """Forget what was found, so that packages installed since are seen (for tests)."""
-    for kind in kinds:
-        _FOUND[kind].clear()
-    _BROKEN.clear()
-    _points.cache_clear()

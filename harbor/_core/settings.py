@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.finding import check_references
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 
 M = TypeVar("M", bound=BaseModel)
@@ -145,7 +146,7 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
         what: what complaints call the file.
 
     Raises:
-        ConfigError: no such file, not TOML (or JSON), or a setting that is refused.
+        ConfigError: no such file, not TOML (or JSON), a setting that is refused, or code that only a JSON file names.
     """
     kind, parse = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
@@ -156,6 +157,8 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend that line") from error
+    if kind == "JSON":  # what Harbor has written may have been sent; a TOML file is its user's own word
+        check_references(values, f"{what} {str(path)!r}")
     return check(settings, values, f"{what} {str(path)!r}")
 
 

@@ -1,0 +1,156 @@
+"""Extensions: found by name or by reference, refused in one line, and never because a file says so."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import chdir
+
+import pytest
+
+from harbor._core.errors import ConfigError
+from harbor._core.extensions import HARBOR, KINDS
+from harbor._core.finding import check_references, everything, find, found, names, references
+from support.plugins import install, installed
+
+POLICY = """
+from harbor._core.players import Policy
+from harbor._games.scripted import ScriptedPolicy
+MINE = ScriptedPolicy(name="mine", description="does nothing", make=lambda *_: None)
+"""
+GROUP = KINDS["policy"][0]
+
+
+def policy(module: str, **changes: str) -> str:
+    """The text of a module with one policy, with changes to its parts."""
+    parts = {"name": "'mine'", "description": "'does nothing'", "make": "lambda *_: None"} | changes
+    listed = ", ".join(f"{key}={value}" for key, value in parts.items() if value)
+    return f"from harbor._games.scripted import ScriptedPolicy\nMINE = ScriptedPolicy({listed})\n"
+
+
+@pytest.fixture
+def site(tmp_path, request):
+    """An installed package that brings one policy; the test's parameter is the text of its module."""
+    module = f"strange_{abs(hash(request.node.name))}"
+    text = getattr(request, "param", None) or policy(module)
+    folder = install(tmp_path / "site", "strange", {f"{module}.py": text}, {GROUP: {"mine": f"{module}:MINE"}})
+    with installed(folder):
+        yield module
+
+
+def test_a_value_is_found_by_the_name_of_its_entry_point(site):
+    one = found("policy", "mine")
+    assert (one.value.description, one.package, one.version, one.builtin) == ("does nothing", "strange", "0.1", False)
+
+
+def test_what_is_not_asked_for_is_not_imported(site):
+    find("policy", "random")
+    assert site not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("site", "complaint"),
+    [
+        ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
+        ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
+        (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
+        (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
+        (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
+        (policy("", name="'My Own'"), "policy 'My Own' must have a name in lower case"),
+        (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
+    ],
+    indirect=["site"],
+)
+def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_else_goes_on(site, complaint):
+    with pytest.raises(ConfigError) as refused:
+        find("policy", "mine")
+    assert str(refused.value).startswith("package 'strange' 0.1")
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert find("policy", "random").name == "random"
+    with pytest.warns(UserWarning, match="package 'strange' 0.1"):
+        assert "random" in names("policy")
+
+
+def test_a_name_of_harbors_own_stays_harbors_own(tmp_path):
+    text = policy("", name="'random'")
+    folder = install(tmp_path, "thief", {"thief_policy.py": text}, {GROUP: {"random": "thief_policy:MINE"}})
+    with installed(folder):
+        assert found("policy", "random").package == HARBOR
+        with pytest.warns(
+            UserWarning, match="the name of the policy 'random' is taken by 'harbor-auctions'; rename it"
+        ):
+            everything("policy")
+
+
+def test_two_packages_with_one_name_are_both_named(tmp_path):
+    for name in ("one", "two"):
+        install(tmp_path, name, {f"{name}_policy.py": policy("")}, {GROUP: {"mine": f"{name}_policy:MINE"}})
+    with installed(tmp_path), pytest.raises(ConfigError, match="packages 'one' and 'two'; uninstall all but one"):
+        find("policy", "mine")
+
+
+def test_an_entry_point_may_bring_several_values(tmp_path):
+    text = policy("") + "ALL = (MINE,)\n"
+    folder = install(tmp_path, "several", {"several_policies.py": text}, {GROUP: {"several": "several_policies:ALL"}})
+    with installed(folder):
+        assert find("policy", "mine").description == "does nothing"
+
+
+def test_a_reference_is_followed_from_the_working_directory(tmp_path):
+    (tmp_path / "beside.py").write_text(policy(""), encoding="utf-8")
+    with installed(), chdir(tmp_path):
+        one = found("policy", "beside:MINE")
+        assert (one.name, one.package) == ("beside:MINE", "beside:MINE")
+        assert references() == ("beside:MINE",)
+
+
+@pytest.mark.parametrize(
+    ("reference", "complaint"),
+    [
+        ("nowhere.at_all:MINE", "can't be imported (ModuleNotFoundError"),
+        ("json:MINE", "can't be imported (AttributeError"),
+        ("json:dumps", "'json:dumps' is no policy"),
+        ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
+        ("policy.py:MINE", "can't be imported"),
+        ("../policy:MINE", "is no name and no 'package.module:NAME'"),
+        ("minimum-rise", "did you mean 'minimum-raise'?"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint):
+    with installed(), pytest.raises(ConfigError) as refused:
+        find("policy", reference)
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"rules": {"game": "evil:GAME"}},
+        {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
+        {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]},
+        {"models": {"mine": {"use": "evil.chat:MODEL"}}},
+        {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
+    ],
+)
+def test_a_file_that_may_have_been_sent_names_no_code(values):
+    with installed(), pytest.raises(ConfigError, match=r"names the code 'evil.*harbor --plugin evil"):
+        check_references(values, "config 'sent'")
+
+
+def test_a_file_may_name_the_code_that_its_user_has_named(tmp_path):
+    (tmp_path / "trusted_policy.py").write_text(policy(""), encoding="utf-8")
+    with installed(), chdir(tmp_path):
+        find("policy", "trusted_policy:MINE")
+        check_references({"bidders": [{"rule": "trusted_policy:MINE"}]}, "config 'sent'")
+
+
+def test_models_of_providers_and_names_of_people_are_no_code():
+    with installed(), warnings.catch_warnings():
+        values = {
+            "models": {"a": {"use": "openai:o3"}},
+            "name": "evil:NAME",
+            "bidders": [{"name": "a:B", "model": "x:y"}],
+        }
+        check_references(values, "config 'sent'")

@@ -1,0 +1,54 @@
+"""Packages of strangers: installed into a folder of their own, as pip would leave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from harbor._core import finding
+
+
+def install(
+    site: Path, name: str, modules: Mapping[str, str], points: Mapping[str, Mapping[str, str]], version: str = "0.1"
+) -> Path:
+    """Leave a package in a folder: its modules by file name, and its entry points by group."""
+    for file, text in modules.items():
+        path = site / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text), encoding="utf-8")
+    info = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
+    lines = [
+        line
+        for group, named in points.items()
+        for line in (f"[{group}]", *(f"{point} = {value}" for point, value in named.items()))
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return site
+
+
+@contextmanager
+def installed(*sites: Path) -> Iterator[None]:
+    """Let the packages of these folders be found, and forget them again."""
+    with pytest.MonkeyPatch.context() as patch:
+        for site in sites:
+            patch.syspath_prepend(site)
+        with remembering(patch):
+            yield
+
+
+@contextmanager
+def remembering(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put what was found so far back afterwards; what is found meanwhile is found anew."""
+    patch.setattr(finding, "_FOUND", {kind: {} for kind in finding.KINDS})
+    patch.setattr(finding, "_BROKEN", {})
+    finding._points.cache_clear()
+    try:
+        yield
+    finally:
+        finding._points.cache_clear()
