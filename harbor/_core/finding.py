@@ -19,6 +19,8 @@ from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, fault
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
     from importlib.metadata import Distribution, EntryPoint
 
+GIVEN = "given in Python"
+"""What stands for the package of a value that was handed over as an object."""
 _FOUND: dict[Kind, dict[str, Found]] = {kind: {} for kind in KINDS}
 """What was loaded so far, by every name that it may be asked for."""
 _BROKEN: dict[str, str] = {}
@@ -39,7 +41,7 @@ def found(kind: Kind, name: str) -> Found:
     known = _FOUND[kind]
     if name not in known:
         if REFERENCE.fullmatch(name):
-            use(name, kind)
+            follow(name, kind)
         else:
             _load_by_name(kind, name)
     if name not in known:
@@ -146,17 +148,31 @@ def _register(one: Found, where: str, called: str = "") -> None:
         known[one.reference] = one
 
 
-# ---------------------------------------------------------------- references
+# ---------------------------------------------------------------- what the user names
 
 
-def use(reference: str, kind: Kind | None = None) -> None:
-    """Import an extension that the user names as "package.module:NAME"; from then on files may name it too.
-
-    The working directory counts as a place of modules, as the user stands in it. `kind` is what it has to
-    be (None: any).
+def use(extension: Any) -> None:
+    """Use an extension in this process: a value, or "package.module:NAME", which files may then name too.
 
     Raises:
-        ConfigError: it is not there, or no value of that kind (None: of any kind).
+        ConfigError: it is not there, it lacks a part, or its name is taken.
+    """
+    if isinstance(extension, str):
+        follow(extension)
+        return
+    kind = kind_of(extension)
+    if kind is None:
+        raise ConfigError(f"{extension!r} is no {', '.join(KINDS)}; give one, or 'package.module:NAME'")
+    _register(Found(kind, extension, GIVEN, ""), f"the {kind} that is given")
+
+
+def follow(reference: str, kind: Kind | None = None) -> None:
+    """Import what the user names as "package.module:NAME", of this kind (None: of any), and keep it.
+
+    The working directory counts as a place of modules, as the user stands in it.
+
+    Raises:
+        ConfigError: it is not there, it is something else, it lacks a part, or its name is taken.
     """
     where = f"{kind or 'extension'} {reference!r}"
     if not REFERENCE.fullmatch(reference):
@@ -164,11 +180,11 @@ def use(reference: str, kind: Kind | None = None) -> None:
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
     value = _imported(reference, where)
-    kind = kind or kind_of(value)
-    if kind is None:
+    of = kind or kind_of(value)
+    if of is None:
         raise ConfigError(f"{where} is no {', '.join(KINDS)}, but a {type(value).__name__}; give one")
     package, number = _package_of(reference)
-    _register(Found(kind, value, package, number, reference), where)
+    _register(Found(of, value, package, number, reference), where)
 
 
 def references() -> tuple[str, ...]:

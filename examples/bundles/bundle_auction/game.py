@@ -1,0 +1,132 @@
+"""The game as one value: its settings, its rules, what bidders see, and how it is played and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundlesOpened, BundleWanted, ValuesDrawn, worth
+from harbor.events import BidderLabelled, Event
+from harbor.games import (
+    Action,
+    Ask,
+    AuctionConfig,
+    BundleBid,
+    Entry,
+    Game,
+    Measures,
+    Play,
+    Simulated,
+    of_type,
+    stream,
+    to_cents,
+)
+
+
+def build(rules: BundleRules, config: AuctionConfig) -> Bundles:
+    """Draw what each item is worth to each bidder."""
+    rng = stream(config.seed, "bundles")
+    values = {
+        bidder.name: {item: Decimal(rng.randint(1, rules.most_value)) for item in rules.items}
+        for bidder in config.bidders
+    }
+    return Bundles(rules, values, {bidder.name: bidder.budget for bidder in config.bidders})
+
+
+# ---------------------------------------------------------------- how it is played
+
+
+def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
+    """Tell a bidder its values."""
+    opened = next(event for event in seen if isinstance(event, BundlesOpened))
+    drawn = next(event for event in seen if isinstance(event, ValuesDrawn))
+    return {"bidders": list(opened.bidders), "values": drawn.values, "synergy": opened.synergy}
+
+
+def policy(facts: dict[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
+    """Bid for everything, (n - 1) / n of its worth."""
+    values = {item: Decimal(str(value)) for item, value in facts["values"].items()}
+    amount = shaded(values, Decimal(str(facts["synergy"])), len(facts["bidders"]))
+    reasons = "Together the items are worth more to me than one by one, so I bid for all, and keep a share as profit."
+    return {"reasons": reasons, "action": "bid", "items": list(values), "amount": float(min(amount, facts["maximum"]))}
+
+
+def rational(ask: Ask, seen: Sequence[Event]) -> Action:
+    """Bid for everything, shaded as in a first-price auction; an equilibrium of this game is not known."""
+    opened = next(event for event in seen if isinstance(event, BundlesOpened))
+    drawn = next(event for event in seen if isinstance(event, ValuesDrawn))
+    amount = shaded(drawn.values, opened.synergy, len(opened.bidders))
+    return BundleBid(opened.items, min(amount, ask.maximum))
+
+
+def shaded(values: dict[str, Decimal], synergy: Decimal, bidders: int) -> Decimal:
+    """Give (n - 1) / n of what all items together are worth."""
+    return to_cents(worth(tuple(values), values, synergy) * (bidders - 1) / bidders)
+
+
+# ---------------------------------------------------------------- how it is measured
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a bidder won; amounts are dollars, and profit is the worth of its bundle to itself, minus what it paid."""
+
+    bidder: str
+    items: tuple[str, ...]
+    paid: Decimal
+    profit: Decimal
+
+
+def standings(entries: Sequence[Entry]) -> list[Standing]:
+    """Rank the bidders by profit."""
+    values = {drawn.bidder: drawn.values for drawn in of_type(entries, ValuesDrawn)}
+    synergy = next((opened.synergy for opened in of_type(entries, BundlesOpened)), Decimal(0))
+    rows = []
+    for label in of_type(entries, BidderLabelled):
+        name = label.bidder
+        over = [event for event in of_type(entries, BundlesAllotted) if name in event.won]
+        won, paid = (over[0].won[name], over[0].paid[name]) if over else ((), Decimal(0))
+        rows.append(Standing(name, won, paid, worth(won, values.get(name, {}), synergy) - paid))
+    return sorted(rows, key=lambda row: -row.profit)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Who got what, and the revenue in dollars."""
+
+    name: str
+    winners: tuple[str, ...]
+    revenue: Decimal
+
+
+def outcomes(entries: Sequence[Entry]) -> list[Outcome]:
+    """Give the outcome, once there is one."""
+    return [
+        Outcome(event.item, tuple(event.won), sum(event.paid.values(), Decimal(0)))
+        for event in of_type(entries, BundlesAllotted)
+    ]
+
+
+BUNDLES = Game(
+    api=1,
+    name="bundles",
+    description="a sealed auction of bundles: the bids that bring most together win and pay what they bid",
+    settings=BundleRules,
+    build=build,
+    opening=BundlesOpened,
+    events=(BundlesOpened, ValuesDrawn, BundleWanted, BundlesAllotted),
+    uses=("budget",),
+    rational=rational,
+    measures=Measures("outcomes", standings, outcomes),
+    play=Play(
+        facts=facts,
+        system=files(__package__) / "system.md",
+        prompt=files(__package__) / "bid.md",
+        policy=policy,
+        plan="Bid for all the items, and keep a share of their worth as profit.",
+    ),
+)

@@ -1,0 +1,125 @@
+"""The rules: one sealed bid per bidder, for a bundle; the bids that bring most together win, and pay what they bid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+
+from pydantic import Field
+
+from bundle_auction.winners import best_bids
+from harbor.events import LotClosed, PrivateEvent, PublicEvent
+from harbor.games import Action, Ask, Bundle, BundleBid, Claim, Event, Money, Name, Number, RuleSettings, dollars
+
+
+class BundleRules(RuleSettings):
+    """The items, the most that one of them can be worth, and by which share a bundle is worth more than its parts.
+
+    What each item is worth to a bidder is drawn uniformly from one dollar up to `most_value`.
+    """
+
+    game: str = "bundles"
+    items: tuple[Name, ...] = Field(("north", "east", "south"), min_length=2, max_length=12)
+    most_value: int = Field(100, ge=1, le=10**6)
+    synergy: Number = Field(Decimal("0.2"), ge=0, le=10)
+
+
+@dataclass(frozen=True, slots=True)
+class BundlesOpened(PublicEvent):
+    """The auction begins: who bids for which items, and the share by which a bundle is worth more than its parts."""
+
+    bidders: tuple[str, ...]
+    items: tuple[str, ...]
+    synergy: Claim
+
+    @property
+    def words(self) -> str:
+        """The rules in words."""
+        return (
+            f"Welcome, {', '.join(self.bidders)}. For sale, all at once: {', '.join(self.items)}. Seal one bid for a "
+            "bundle of one or more of them. The bids win that bring most together, each item going to one bidder at "
+            f"most, and each winner pays its bid. Two items or more are worth {self.synergy:%} more than their sum."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesDrawn(PrivateEvent):
+    """What each item alone is worth to a bidder."""
+
+    values: dict[str, Money]
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """The values."""
+        listed = ", ".join(f"{item} {dollars(value)}" for item, value in self.values.items())
+        return (f"Only you know what each item alone is worth to you: {listed}.",)
+
+
+@dataclass(frozen=True, slots=True)
+class BundleWanted(PublicEvent):
+    """Bids are wanted now."""
+
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class BundlesAllotted(LotClosed):
+    """The auction is over: what each winner gets and pays."""
+
+    won: dict[str, tuple[str, ...]]
+    paid: dict[str, Money]
+
+    @property
+    def words(self) -> str:
+        """The winners."""
+        said = [f"{name} wins {' and '.join(won)} for {dollars(self.paid[name])}." for name, won in self.won.items()]
+        return " ".join(said) or "Nobody wins anything."
+
+
+@dataclass(frozen=True)
+class Bundles:
+    """The rules of one auction; their state is whether bids are wanted.
+
+    Args:
+        options: the items and the synergy.
+        values: dollars by bidder and item; the order of bidders is the seat order.
+        budgets: the most that each can bid.
+    """
+
+    options: BundleRules
+    values: Mapping[str, Mapping[str, Decimal]]
+    budgets: Mapping[str, Decimal]
+
+    def start(self) -> bool:
+        """Give the state before the opening."""
+        return False
+
+    def asks(self, wanted: bool) -> Sequence[Ask]:
+        """Ask everybody for a bundle."""
+        return [
+            Ask(name, "the bundles", 1, Bundle(self.options.items, most))
+            for name, most in self.budgets.items()
+            if wanted
+        ]
+
+    def settle(self, wanted: bool, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Open; then find the winners."""
+        if not wanted:
+            told = [ValuesDrawn(name, dict(values)) for name, values in self.values.items()]
+            opened = BundlesOpened(tuple(self.values), self.options.items, self.options.synergy)
+            return [opened, *told, BundleWanted("the bundles")]
+        bids = {name: bid for name in self.values if isinstance(bid := actions[name], BundleBid)}
+        winners = best_bids({name: (bid.items, bid.amount) for name, bid in bids.items()}, rng)
+        won = {name: bids[name].items for name in winners}
+        return [BundlesAllotted("the bundles", won, {name: bids[name].amount for name in winners})]
+
+    def apply(self, wanted: bool, event: Event) -> bool:
+        """Give the state after an event."""
+        return isinstance(event, BundleWanted) or (wanted and not isinstance(event, BundlesAllotted))
+
+
+def worth(items: Sequence[str], values: Mapping[str, Decimal], synergy: Decimal) -> Decimal:
+    """Give what a bundle is worth in dollars."""
+    total = sum((values[item] for item in items), Decimal(0))
+    return total * (1 + synergy) if len(items) > 1 else total

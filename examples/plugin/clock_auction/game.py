@@ -1,0 +1,116 @@
+"""The game as one value: its settings, its rules, what bidders see, and how it is played and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+from clock_auction.rules import Dutch, DutchOpened, DutchRules, FlowerSold, PriceCalled
+from harbor.events import BidderLabelled, BidderSeated, Event, ItemLabelled, Lot
+from harbor.games import Accept, Action, Ask, AuctionConfig, Entry, Game, Measures, Play, Simulated, Wait, of_type
+
+
+def build(rules: DutchRules, config: AuctionConfig) -> Dutch:
+    """Make the rules for the items and the budgets of an auction."""
+    lots = tuple(Lot(item.name, item.start, item.listing) for item in config.items)
+    return Dutch(lots, {bidder.name: bidder.budget for bidder in config.bidders}, rules)
+
+
+# ---------------------------------------------------------------- how it is played
+
+
+def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
+    """Tell a bidder its estimates, its money, and how the items before went."""
+    me = next(event for event in seen if isinstance(event, BidderSeated))
+    opened = next(event for event in seen if isinstance(event, DutchOpened))
+    over = [event for event in seen if isinstance(event, FlowerSold)]
+    coming = opened.lots[len(over) :]
+    return {
+        "bidders": list(opened.bidders),
+        "money": me.budget - sum(sold.price for sold in over if sold.winner == name),
+        "items": [{"item": lot.name, "worth": me.estimates[lot.name], "listing": lot.listing} for lot in coming],
+        "over": [{"item": sold.item, "winner": sold.winner, "price": sold.price} for sold in over],
+    }
+
+
+def policy(facts: dict[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
+    """Accept once the price leaves the profit that waiting can still be expected to bring."""
+    price, most = float(facts["price"]), limit(float(facts["items"][0]["worth"]), len(facts["bidders"]))
+    action = "accept" if price <= most else "wait"
+    return {"reasons": f"The price is ${price:,.2f}, and I go up to ${most:,.2f}.", "action": action}
+
+
+def rational(ask: Ask, seen: Sequence[Event]) -> Action:
+    """Play the equilibrium of n bidders with uniform values: as in a first-price auction, (n - 1) / n of the value."""
+    me = next(event for event in seen if isinstance(event, BidderSeated))
+    opened = next(event for event in seen if isinstance(event, DutchOpened))
+    return Accept() if ask.minimum <= limit(me.estimates[ask.item], len(opened.bidders)) else Wait()
+
+
+def limit(worth: Any, bidders: int) -> Any:
+    """Give the highest price to accept."""
+    return worth * (bidders - 1) / bidders if bidders > 1 else worth
+
+
+# ---------------------------------------------------------------- how it is measured
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a bidder won and earned; amounts are dollars, and profit is true value minus price."""
+
+    bidder: str
+    items_won: int
+    spent: Decimal
+    profit: Decimal
+
+
+def standings(entries: Sequence[Entry]) -> list[Standing]:
+    """Rank the bidders by profit."""
+    value = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
+    rows = []
+    for label in of_type(entries, BidderLabelled):
+        won = [sold for sold in of_type(entries, FlowerSold) if sold.winner == label.bidder]
+        spent = sum((sold.price for sold in won), Decimal(0))
+        profit = sum((value[sold.item] for sold in won), Decimal(0)) - spent
+        rows.append(Standing(label.bidder, len(won), spent, profit))
+    return sorted(rows, key=lambda row: -row.profit)
+
+
+@dataclass(frozen=True, slots=True)
+class Sale:
+    """How an item went; no winner: it was not sold."""
+
+    name: str
+    winner: str | None
+    price: Decimal
+
+
+def items(entries: Sequence[Entry]) -> list[Sale]:
+    """List the items that are over."""
+    return [Sale(sold.item, sold.winner, sold.price) for sold in of_type(entries, FlowerSold)]
+
+
+DUTCH = Game(
+    api=1,
+    name="dutch",
+    description="a Dutch auction: the price falls until somebody accepts it",
+    settings=DutchRules,
+    build=build,
+    opening=DutchOpened,
+    events=(DutchOpened, PriceCalled, FlowerSold),
+    uses=("items", "budget", "overestimate", "catalogue"),
+    rational=rational,
+    measures=Measures("items", standings, items),
+    play=Play(
+        facts=facts,
+        system=files(__package__) / "system.md",
+        prompt=files(__package__) / "accept.md",
+        policy=policy,
+        plan="Let the price fall until it leaves me a profit, but not so far that another takes it.",
+    ),
+)

@@ -1,0 +1,29 @@
+"""A scripted policy: accept as soon as an item costs half of what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from harbor.events import BidderSeated, Event
+from harbor.games import Accept, Action, Ask, Policy, ScriptedPolicy, Wait
+
+
+@dataclass(frozen=True)
+class HalfValue(Policy):
+    """Accepts a price of half its own estimate, or less."""
+
+    def decide(self, ask: Ask, seen: Sequence[Event]) -> Action:
+        """Compare the price with half of the estimate."""
+        me = next(event for event in seen if isinstance(event, BidderSeated))
+        return Accept() if ask.minimum <= me.estimates[ask.item] * Decimal("0.5") else Wait()
+
+
+HALF_VALUE = ScriptedPolicy(
+    api=1,
+    name="half-value",
+    description="accepts half of what an item is worth to it",
+    make=lambda *_: HalfValue(),
+    games=("dutch",),
+)

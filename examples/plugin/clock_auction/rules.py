@@ -1,0 +1,160 @@
+"""The rules: the price of each item falls step by step, and the first to accept it wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from typing import NamedTuple
+
+from pydantic import Field
+
+from harbor.events import Lot, LotClosed, PublicEvent
+from harbor.games import (
+    CENT,
+    Accept,
+    AcceptOrWait,
+    Action,
+    Ask,
+    Event,
+    Money,
+    Number,
+    RuleSettings,
+    Share,
+    dollars,
+    to_cents,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DutchOpened(PublicEvent):
+    """The auction begins: who bids, and what is sold in which order."""
+
+    bidders: tuple[str, ...]
+    lots: tuple[Lot, ...]
+
+    @property
+    def words(self) -> str:
+        """The rules in words."""
+        listed = ", ".join(lot.name for lot in self.lots)
+        return (
+            f"Welcome, {', '.join(self.bidders)}. For sale, in this order: {listed}. The price of each falls step by "
+            "step. The first to accept it buys at that price; of several at the same price, the lot decides."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PriceCalled(PublicEvent):
+    """A price is called: the first of an item, or a lower one than before."""
+
+    item: str
+    round: int
+    price: Money
+
+    @property
+    def words(self) -> str:
+        """The price."""
+        return f"{self.item}: {dollars(self.price)}."
+
+
+@dataclass(frozen=True, slots=True)
+class FlowerSold(LotClosed):
+    """An item is sold, or (no winner) its price fell to its reserve and nobody accepted."""
+
+    winner: str | None
+    price: Money
+
+    @property
+    def words(self) -> str:
+        """The result."""
+        return (
+            f"{self.item} goes to {self.winner} for {dollars(self.price)}."
+            if self.winner
+            else f"{self.item} is not sold."
+        )
+
+
+class DutchRules(RuleSettings):
+    """The price of an item begins at `first_multiple` of its reserve and falls by `step_share` of the reserve."""
+
+    game: str = "dutch"
+    first_multiple: Number = Field(Decimal(3), ge=1, le=100)
+    step_share: Share = Decimal("0.25")
+
+
+class DutchState(NamedTuple):
+    """The number of items that are over, the price that is called, its round (0: none), and the money of each bidder."""
+
+    closed: int
+    item: str
+    price: Decimal
+    round: int
+    budgets: Mapping[str, Decimal]
+
+
+@dataclass(frozen=True)
+class Dutch:
+    """The rules of one sale: lots, whose starting price is the reserve, dollars per bidder, and how prices fall."""
+
+    lots: tuple[Lot, ...]
+    budgets: Mapping[str, Decimal]
+    options: DutchRules
+
+    def start(self) -> DutchState:
+        """Give the state before the opening."""
+        return DutchState(0, "", Decimal(0), 0, dict(self.budgets))
+
+    def asks(self, state: DutchState) -> Sequence[Ask]:
+        """Ask everybody who can pay the price whether they accept it."""
+        if not state.round:
+            return []
+        space = AcceptOrWait(state.price)
+        return [
+            Ask(name, state.item, state.round, space) for name, left in state.budgets.items() if left >= state.price
+        ]
+
+    def settle(self, state: DutchState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+        """Sell to who accepts, or call a lower price, or the next item."""
+        if not state.round:
+            return [DutchOpened(tuple(self.budgets), self.lots), *self._call(state, 0)]
+        accepted = [name for name in state.budgets if isinstance(actions.get(name), Accept)]
+        if accepted:
+            return self._close(state, FlowerSold(state.item, rng.choice(accepted), state.price))
+        return list(self._lower(state))
+
+    def apply(self, state: DutchState, event: Event) -> DutchState:
+        """Give the state after an event."""
+        match event:
+            case PriceCalled(item=item, round=round, price=price):
+                return state._replace(item=item, round=round, price=price)
+            case FlowerSold(winner=winner, price=price):
+                left = {name: money - price * (name == winner) for name, money in state.budgets.items()}
+                return DutchState(state.closed + 1, "", Decimal(0), 0, left)
+            case _:
+                return state
+
+    def _lower(self, state: DutchState) -> Iterator[Event]:
+        """Call the next price that somebody can pay; below the reserve the item stays unsold."""
+        reserve = self.lots[state.closed].start
+        step = max(CENT, to_cents(reserve * self.options.step_share))
+        price, number = state.price - step, state.round + 1
+        while price >= reserve:
+            yield PriceCalled(state.item, number, price)
+            if any(left >= price for left in state.budgets.values()):
+                return
+            price, number = price - step, number + 1
+        yield from self._close(state, FlowerSold(state.item, None, Decimal(0)))
+
+    def _close(self, state: DutchState, verdict: FlowerSold) -> list[Event]:
+        return [verdict, *self._call(self.apply(state, verdict), state.closed + 1)]
+
+    def _call(self, state: DutchState, number: int) -> Iterator[Event]:
+        """Call the first price of an item."""
+        if number == len(self.lots):
+            return
+        lot = self.lots[number]
+        called = PriceCalled(lot.name, 1, to_cents(lot.start * self.options.first_multiple))
+        yield called
+        if not any(left >= called.price for left in state.budgets.values()):
+            yield from self._lower(self.apply(state, called))
