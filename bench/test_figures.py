@@ -23,7 +23,7 @@ from harbor._config.auction import Bidder, Houses, ModelSettings, Simulated, rea
 from harbor._core.events import Lot
 from harbor._core.log import Log, of_type
 from harbor._core.thoughts import Decided
-from harbor._games.english import English, ValuedLot
+from harbor._games.english.rules import English, ValuedLot
 from harbor._games.policies import MinimumRaise
 from harbor._house.sale import Sale
 

@@ -24,7 +24,7 @@ from harbor._config.auction import Persona
 from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry, encode
-from harbor._games import english
+from harbor._games.english import rules as english
 from harbor._house.sale import Sale
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}

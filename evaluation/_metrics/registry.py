@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from harbor._core.events import BidderLabelled, Event, SaleOpened, SeriesOpened
 from harbor._core.log_lines import Entry
-from harbor._games.session import SessionOpened
-from harbor._games.water import WaterOpened
+from harbor._games.sessions.session import SessionOpened
+from harbor._games.water.rules import WaterOpened
 from harbor.evaluation._metrics import (
     behaviour,
     beliefs,

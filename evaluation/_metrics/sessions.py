@@ -15,8 +15,8 @@ from typing import SupportsFloat, TypeVar
 from harbor._core.events import BidderLabelled, BidFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._games.beauty import BeautyOpened, target
-from harbor._games.session import RunLabelled, RunSettled
+from harbor._games.beauty.rules import BeautyOpened, target
+from harbor._games.sessions.session import RunLabelled, RunSettled
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
 _metric = partial(metric, game="session", no_data="no run is over yet")

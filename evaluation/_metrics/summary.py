@@ -11,8 +11,8 @@ from harbor._core.events import LogOpened, PublicEvent, SeatFailed, ThoughtFaile
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
-from harbor._games.session import SessionOpened
-from harbor._games.water import WaterOpened
+from harbor._games.sessions.session import SessionOpened
+from harbor._games.water.rules import WaterOpened
 from harbor.evaluation._metrics import results, sessions, water
 from harbor.evaluation._metrics.calls import Calls, calls
 from harbor.evaluation._metrics.lineup import any_simulated, players

@@ -13,7 +13,7 @@ from functools import partial
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
+from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
 _metric = partial(metric, game="water game", no_data="no day is over yet")

@@ -43,7 +43,7 @@ from harbor._core.thoughts import (
     StrategicAction,
     Strategized,
 )
-from harbor._games.beauty import BeautyOpened
+from harbor._games.beauty.rules import BeautyOpened
 from harbor._house.auctioneer import announce
 from harbor.personas._catalog.traits import foremost
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any, TypedDict, TypeVar
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor._games.beauty import BeautyOpened, PrizeAwarded
-from harbor._games.english_private import EnglishPrivateOpened
-from harbor._games.first_price import FirstPriceOpened
-from harbor._games.private_values import ItemAllotted
-from harbor._games.second_price import SecondPriceOpened
-from harbor._games.session import RunClosed, RunSettled, SessionOpened
-from harbor._games.water import HEALTH_AT_FIRST, DayClosed, Status, WaterOpened
+from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
+from harbor._games.english_private.rules import EnglishPrivateOpened
+from harbor._games.first_price.rules import FirstPriceOpened
+from harbor._games.second_price.rules import SecondPriceOpened
+from harbor._games.sessions.private_values import ItemAllotted
+from harbor._games.sessions.session import RunClosed, RunSettled, SessionOpened
+from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, Status, WaterOpened
 from harbor._models.client import Prompt
 from harbor.graphs._context.context import NodeContext, fold_reducer
 from harbor.graphs._context.prompting import Facts, fill

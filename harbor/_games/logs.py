@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from harbor._core.log import read_log, read_whole_lines
 from harbor._core.log_lines import know
-from harbor._games import beauty, english_private, first_price, private_values, second_price, session, water
+from harbor._games.beauty import rules as beauty
+from harbor._games.english_private import rules as english_private
+from harbor._games.first_price import rules as first_price
+from harbor._games.second_price import rules as second_price
+from harbor._games.sessions import private_values, session
+from harbor._games.water import rules as water
 
 __all__ = ["read_log", "read_whole_lines"]
 

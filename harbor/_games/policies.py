@@ -12,13 +12,13 @@ from harbor._core.events import BidderSeated, BidPlaced, Event, ItemOpened, Pric
 from harbor._core.money import dollars, to_cents
 from harbor._core.players import Policy
 from harbor._core.seeding import stream
-from harbor._games.beauty import BeautyOpened
-from harbor._games.english_private import EnglishPrivateOpened
-from harbor._games.first_price import FirstPriceOpened
+from harbor._games.beauty.rules import BeautyOpened
+from harbor._games.english_private.rules import EnglishPrivateOpened
+from harbor._games.first_price.rules import FirstPriceOpened
 from harbor._games.mechanism import NUMBER_STEP
-from harbor._games.private_values import ValueDrawn
-from harbor._games.second_price import SecondPriceOpened
-from harbor._games.water import DayClosed, Status, WaterOpened
+from harbor._games.second_price.rules import SecondPriceOpened
+from harbor._games.sessions.private_values import ValueDrawn
+from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 _NEW_CALL = (ItemOpened, PriceLowered)
 Answering = Callable[[Ask, Sequence[Event]], Bid | Withdraw]

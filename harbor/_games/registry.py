@@ -12,14 +12,14 @@ from harbor._config.rules import BeautyRules, EnglishRules, ValueRules, WaterRul
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.events import Lot
 from harbor._core.seeding import stream
-from harbor._games import beauty
-from harbor._games.english import English, ValuedLot
-from harbor._games.english_private import EnglishPrivate
-from harbor._games.first_price import FirstPrice
+from harbor._games.beauty import rules as beauty
+from harbor._games.english.rules import English, ValuedLot
+from harbor._games.english_private.rules import EnglishPrivate
+from harbor._games.first_price.rules import FirstPrice
 from harbor._games.mechanism import Mechanism
-from harbor._games.private_values import GROUPS, PrivateValues, draw_values
-from harbor._games.second_price import SecondPrice
-from harbor._games.water import Water
+from harbor._games.second_price.rules import SecondPrice
+from harbor._games.sessions.private_values import GROUPS, PrivateValues, draw_values
+from harbor._games.water.rules import Water
 
 Builder = Callable[[Any, AuctionConfig], Mechanism[Any]]
 """Builds rules from their own settings and those of the auction.

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 from harbor._core.events import BidderSeated, BidderWithdrew, Event, LotClosed, PublicEvent
 from harbor._core.thoughts import Expected, Planned
-from harbor._games.private_values import ValueDrawn
-from harbor._games.session import RunClosed, RunOpened, RunSettled, SessionOpened
-from harbor._games.water import DayClosed, DayOpened, WaterOpened
+from harbor._games.sessions.private_values import ValueDrawn
+from harbor._games.sessions.session import RunClosed, RunOpened, RunSettled, SessionOpened
+from harbor._games.water.rules import DayClosed, DayOpened, WaterOpened
 
 
 @dataclass(frozen=True, slots=True)

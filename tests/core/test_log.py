@@ -37,7 +37,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log, of_type
 from harbor._core.thoughts import Decided
-from harbor._games.english import English, ValuedLot
+from harbor._games.english.rules import English, ValuedLot
 from harbor._games.logs import read_log
 from harbor._house.sale import Sale
 

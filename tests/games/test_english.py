@@ -31,7 +31,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log
 from harbor._core.seeding import stream
-from harbor._games.english import English, ValuedLot
+from harbor._games.english.rules import English, ValuedLot
 from harbor._games.logs import read_log
 from harbor._games.mechanism import fold, violation
 from harbor._house.sale import Sale

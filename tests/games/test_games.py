@@ -27,13 +27,13 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, know
-from harbor._games.beauty import Beauty
+from harbor._games.beauty.rules import Beauty
 from harbor._games.mechanism import fold
-from harbor._games.private_values import ValueDrawn
 from harbor._games.registry import RULES
-from harbor._games.second_price import SecondPrice
-from harbor._games.session import RunSettled
-from harbor._games.water import DayClosed, Water
+from harbor._games.second_price.rules import SecondPrice
+from harbor._games.sessions.private_values import ValueDrawn
+from harbor._games.sessions.session import RunSettled
+from harbor._games.water.rules import DayClosed, Water
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
 from support.commands import harbor

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor._core.log import Log, of_type
-from harbor._games.english import English, ValuedLot
+from harbor._games.english.rules import English, ValuedLot
 from harbor._games.mechanism import violation
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.sale import Sale

@@ -16,15 +16,15 @@ from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, BidPlaced
 from harbor._core.log import Log, of_type
 from harbor._core.seeding import stream
-from harbor._games.beauty import Beauty, PrizeAwarded, award, best_response, target
-from harbor._games.english_private import EnglishPrivate, PriceRaised
-from harbor._games.first_price import FirstPrice
+from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, best_response, target
+from harbor._games.english_private.rules import EnglishPrivate, PriceRaised
+from harbor._games.first_price.rules import FirstPrice
 from harbor._games.mechanism import violation
 from harbor._games.policies import Rational
-from harbor._games.private_values import ItemAllotted, Outcome, ValueDrawn
 from harbor._games.registry import RULES
-from harbor._games.second_price import SecondPrice
-from harbor._games.session import RunClosed, RunLabelled, RunSettled, SessionOpened
+from harbor._games.second_price.rules import SecondPrice
+from harbor._games.sessions.private_values import ItemAllotted, Outcome, ValueDrawn
+from harbor._games.sessions.session import RunClosed, RunLabelled, RunSettled, SessionOpened
 from harbor._house.auctioneer import announce, call
 from harbor._house.sale import Sale
 from harbor.evaluation._metrics import sessions as metrics

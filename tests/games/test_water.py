@@ -18,7 +18,7 @@ from harbor._core.log import Log, of_type
 from harbor._core.players import SeatReply
 from harbor._core.seeding import stream
 from harbor._games.registry import RULES
-from harbor._games.water import DayClosed, DayOpened, Status, Water, WaterOpened, after
+from harbor._games.water.rules import DayClosed, DayOpened, Status, Water, WaterOpened, after
 from harbor._house.auctioneer import announce, auction_loop
 from harbor._house.sale import Sale
 from harbor.evaluation._metrics import water as metrics

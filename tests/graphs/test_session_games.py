@@ -20,10 +20,10 @@ from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCa
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
-from harbor._games.beauty import PrizeAwarded, best_response
-from harbor._games.private_values import ValueDrawn
-from harbor._games.session import RunSettled
-from harbor._games.water import DayClosed, DayOpened, Water
+from harbor._games.beauty.rules import PrizeAwarded, best_response
+from harbor._games.sessions.private_values import ValueDrawn
+from harbor._games.sessions.session import RunSettled
+from harbor._games.water.rules import DayClosed, DayOpened, Water
 from harbor._models.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor._models.simulated.session_games import answer_best, dry_days, forecast, least_bid

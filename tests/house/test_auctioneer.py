@@ -34,7 +34,7 @@ from harbor._core.events import (
 from harbor._core.log import Log, of_type
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
-from harbor._games.english import English, ValuedLot
+from harbor._games.english.rules import English, ValuedLot
 from harbor._games.mechanism import fold
 from harbor._house.auctioneer import announce, auction_loop, call
 from harbor._house.sale import Sale

@@ -31,9 +31,9 @@ from harbor._core.events import (
 )
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Predicted, Prediction, Profiled, Strategized
-from harbor._games.beauty import BeautyOpened
-from harbor._games.session import RunLabelled, RunSettled
-from harbor._games.water import DayClosed, DayOpened, Status, WaterOpened
+from harbor._games.beauty.rules import BeautyOpened
+from harbor._games.sessions.session import RunLabelled, RunSettled
+from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.bidding import BINS
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import METRICS, measure

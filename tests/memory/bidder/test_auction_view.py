@@ -28,7 +28,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
-from harbor._games.english import English, ValuedLot
+from harbor._games.english.rules import English, ValuedLot
 from harbor._house.sale import Sale
 from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal

@@ -19,8 +19,8 @@ from harbor._config.rules import EnglishPrivateRules
 from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import BidderWithdrew, BidPlaced, Event, PublicEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
-from harbor._games.private_values import Bids, Outcome, PrivateValues, ranked
-from harbor._games.session import RunState, SessionOpened, name_of
+from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
+from harbor._games.sessions.session import RunState, SessionOpened, name_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from harbor._config.rules import ValueRules
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
-from harbor._games.session import (
+from harbor._games.sessions.session import (
     RunClosed,
     RunLabelled,
     RunSettled,

@@ -17,7 +17,7 @@ from harbor._core.asks import Action, Ask
 from harbor._core.events import Event
 from harbor._core.money import CENT, Claim, Money, dollars
 from harbor._games.mechanism import NUMBER_STEP
-from harbor._games.session import (
+from harbor._games.sessions.session import (
     RunClosed,
     RunLabelled,
     RunSettled,

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._games.private_values import Bids, Outcome, PrivateValues, ranked
-from harbor._games.session import SessionOpened
+from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
+from harbor._games.sessions.session import SessionOpened
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The ascending (English) auction, the default game."""

@@ -1,0 +1,1 @@
+"""The English auction with private values."""

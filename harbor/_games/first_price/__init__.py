@@ -1,0 +1,1 @@
+"""The first-price sealed-bid auction."""

@@ -1,0 +1,1 @@
+"""The second-price sealed-bid auction."""

@@ -1,0 +1,1 @@
+"""What the games that are played in sessions of several runs share."""
