@@ -24,7 +24,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "ModelSettings": "harbor._config.auction",
         "Person": "harbor._house.people",
         "Result": "harbor._runs.result",
-        "EnglishRules": "harbor._config.auction",
+        "EnglishRules": "harbor._games.english.settings",
         "Simulated": "harbor._config.auction",
         "SimulatedChat": "harbor._models.simulated.chat_model",
         "BidderState": "harbor.graphs._context.context",
@@ -35,7 +35,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "run_series": "harbor._runs.series",
         "houses": "harbor.personas._catalog.catalog",
         "of_type": "harbor._core.log",
-        "read_log": "harbor._games.logs",
+        "read_log": "harbor._core.log",
         "resume": "harbor._runs.resuming",
     },
     "harbor.evaluation": {
@@ -59,7 +59,6 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Money": "harbor._core.money",
         "Truthful": "harbor._games.policies",
         "Withdraw": "harbor._core.asks",
-        "know": "harbor._core.log_lines",
     },
     "harbor.memory": {
         "BidderMemory": "harbor.memory._bidder.bidder_memory",

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
-from harbor._config.auction import EnglishRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderWithdrew,
@@ -29,10 +28,10 @@ from harbor._core.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.log import Log
+from harbor._core.log import Log, read_log
 from harbor._core.seeding import stream
 from harbor._games.english.rules import English, ValuedLot
-from harbor._games.logs import read_log
+from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold, violation
 from harbor._house.sale import Sale
 

@@ -12,7 +12,6 @@ import pytest
 
 from harbor import Auction, Bidder, Item, read_log
 from harbor._config.auction import AuctionConfig
-from harbor._config.rules import BeautyRules, SecondPriceRules, WaterRules
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import (
@@ -28,12 +27,15 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, know
 from harbor._games.beauty.rules import Beauty
+from harbor._games.beauty.settings import BeautyRules
 from harbor._games.mechanism import fold
 from harbor._games.registry import RULES
 from harbor._games.second_price.rules import SecondPrice
+from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunSettled
 from harbor._games.water.rules import DayClosed, Water
+from harbor._games.water.settings import WaterRules
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
 from support.commands import harbor

@@ -10,19 +10,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._config.rules import BeautyRules, EnglishPrivateRules, FirstPriceRules, SecondPriceRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, BidPlaced
 from harbor._core.log import Log, of_type
 from harbor._core.seeding import stream
 from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, best_response, target
+from harbor._games.beauty.settings import BeautyRules
 from harbor._games.english_private.rules import EnglishPrivate, PriceRaised
+from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.first_price.rules import FirstPrice
+from harbor._games.first_price.settings import FirstPriceRules
 from harbor._games.mechanism import violation
 from harbor._games.policies import Rational
 from harbor._games.registry import RULES
 from harbor._games.second_price.rules import SecondPrice
+from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions.private_values import ItemAllotted, Outcome, ValueDrawn
 from harbor._games.sessions.session import RunClosed, RunLabelled, RunSettled, SessionOpened
 from harbor._house.auctioneer import announce, call

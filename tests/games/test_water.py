@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._config.rules import RESIDENTS, Resident
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, SaleClosed
@@ -19,6 +18,7 @@ from harbor._core.players import SeatReply
 from harbor._core.seeding import stream
 from harbor._games.registry import RULES
 from harbor._games.water.rules import DayClosed, DayOpened, Status, Water, WaterOpened, after
+from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._house.auctioneer import announce, auction_loop
 from harbor._house.sale import Sale
 from harbor.evaluation._metrics import water as metrics

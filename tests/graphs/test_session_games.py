@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
-from harbor._config.rules import RESIDENTS, Resident
 from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
@@ -24,6 +23,7 @@ from harbor._games.beauty.rules import PrizeAwarded, best_response
 from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunSettled
 from harbor._games.water.rules import DayClosed, DayOpened, Water
+from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._models.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor._models.simulated.session_games import answer_best, dry_days, forecast, least_bid

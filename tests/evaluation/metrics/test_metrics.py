@@ -20,8 +20,8 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.log_lines import Entry
+from harbor._games.english.measures import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.calls import Calls, calls
-from harbor.evaluation._metrics.results import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.summary import summarise
 
 LABELS = [

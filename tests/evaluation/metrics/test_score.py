@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, run_series
 from harbor._config.auction import Houses, Item, Series
 from harbor._core.layout import EVENTS
-from harbor._games.logs import read_log
+from harbor._core.log import read_log
 from harbor.evaluation._metrics.registry import METRICS, OPENINGS, fitting, measure
 from harbor.evaluation._metrics.score import score
 from support.commands import harbor
