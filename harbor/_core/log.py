@@ -172,7 +172,7 @@ def read_whole_lines(path: Path) -> Reading:
             raise LogError(f"log {str(path)!r} line {number} {error}; restore the file as it was written") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LogError(f"log {str(path)!r} line {number} is not an event; restore the file") from error
-        if isinstance(entry.event, LogOpened):
+        if number == 1 and isinstance(entry.event, LogOpened):
             known = _events_of(path, entry.event)
         entries.append(entry)
         size += len(line)

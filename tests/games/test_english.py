@@ -16,6 +16,7 @@ from scipy.stats import chi2_contingency, chisquare
 
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
+    SCHEMA_VERSION,
     BidderWithdrew,
     BidPlaced,
     ItemOpened,
@@ -278,7 +279,7 @@ def test_a_log_read_back_equals_the_run(mechanism, choices, seed):
         path = Path(folder) / "events.jsonl"
         log = Log(path)
         sale = sale_of(mechanism, seed, log)
-        log.append(LogOpened(1, "0", "run", seed))
+        log.append(LogOpened(SCHEMA_VERSION, "0", "run", seed))
         hold(sale, choices)
         log.close()
         read = [entry.event for entry in read_log(path).entries]

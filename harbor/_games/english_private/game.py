@@ -11,7 +11,7 @@ from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOp
 from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.game import Facts, Game, Play, Seen, Values
 from harbor._games.reply import bid_of
-from harbor._games.sessions import auctions, facts
+from harbor._games.sessions import facts, private_games
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -24,16 +24,16 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 def rational(ask: Ask, seen: Seen) -> Bid | Withdraw:
     """Stay in up to the value."""
-    return Bid(ask.minimum) if ask.minimum <= auctions.value_of(ask, seen) else Withdraw()
+    return Bid(ask.minimum) if ask.minimum <= private_games.value_of(ask, seen) else Withdraw()
 
 
 ENGLISH_PRIVATE = Game(
     name="english-private",
     description="a clock auction for one item per run: the price rises, and bidders drop out",
     settings=EnglishPrivateRules,
-    build=auctions.building(EnglishPrivate),
+    build=private_games.building(EnglishPrivate),
     opening=EnglishPrivateOpened,
-    events=(EnglishPrivateOpened, *auctions.EVENTS, PriceRaised),
+    events=(EnglishPrivateOpened, *private_games.EVENTS, PriceRaised),
     play=Play(
         facts=facts.standing,
         outlook=facts.outlook,
@@ -41,8 +41,8 @@ ENGLISH_PRIVATE = Game(
         prompt=files("harbor._games.english_private") / "bid.md",
         policy=policy,
         plan="Stay in up to what the item is worth to me.",
-        forecast=auctions.forecast,
+        forecast=private_games.forecast,
     ),
     rational=rational,
-    measures=auctions.MEASURES,
+    measures=private_games.MEASURES,
 )

@@ -12,7 +12,7 @@ from harbor._games.first_price.rules import FirstPrice, FirstPriceOpened
 from harbor._games.first_price.settings import FirstPriceRules
 from harbor._games.game import Facts, Game, Play, Seen, Values
 from harbor._games.reply import bid_of
-from harbor._games.sessions import auctions, facts
+from harbor._games.sessions import facts, private_games
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -26,16 +26,16 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 def rational(ask: Ask, seen: Seen) -> Bid:
     """Bid the value times (n - 1) / n, the equilibrium of n bidders with uniform values."""
     count = next(len(event.bidders) for event in seen if isinstance(event, FirstPriceOpened))
-    return Bid(min(to_cents(auctions.value_of(ask, seen) * (count - 1) / count), ask.maximum))
+    return Bid(min(to_cents(private_games.value_of(ask, seen) * (count - 1) / count), ask.maximum))
 
 
 FIRST_PRICE = Game(
     name="first-price",
     description="sealed bids for one item per run: the highest wins and pays itself",
     settings=FirstPriceRules,
-    build=auctions.building(FirstPrice),
+    build=private_games.building(FirstPrice),
     opening=FirstPriceOpened,
-    events=(FirstPriceOpened, *auctions.EVENTS),
+    events=(FirstPriceOpened, *private_games.EVENTS),
     play=Play(
         facts=facts.standing,
         outlook=facts.outlook,
@@ -43,8 +43,8 @@ FIRST_PRICE = Game(
         prompt=files("harbor._games.first_price") / "bid.md",
         policy=policy,
         plan="Bid less than the item is worth to me: the fewer bidders there are, the less.",
-        forecast=auctions.forecast,
+        forecast=private_games.forecast,
     ),
     rational=rational,
-    measures=auctions.MEASURES,
+    measures=private_games.MEASURES,
 )

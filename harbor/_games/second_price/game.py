@@ -11,7 +11,7 @@ from harbor._games.game import Facts, Game, Play, Seen, Values
 from harbor._games.reply import bid_of
 from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
 from harbor._games.second_price.settings import SecondPriceRules
-from harbor._games.sessions import auctions, facts
+from harbor._games.sessions import facts, private_games
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -24,16 +24,16 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 def rational(ask: Ask, seen: Seen) -> Bid:
     """Bid the value, which is dominant."""
-    return Bid(min(auctions.value_of(ask, seen), ask.maximum))
+    return Bid(min(private_games.value_of(ask, seen), ask.maximum))
 
 
 SECOND_PRICE = Game(
     name="second-price",
     description="sealed bids for one item per run: the highest wins and pays the second-highest",
     settings=SecondPriceRules,
-    build=auctions.building(SecondPrice),
+    build=private_games.building(SecondPrice),
     opening=SecondPriceOpened,
-    events=(SecondPriceOpened, *auctions.EVENTS),
+    events=(SecondPriceOpened, *private_games.EVENTS),
     play=Play(
         facts=facts.standing,
         outlook=facts.outlook,
@@ -41,8 +41,8 @@ SECOND_PRICE = Game(
         prompt=files("harbor._games.second_price") / "bid.md",
         policy=policy,
         plan="Bid what the item is worth to me.",
-        forecast=auctions.forecast,
+        forecast=private_games.forecast,
     ),
     rational=rational,
-    measures=auctions.MEASURES,
+    measures=private_games.MEASURES,
 )
