@@ -12,8 +12,8 @@ import pytest
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._core.asks import Bid
 from harbor._core.log import Log
+from harbor._games.building import build
 from harbor._games.mechanism import Mechanism
-from harbor._games.registry import RULES
 from harbor._house.sale import Sale
 
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
@@ -41,7 +41,7 @@ def test_bare_rules_of_a_game(benchmark: Any, figure: Callable[[str, str, str], 
     parts, called, per_game, aim = GAMES[game]
     settings = {"days": parts} if game == "water" else {"runs": parts}
     config = AuctionConfig(bidders=[Bidder(name) for name in NAMES], rules={"game": game, **settings})
-    rules = RULES[game](config.rules, config)
+    rules = build(config)
     seeds = iter(range(10**9))
     benchmark.pedantic(lambda: bare_game(rules, next(seeds)), rounds=400, warmup_rounds=50)
     rate = per_game / benchmark.stats.stats.median

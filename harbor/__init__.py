@@ -13,7 +13,6 @@ from harbor._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from harbor._config.auction import Bidder as Bidder
-    from harbor._config.auction import EnglishRules as EnglishRules
     from harbor._config.auction import Houses as Houses
     from harbor._config.auction import Item as Item
     from harbor._config.auction import ModelSettings as ModelSettings
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from harbor._core.errors import HarborError as HarborError
     from harbor._core.finding import use as use
     from harbor._core.log import of_type as of_type
-    from harbor._games.logs import read_log as read_log
+    from harbor._core.log import read_log as read_log
+    from harbor._games.english.settings import EnglishRules as EnglishRules
     from harbor._house.people import Person as Person
     from harbor._models.simulated.chat_model import SimulatedChat as SimulatedChat
     from harbor._room.room import AuctionRoom as AuctionRoom

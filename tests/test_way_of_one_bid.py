@@ -9,7 +9,7 @@ import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings, Result, Simulated, houses
 from harbor._core.events import CLOCK_FIELDS
-from harbor._games.logs import read_log
+from harbor._core.log import read_log
 from harbor.evaluation._metrics.summary import summarise
 
 Line = dict[str, Any]

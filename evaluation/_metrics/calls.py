@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harbor._core.events import BiddersAsked, ModelCalled, Paused
+from harbor._core.events import BidderLabelled, BiddersAsked, ModelCalled, Paused
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement, metric
@@ -57,25 +57,25 @@ def _chain(made: list[ModelCalled]) -> int:
     return length
 
 
-@metric("model calls", "count", game="game", name="calls")
+@metric("model calls", "count", of=BidderLabelled, name="calls")
 def call_count(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of model calls of a game, repairs and failed ones included."""
     return [Measurement(name, float(calls(entries).count))]
 
 
-@metric("tokens that models read", "tokens", game="game")
+@metric("tokens that models read", "tokens", of=BidderLabelled)
 def input_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Tokens that the models of a game read."""
     return [Measurement(name, float(calls(entries).input_tokens))]
 
 
-@metric("tokens that models wrote", "tokens", game="game")
+@metric("tokens that models wrote", "tokens", of=BidderLabelled)
 def output_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Tokens that the models of a game wrote."""
     return [Measurement(name, float(calls(entries).output_tokens))]
 
 
-@metric("model calls that waited for each other", "count", game="game")
+@metric("model calls that waited for each other", "count", of=BidderLabelled)
 def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of model calls in the longest chain of a game, each of which had to wait for the one before.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, SupportsFloat
 
+from harbor._core.events import Event, SaleOpened
 from harbor._core.log_lines import Entry
 
 Unit = Literal[
@@ -24,9 +25,6 @@ BOUNDS: dict[Unit, tuple[float, float]] = {
 """The least and the greatest possible value of a unit; other units are unbounded."""
 Interval = Literal["mean", "skewed", "binary"]
 """How the interval of a mean over games is made: by t, by bootstrap for skewed values, by Wilson for 0 and 1."""
-
-GameKind = Literal["ascending auction", "water game", "session", "series", "game"]
-"""What a metric can be measured of; "game" is any but a series, whose log only summarises its games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +51,8 @@ Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 class Metric:
     """A metric: its name, what it measures, its unit, and how its values are distributed over games.
 
-    The docstring of `measure` gives its formula and source. `game` is what it can be measured of, and `no_data` is the
-    reason given where there was nothing to measure.
+    The docstring of `measure` gives its formula and source. `of` is the event that opens what it can be measured of,
+    `no_data` the reason given where there was nothing to measure, and `place` what a place (`at`) is in such a game.
     """
 
     name: str
@@ -62,8 +60,9 @@ class Metric:
     unit: Unit
     measure: Measure
     interval: Interval
-    game: GameKind
+    of: type[Event]
     no_data: str
+    place: str
 
 
 def metric(
@@ -71,12 +70,13 @@ def metric(
     unit: Unit,
     interval: Interval = "mean",
     *,
-    game: GameKind = "ascending auction",
+    of: type[Event] = SaleOpened,
     no_data: str = "the log has nothing to measure",
+    place: str = "item",
     name: str = "",
 ) -> Callable[[Measure], Metric]:
     """Make a metric of a function; it is called `name`, by default as the function."""
-    return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, game, no_data)
+    return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, of, no_data, place)
 
 
 def measured(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harbor._core.events import BidderLabelled, Event, SaleOpened, SeriesOpened
 from harbor._core.log_lines import Entry
-from harbor._games.sessions.session import SessionOpened
-from harbor._games.water.rules import WaterOpened
 from harbor.evaluation._metrics import (
     behaviour,
     beliefs,
@@ -21,16 +18,7 @@ from harbor.evaluation._metrics import (
     strategy,
     water,
 )
-from harbor.evaluation._metrics.measurement import GameKind, Measurement, Metric
-
-OPENINGS: dict[GameKind, type[Event]] = {
-    "ascending auction": SaleOpened,
-    "water game": WaterOpened,
-    "session": SessionOpened,
-    "series": SeriesOpened,
-    "game": BidderLabelled,
-}
-"""The event with which each kind of game begins; a log without it contains no such game."""
+from harbor.evaluation._metrics.measurement import Measurement, Metric
 
 # The order in which tables list the metrics: by module, then as they are defined there.
 _MODULES = (results, behaviour, bidding, beliefs, profiling, plans, strategy, water, sessions, series, calls)
@@ -52,9 +40,9 @@ def fitting(entries: Sequence[Entry]) -> list[str]:
 
 def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measurement]:
     if not _fits(metric, entries):
-        return [Measurement(name, None, missing=f"the log opens no {metric.game}")]
+        return [Measurement(name, None, missing=f"the log is of another game: it has no {metric.of.__name__}")]
     return metric.measure(name, entries) or [Measurement(name, None, missing=metric.no_data)]
 
 
 def _fits(metric: Metric, entries: Sequence[Entry]) -> bool:
-    return any(isinstance(entry.event, OPENINGS[metric.game]) for entry in entries)
+    return any(isinstance(entry.event, metric.of) for entry in entries)

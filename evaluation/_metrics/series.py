@@ -19,7 +19,7 @@ from harbor._core.money import as_number
 from harbor.evaluation._metrics.lineup import any_simulated
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
-_metric = partial(metric, game="series", no_data="no auction is over yet")
+_metric = partial(metric, of=SeriesOpened, no_data="no auction is over yet", place="auction")
 
 
 @dataclass(frozen=True)

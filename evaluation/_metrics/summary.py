@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from harbor._core.events import LogOpened, PublicEvent, SeatFailed, ThoughtFailed
+from harbor._core.events import LogOpened, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
-from harbor._games.sessions.session import SessionOpened
-from harbor._games.water.rules import WaterOpened
-from harbor.evaluation._metrics import results, sessions, water
+from harbor._games.game import game_of
 from harbor.evaluation._metrics.calls import Calls, calls
 from harbor.evaluation._metrics.lineup import any_simulated, players
-
-Standing = results.Standing | water.ResidentStanding | sessions.PlayerStanding
-Part = results.ItemResult | water.Day | sessions.RunResult
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole."""
-
-    parts: str
-    standings: Callable[[Sequence[Entry]], Sequence[Standing]]
-    items: Callable[[Sequence[Entry]], Sequence[Part]]
-    figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
-
-
-ENGLISH = Measures("items", results.standings, results.items)
-MEASURES: dict[type[PublicEvent], Measures] = {
-    WaterOpened: Measures("days", water.standings, water.days, water.figures),
-    SessionOpened: Measures("runs", sessions.standings, sessions.runs),
-}
-"""How to summarise each game, by its opening event; a log without any of them is an ascending auction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +72,7 @@ def failures(entries: Sequence[Entry]) -> list[Failure]:
 def summarise(entries: Sequence[Entry]) -> Summary:
     """Summarise a log."""
     opened = of_type(entries, LogOpened)[0]
-    game = next((game for opening, game in MEASURES.items() if of_type(entries, opening)), ENGLISH)
+    game = game_of(entries).measures
     return Summary(
         run=opened.run,
         seed=opened.seed,
@@ -110,7 +87,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
     )
 
 
-def _plain(row: Standing | Part) -> dict[str, Any]:
+def _plain(row: Any) -> dict[str, Any]:
     """Give a row as plain JSON; whether an item was reached shows in its winner, its price and its rounds."""
     values = {name: as_number(value) if isinstance(value, Decimal) else value for name, value in asdict(row).items()}
     values.pop("closed", None)

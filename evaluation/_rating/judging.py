@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,7 +33,7 @@ from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TR
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Text
 
-PROMPTS = "harbor.evaluation._rating.prompts"
+PROMPTS = files("harbor.evaluation._rating.prompts")
 AT_ONCE = 8
 """How many transcripts are rated at the same time."""
 
@@ -164,7 +165,8 @@ async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asy
 def question(lines: list[str], persona: bool) -> Prompt:
     """Fill the prompt of a judge."""
     criteria = [criterion.model_dump(exclude={"persona_only"}) for criterion in rubric().criteria]
-    return fill("judge", {"criteria": criteria}, {"persona": persona, "transcript": lines}, "judge_system", PROMPTS)
+    facts = {"persona": persona, "transcript": lines}
+    return fill("judge", {"criteria": criteria}, facts, PROMPTS / "judge_system.md", PROMPTS / "judge.md")
 
 
 def _complaint(verdict: Verdict, persona: bool) -> str:

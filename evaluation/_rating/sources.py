@@ -9,10 +9,9 @@ from pathlib import Path
 from harbor._core.errors import RatingError
 from harbor._core.events import Answered, BidderLabelled
 from harbor._core.layout import EVENTS, GAMES, logs_in
-from harbor._core.log import of_type
+from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided
-from harbor._games.logs import read_log
 from harbor.evaluation._metrics.series import is_series
 from harbor.evaluation._rating.transcript import Transcript, transcript
 

@@ -43,7 +43,7 @@ from harbor._core.thoughts import (
     StrategicAction,
     Strategized,
 )
-from harbor._games.beauty.rules import BeautyOpened
+from harbor._games.game import game_of
 from harbor._house.auctioneer import announce
 from harbor.personas._catalog.traits import foremost
 
@@ -92,7 +92,7 @@ def transcript(entries: Sequence[Entry], bidder: str) -> Transcript:
 
 
 def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]:
-    spell: Spell = "{:f}".format if of_type(entries, BeautyOpened) else dollars
+    spell: Spell = "{:f}".format if game_of(entries).unit == "number" else dollars
     part = ""
     for _, _, event in entries:
         item = getattr(event, "item", part) if isinstance(event, PublicEvent) else part

@@ -10,7 +10,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation._analysis.statistics import t_mean
-from harbor.evaluation._metrics.measurement import GameKind
 from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report.canvas import Drawing, Panel, colour, legend, marker, paint, show_unit
 from harbor.evaluation._report.formatting import unit_of, write
@@ -19,8 +18,6 @@ from harbor.evaluation._report.panels import Part, drawing, names_in, parts, ser
 
 MOST_PATHS = 40
 """The most paths of single games in a panel: more can't be told apart."""
-PLACE: dict[GameKind, str] = {"ascending auction": "item", "water game": "day", "session": "run", "series": "auction"}
-"""What a place (`at`) is in each kind of game."""
 GAME = ["arm", "condition", "repeat"]
 
 
@@ -93,5 +90,5 @@ def _frame(axes: Axes, metric: str, low: float, high: float) -> None:
     unit, margin = unit_of(metric), (high - low) * 0.05 or 0.5
     axes.set_ylim(*((high + margin, low - margin) if unit == "rank" else (low - margin, high + margin)))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel(PLACE[METRICS[metric].game])
+    axes.set_xlabel(METRICS[metric].place)
     show_unit(axes, unit)

@@ -19,9 +19,9 @@ from pydantic.dataclasses import dataclass
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.layout import CONFIG, EVENTS
+from harbor._core.log import read_whole_lines
 from harbor._core.log_lines import Entry
 from harbor._core.version import __version__
-from harbor._games.logs import read_whole_lines
 from harbor._runs.folder import complete
 from harbor._runs.items import with_items
 from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off, record

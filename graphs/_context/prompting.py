@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from string import Template
 from typing import Any
 
@@ -16,25 +17,27 @@ from harbor._models.client import Prompt, version_of
 Facts = Mapping[str, Any]
 
 
-PROMPTS = "harbor.graphs._prompts"
+PROMPTS = files("harbor.graphs._prompts")
 
 
-def fill(name: str, who: Facts, facts: Facts, system: str = "system", package: str = PROMPTS) -> Prompt:
+def fill(
+    name: str, who: Facts, facts: Facts, system: Traversable = PROMPTS / "system.md", body: Traversable | None = None
+) -> Prompt:
     """Fill a prompt.
 
     Args:
-        name: the prompt's file without its ending.
+        name: the prompt's name, which is its task.
         who: facts that stay the same all through the sale.
         facts: facts of this call.
         system: the file of the system prompt, which comes first.
-        package: where the files are.
+        body: the file of the prompt; by default Harbor's own of that name.
     """
-    opening, body = _text(package, system), _text(package, name)
+    opening, asked = _text(system), _text(body or PROMPTS / f"{name}.md")
     return Prompt(
         name=name,
         system=opening.substitute(facts=as_json(who)),
-        human=body.substitute(facts=as_json({"task": name, **facts})),
-        version=version_of(opening.template + body.template),
+        human=asked.substitute(facts=as_json({"task": name, **facts})),
+        version=version_of(opening.template + asked.template),
     )
 
 
@@ -54,5 +57,5 @@ def _number(value: object) -> int | float:
 
 
 @cache
-def _text(package: str, name: str) -> Template:
-    return Template((files(package) / f"{name}.md").read_text(encoding="utf-8"))
+def _text(file: Traversable) -> Template:
+    return Template(file.read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
+from harbor._core.finding import find
 from harbor.graphs._context.context import BidderContext, BidderState
 from harbor.graphs._context.steps import Node, running
 from harbor.graphs._nodes.believe import believe
@@ -84,7 +85,7 @@ class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
     def __init__(self, bidder: BidderContext) -> None:
-        english = bidder.game == "english"
+        english = find("game", bidder.game).play is None
         # Any, as the two graphs differ in type; both have the channels used below.
         self.graph: Any = bidder_graph(bidder) if english else player_graph(bidder)
         self._view: AuctionView | SessionView = AuctionView() if english else SessionView()

@@ -10,7 +10,7 @@ from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.steps import running
 from harbor.graphs._sessions.believe import believe
 from harbor.graphs._sessions.bid import bid
-from harbor.graphs._sessions.facts import SessionState
+from harbor.graphs._sessions.facts import SessionState, play_of
 from harbor.graphs._sessions.plan import plan, replan
 
 Graph = CompiledStateGraph[SessionState, None, SessionState, SessionState]
@@ -40,11 +40,12 @@ def player_graph(bidder: BidderContext) -> Graph:
         ask, view = state["ask"], state["view"]
         if isinstance(ask, Ask):
             return "bid"
-        if not view.goes_on:
+        rivals, goes_on = play_of(bidder).outlook(view.name, view.seen)
+        if not goes_on:
             return END
         if not ask.closed:
             return opening
-        return "believe" if view.shown and view.rivals else after
+        return "believe" if rivals else after
 
     graph.add_conditional_edges(START, route_entry, list(dict.fromkeys(["bid", "believe", opening, after, END])))
     graph.add_edge("bid", END)

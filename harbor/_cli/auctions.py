@@ -116,7 +116,7 @@ def replay(
     from harbor._core.layout import log_of
 
     log = log_of(run)
-    from harbor._games.logs import read_log  # what knows all games is imported when there is a log
+    from harbor._core.log import read_log  # what knows all games is imported when there is a log
 
     reading = read_log(log)
     if reading.warning:

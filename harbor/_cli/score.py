@@ -24,7 +24,7 @@ def score(
     log = log_of(run)
     from harbor._cli.display.render import render
     from harbor._cli.display.result_tables import score_tables
-    from harbor._games.logs import read_log
+    from harbor._core.log import read_log
     from harbor.evaluation._metrics.registry import METRICS
     from harbor.evaluation._metrics.score import score as measured
 

@@ -1,4 +1,4 @@
-"""The settings of an auction, from TOML or from Python. All defaults are here and in `harbor._config.rules`."""
+"""The settings of an auction, from TOML or from Python. All defaults are here and in the settings of each game."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from harbor._config.rules import AnyRules
-from harbor._config.rules import EnglishRules as EnglishRules
+from harbor._config.rules import AnyRules, rules_of
 from harbor._core.settings import TAG, Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
@@ -158,7 +157,7 @@ class Bidder(MindSettings):
     name: Name
     persona: Mix = Field(default_factory=dict)
     model: str = "simulated"
-    rule: Literal["minimum-raise", "truthful", "rational", "random", "adversary"] | None = None
+    rule: str | None = Field(None, min_length=1)
     max_bids: int = Field(4, ge=1)
     agent: bool = False
     person: bool = False
@@ -241,7 +240,7 @@ class AuctionConfig(Settings):
     bidders: tuple[Bidder, ...] = Field(min_length=1)
     personas: tuple[Persona, ...] = ()
     catalog: tuple[str, ...] | None = None
-    rules: AnyRules = EnglishRules()
+    rules: AnyRules = Field(default_factory=lambda: rules_of({}))
     memory: MemorySettings = MemorySettings()
     series: Series | None = None
     models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})

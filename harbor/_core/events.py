@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harbor._core.asks import WithdrawalReason
+from harbor._core.extensions import Part
 from harbor._core.money import Money, dollars
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 EVERYONE = "everyone"
 ANALYST = "analyst"
@@ -263,13 +264,14 @@ class Answered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """The first line of a log; `token` distinguishes two runs of the same name."""
+    """The first line of a log; `token` distinguishes two runs of one name, and the game is always among the `parts`."""
 
     schema: int
     harbor: str
     run: str
     seed: int
     token: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,21 @@ class Found:
         """Whether it is one of Harbor's own."""
         return self.package == HARBOR
 
+    @property
+    def part(self) -> Part:
+        """How a log names it."""
+        return Part(self.kind, self.name, self.package, self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a log says of a value that it is made of: how settings name it, and the package that it comes from."""
+
+    kind: Kind
+    name: str
+    package: str
+    version: str
+
 
 def part(says: str, default: Any = None) -> Any:
     """Declare a part that a value of this kind must have; `says` is what it is, for whoever left it out."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, fault, kind_of
+from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, Part, fault, kind_of
 
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
     from importlib.metadata import Distribution, EntryPoint
@@ -47,6 +47,26 @@ def found(kind: Kind, name: str) -> Found:
     if name not in known:
         raise ConfigError(_unknown(kind, name))
     return known[name]
+
+
+def of_part(part: Part) -> Any:
+    """Give the value that a log is made of; a log may have been sent, so its references are not followed.
+
+    Raises:
+        ConfigError: it is not there; one line that says what to install, or how to name it.
+    """
+    whose = f"{part.kind} {part.name!r} from the package {part.package!r} {part.version}".rstrip()
+    if ":" in part.name and part.name not in references():
+        raise ConfigError(f"{whose}, which only you can name; if you trust that code: harbor --plugin {part.name} ...")
+    try:
+        one = found(part.kind, part.name)
+    except ConfigError as error:
+        installed = any(package.name == part.package for package in distributions())
+        why = f": {error}" if installed else ", which is not installed; install it"
+        raise ConfigError(f"{whose}{why}") from error
+    if one.package != part.package:
+        raise ConfigError(f"{whose}, and here that name is of the package {one.package!r}; uninstall it")
+    return one.value
 
 
 def names(kind: Kind) -> list[str]:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
-from harbor._core.errors import LogError
-from harbor._core.events import CLOCK_FIELDS, SCHEMA_VERSION, Event, SaleClosed, SeriesClosed
-from harbor._core.log_lines import Entry, decode, encode, schema_of
+from harbor._core.errors import ConfigError, LogError
+from harbor._core.events import CLOCK_FIELDS, SCHEMA_VERSION, Event, LogOpened, SaleClosed, SeriesClosed
+from harbor._core.finding import of_part
+from harbor._core.log_lines import Entry, decode, encode, named, schema_of
 
 EventType = TypeVar("EventType", bound=Event)
 LONGEST_SHOWN = 60
@@ -136,7 +137,7 @@ def read_log(path: Path | str) -> Reading:
     A last line that is cut short is dropped, and `Reading.warning` says so.
 
     Raises:
-        LogError: no such file, no whole line, an edited line, or a schema newer than this Harbor knows.
+        LogError: no such file, no whole line, an edited line, another schema, or a game whose package is missing.
     """
     reading = read_whole_lines(Path(path))
     if not reading.entries:
@@ -158,6 +159,7 @@ def read_whole_lines(path: Path) -> Reading:
         raise LogError(f"log {str(path)!r} can't be read ({error.strerror}); give the folder of a run") from error
     entries: list[Entry] = []
     digest, warning, size = "", "", 0
+    known = named(())
     for number, line in enumerate(lines, start=1):
         if not line.endswith(b"\n"):  # only a crash leaves this, as each line is written at once
             warning = f"line {number} is cut short; read up to line {number - 1}"
@@ -165,20 +167,35 @@ def read_whole_lines(path: Path) -> Reading:
         if number == 1:
             _check_schema(path, line)
         try:
-            entry, digest = decode(line, digest)
+            entry, digest = decode(line, digest, known)
         except LogError as error:
             raise LogError(f"log {str(path)!r} line {number} {error}; restore the file as it was written") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LogError(f"log {str(path)!r} line {number} is not an event; restore the file") from error
+        if number == 1 and isinstance(entry.event, LogOpened):
+            known = _events_of(path, entry.event)
         entries.append(entry)
         size += len(line)
     return Reading(tuple(entries), warning, digest, size)
+
+
+def _events_of(path: Path, opened: LogOpened) -> dict[str, type[Event]]:
+    """Give the events that a log of these parts may have."""
+    try:
+        return named(event for part in opened.parts for event in getattr(of_part(part), "events", ()))
+    except ConfigError as error:
+        raise LogError(f"log {str(path)!r} is of the {error}") from error
 
 
 def _check_schema(path: Path, line: bytes) -> None:
     schema = schema_of(line)
     if schema is None:
         raise LogError(f"log {str(path)!r} line 1 is not the opening of a Harbor log; give the folder of a run")
+    if schema < SCHEMA_VERSION:
+        raise LogError(
+            f"log {str(path)!r} has schema {schema} of an earlier Harbor, and this one reads {SCHEMA_VERSION}; run the"
+            " auction again, or read the log with that Harbor"
+        )
     if schema > SCHEMA_VERSION:
         raise LogError(
             f"log {str(path)!r} has schema {schema}, and this Harbor reads up to {SCHEMA_VERSION} only; upgrade Harbor"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -28,47 +30,48 @@ class Entry(NamedTuple):
     event: Event
 
 
+@cache
 def _name(kind: type[Event]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 _AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
-_BY_NAME: dict[str, type[Event]] = {}
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
+_ADAPTERS: dict[type[Event], TypeAdapter[Any]] = {}
 
 
-def know(*modules: ModuleType) -> None:
-    """Register the events of these modules, so that logs with them can be read; call it for a game of your own.
+def _events_in(*modules: ModuleType) -> Iterator[type[Event]]:
+    for kind in (kind for module in modules for kind in vars(module).values()):
+        if isinstance(kind, type) and issubclass(kind, _AUDIENCES) and kind not in _AUDIENCES:
+            yield kind
+
+
+def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
+    """Give the events that a log with these may have, by their names in it: Harbor's own, and these.
 
     Raises:
         LogError: two events have the same name.
     """
-    for kind in (kind for module in modules for kind in vars(module).values()):
-        if isinstance(kind, type) and issubclass(kind, _AUDIENCES) and kind not in _AUDIENCES:
-            _register(kind)
+    known = dict(_OWN)
+    for kind in kinds:
+        if known.setdefault(_name(kind), kind) is not kind:
+            raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
+    return known
 
 
-def _register(kind: type[Event]) -> str:
-    """Give the name of an event type in a log; a new event type is registered."""
-    name = _name(kind)
-    if _BY_NAME.setdefault(name, kind) is not kind:
-        raise LogError(f"two events are called {kind.__name__!r}; rename the one in {kind.__module__!r}")
-    return name
+_OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts)}
 
 
-def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
-    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
+def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
+    """Give what writes and reads an event type, made when it is first needed: it costs 1 ms."""
     if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = _register(kind), TypeAdapter(kind)
+        _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]
-
-
-know(events, thoughts)
 
 
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
-    name, adapter = _adapter(type(entry.event))
+    kind = type(entry.event)
+    adapter, name = _adapter(kind), _name(kind)
     head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
     try:
         fields = adapter.dump_json(entry.event)[1:-1]
@@ -80,8 +83,8 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
 
 
-def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
-    """Read a JSON line.
+def decode(line: bytes, digest_before: str, known: Mapping[str, type[Event]]) -> tuple[Entry, str]:
+    """Read a JSON line with one of the events `known` by their names.
 
     Raises:
         ValueError: not JSON, or not an event.
@@ -93,7 +96,7 @@ def decode(line: bytes, digest_before: str) -> tuple[Entry, str]:
     body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
     if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
         raise LogError("was edited: its digest does not match its text")
-    _, adapter = _adapter(_BY_NAME[fields.pop("type")])
+    adapter = _adapter(known[fields.pop("type")])
     seq, at = fields.pop("seq"), fields.pop("at")
     fields.pop("audience")
     return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
@@ -103,6 +106,6 @@ def schema_of(line: bytes) -> int | None:
     """Give the schema in the opening line of a log; None if the line is something else."""
     try:
         fields = json.loads(line)
-        return int(fields["schema"]) if fields["type"] == _adapter(LogOpened)[0] else None
+        return int(fields["schema"]) if fields["type"] == _name(LogOpened) else None
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

@@ -199,9 +199,6 @@ def _explain(error: ValidationError) -> str:
     """Put the first complaint of a validation in one line."""
     problem = error.errors()[0]
     kind, given, details = problem["type"], problem["input"], problem.get("ctx", {})
-    if kind == "union_tag_invalid":
-        known = [tag.strip(" '").removeprefix(TAG) for tag in details["expected_tags"].split(",")]
-        return unknown("game", details["tag"].removeprefix(TAG), known)
     message = _PLAINLY.get(kind, problem["msg"]).format_map(details)
     if kind == "literal_error" and isinstance(given, bool):  # TOML reads true without quotes as no word
         message = f"must be a word in quotes: {details['expected']}"
@@ -209,7 +206,7 @@ def _explain(error: ValidationError) -> str:
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{_printable(part)}" for part in place).lstrip(".")
     if not where:
         return message
-    if message.startswith("unknown key "):
+    if message.startswith("unknown "):
         return f"{message} (at {where})"
     shown = "" if isinstance(given, dict | tuple | list | BaseModel) else f" {_show(given)}"
     return f"{where}{shown}: {message}"

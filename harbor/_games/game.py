@@ -10,10 +10,13 @@ from typing import Any, NamedTuple
 
 from harbor._config.auction import AuctionConfig, Simulated
 from harbor._config.rules import RuleSettings
-from harbor._core.asks import Answer, Ask
-from harbor._core.events import Event, PublicEvent
+from harbor._core.asks import Answer, Ask, Unit
+from harbor._core.errors import LogError
+from harbor._core.events import Event, LogOpened, PublicEvent
 from harbor._core.extensions import API, part
-from harbor._core.log_lines import Entry
+from harbor._core.finding import of_part
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry, named
 from harbor._games.mechanism import Mechanism
 
 Facts = Mapping[str, Any]
@@ -24,11 +27,20 @@ Seen = Sequence[Event]
 """What one bidder has seen, in order."""
 
 
+CONTEST = ("contest-plan", "contest-believe", "contest-replan", "contest-bid")
+"""The nodes of bidders in a game whose prompts are those of its `Play`."""
+
+
 class Outlook(NamedTuple):
     """What lies ahead of a player: the rivals whose next action is worth a forecast, and whether it will act again."""
 
     rivals: tuple[str, ...] = ()
     goes_on: bool = True
+
+
+def no_outlook(name: str, seen: Seen) -> Outlook:  # noqa: ARG001
+    """Look no further than the next call: no rival is forecast."""
+    return Outlook()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +49,8 @@ class Play:
 
     `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
     these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
-    `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next.
+    `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
+    of rivals needs.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -45,8 +58,14 @@ class Play:
     prompt: Traversable = part("the file of the prompt that asks for an action")
     policy: Callable[[Facts, Simulated, Random], Values] = part("how the built-in model answers the prompt")
     plan: str = part("the plan of the built-in model, in a sentence")
-    outlook: Callable[[str, Seen], Outlook] = lambda *_: Outlook()
+    outlook: Callable[[str, Seen], Outlook] = no_outlook
     forecast: Callable[[str, Facts, Simulated], float] | None = None
+
+    def complaint(self) -> str:
+        """Say what is missing where it has an outlook."""
+        if self.outlook is not no_outlook and self.forecast is None:
+            return "lacks play.forecast: what the built-in model expects a rival to bid next; give it one"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +75,9 @@ class Measures:
     Standings are rows in the order of rank; rows are dataclasses, and the first field of a standing is `bidder`.
     """
 
-    parts: str
-    standings: Callable[[Sequence[Entry]], Sequence[Any]]
-    items: Callable[[Sequence[Entry]], Sequence[Any]]
+    parts: str = part("what its parts are called, such as 'days'")
+    standings: Callable[[Sequence[Entry]], Sequence[Any]] = part("the rows of its standings")
+    items: Callable[[Sequence[Entry]], Sequence[Any]] = part("the rows of the results of its parts")
     figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
 
 
@@ -69,7 +88,8 @@ class Game:
     `build` makes the rules from the settings of the game and of the whole auction; chance is drawn there, from streams
     of the seed. `opening` is the event that begins a log of it, and `events` are all that it adds to logs. Bidders with
     models think with the nodes of these names; `play` is None only for a game whose nodes bring their own prompts.
-    `uses` names the settings of the auction and of its bidders that the rules read; others are refused.
+    `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
+    bidders that the rules read; others are refused.
     """
 
     name: str = part("its name, in lower case")
@@ -79,8 +99,39 @@ class Game:
     opening: type[PublicEvent] = part("the event that opens it")
     events: tuple[type[Event], ...] = part("its events, for whoever reads its logs")
     play: Play | None = None
-    nodes: tuple[str, ...] = ("contest-plan", "contest-believe", "contest-replan", "contest-bid")
+    nodes: tuple[str, ...] = CONTEST
     rational: Callable[[Ask, Seen], Answer] = part("what a rational player answers")
     measures: Measures = part("its standings and results")
+    unit: Unit = "dollars"
     uses: tuple[str, ...] = ()
     api: int = API
+
+    def complaint(self) -> str:
+        """Say what does not fit together."""
+        if self.play is None and set(self.nodes) & set(CONTEST):
+            return "lacks play: how bidders with models see and play it; give it one"
+        if not (isinstance(self.settings, type) and issubclass(self.settings, RuleSettings)):
+            return f"has no settings in {self.settings!r}; give a class that inherits from RuleSettings"
+        if self.settings.model_fields["game"].default != self.name:
+            return f"lacks settings.game: its name; write in {self.settings.__name__}: game: str = {self.name!r}"
+        try:
+            known = named(self.events)
+        except LogError as error:
+            return f"can't be written to a log: {error}"
+        if self.opening not in known.values():
+            return f"lacks events: {self.opening.__name__}, which opens it; give it all its events"
+        return ""
+
+
+def game_of(entries: Sequence[Entry]) -> Game:
+    """Give the game that a log names.
+
+    Raises:
+        LogError: it names none, or one whose package is missing.
+    """
+    for opened in of_type(entries, LogOpened):
+        for one in opened.parts:
+            if one.kind == "game":
+                game: Game = of_part(one)
+                return game
+    raise LogError("the log names no game; run the auction again")

@@ -1,27 +1,21 @@
-"""Scripted policies: minimum raise and truthful for the ascending auction; rational, random and adversary for all."""
+"""Harbor's own scripted policies: minimum raise and truthful need what few games have, the others play all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._config.auction import Bidder
-from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.events import BidderSeated, BidPlaced, Event, ItemOpened, PriceLowered, SaleOpened
-from harbor._core.money import dollars, to_cents
+from harbor._core.asks import Answer, Ask, Bid, Withdraw
+from harbor._core.events import BidderSeated, BidPlaced, Event, ItemOpened, PriceLowered
+from harbor._core.money import dollars
 from harbor._core.players import Policy
 from harbor._core.seeding import stream
-from harbor._games.beauty.rules import BeautyOpened
-from harbor._games.english_private.rules import EnglishPrivateOpened
-from harbor._games.first_price.rules import FirstPriceOpened
+from harbor._games.game import Game
 from harbor._games.mechanism import NUMBER_STEP
-from harbor._games.second_price.rules import SecondPriceOpened
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.water.rules import DayClosed, Status, WaterOpened
+from harbor._games.scripted import ScriptedPolicy
 
 _NEW_CALL = (ItemOpened, PriceLowered)
-Answering = Callable[[Ask, Sequence[Event]], Bid | Withdraw]
 
 
 @dataclass(frozen=True)
@@ -56,17 +50,13 @@ class Truthful(Policy):
 
 @dataclass(frozen=True)
 class Rational(Policy):
-    """Plays the equilibrium where one is known: its value in an auction, 0 in the beauty contest.
+    """Plays as the game says that a rational player does: the equilibrium, where one is known."""
 
-    In the ascending auctions it stays in up to its value, or its estimate. A first-price bid is its value times
-    (n - 1) / n, the equilibrium of n bidders with uniform values. The water game has no known equilibrium: the policy
-    bids one day's salary, and its whole balance on a day that would be its last.
-    """
+    game: Game
 
-    def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
-        """Play the game that was opened."""
-        play = next(_RATIONAL[type(event)] for event in seen if type(event) in _RATIONAL)
-        return play(ask, seen)
+    def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer:
+        """Answer as a rational player."""
+        return self.game.rational(ask, seen)
 
 
 @dataclass(frozen=True)
@@ -123,49 +113,33 @@ _MISCHIEF = (
 )
 
 
-def _value(ask: Ask, seen: Sequence[Event]) -> Decimal:
-    return next(event.value for event in reversed(seen) if isinstance(event, ValueDrawn) and event.item == ask.item)
-
-
-def _second_price(ask: Ask, seen: Sequence[Event]) -> Bid:
-    return Bid(min(_value(ask, seen), ask.maximum))
-
-
-def _first_price(ask: Ask, seen: Sequence[Event]) -> Bid:
-    count = next(len(event.bidders) for event in seen if isinstance(event, FirstPriceOpened))
-    return Bid(min(to_cents(_value(ask, seen) * (count - 1) / count), ask.maximum))
-
-
-def _english_private(ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
-    return Bid(ask.minimum) if ask.minimum <= _value(ask, seen) else Withdraw()
-
-
-def _beauty(ask: Ask, _: Sequence[Event]) -> Bid:
-    return Bid(ask.minimum)
-
-
-def _water(ask: Ask, seen: Sequence[Event]) -> Bid:
-    salary = next(event.salaries[ask.bidder] for event in seen if isinstance(event, WaterOpened))
-    statuses: list[Status] = [event.statuses[ask.bidder] for event in seen if isinstance(event, DayClosed)]
-    dying = bool(statuses) and statuses[-1].dry >= statuses[-1].health
-    return Bid(ask.maximum if dying else min(salary, ask.maximum))
-
-
-_RATIONAL: dict[type[Event], Answering] = {
-    SaleOpened: Truthful().decide,
-    SecondPriceOpened: _second_price,
-    FirstPriceOpened: _first_price,
-    EnglishPrivateOpened: _english_private,
-    BeautyOpened: _beauty,
-    WaterOpened: _water,
-}
-"""How `Rational` plays each game, by the event that opens it."""
-
-SCRIPTS: dict[str, Callable[[Bidder, int], Policy]] = {
-    "minimum-raise": lambda bidder, _: MinimumRaise(bidder.max_bids),
-    "truthful": lambda *_: Truthful(),
-    "rational": lambda *_: Rational(),
-    "random": lambda _, seed: AtRandom(seed),
-    "adversary": lambda _, seed: Adversary(seed),
-}
-"""The scripted policies by `rule`; each is made from the bidder's settings and the seed of the auction."""
+POLICIES = (
+    ScriptedPolicy(
+        name="minimum-raise",
+        description="bids the minimum until it has made max_bids bids on an item",
+        make=lambda table: MinimumRaise(table.bidder.max_bids),
+        uses=("max_bids",),
+    ),
+    ScriptedPolicy(
+        name="truthful",
+        description="bids the minimum up to its own estimate of the item",
+        make=lambda _: Truthful(),
+        uses=("overestimate",),
+    ),
+    ScriptedPolicy(
+        name="rational",
+        description="plays as the game says that a rational player does",
+        make=lambda table: Rational(table.game),
+    ),
+    ScriptedPolicy(
+        name="random",
+        description="bids a legal amount, uniformly drawn; from the second round on it withdraws half of the time",
+        make=lambda table: AtRandom(table.seed),
+    ),
+    ScriptedPolicy(
+        name="adversary",
+        description="sends what no auctioneer should accept",
+        make=lambda table: Adversary(table.seed),
+    ),
+)
+"""Harbor's own policies."""

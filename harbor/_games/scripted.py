@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harbor._config.auction import Bidder
 from harbor._core.extensions import API, part
 from harbor._core.players import Policy
+from harbor._games.game import Game
+
+
+class Table(NamedTuple):
+    """Where a policy is to play: for which bidder, in an auction of which seed, in which game."""
+
+    bidder: Bidder
+    seed: int
+    game: Game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedPolicy:
     """A scripted policy, as an extension.
 
-    `make` takes the settings of the bidder and the seed of the auction. `uses` names the settings of a bidder that it
-    reads. `games` names the games that it can play (empty: any).
+    `make` takes where it is to play. `uses` names the settings of a bidder that it reads: a game whose rules don't use
+    one of them can't be played by it. `games` names the games that it can play (empty: any).
     """
 
     name: str = part("its name, in lower case")
     description: str = part("what it does, in one line")
-    make: Callable[[Bidder, int], Policy] = part("what makes the policy of a bidder")
+    make: Callable[[Table], Policy] = part("what makes the policy of a bidder")
     uses: tuple[str, ...] = ()
     games: tuple[str, ...] = ()
     api: int = API

@@ -22,8 +22,7 @@ from filelock import FileLock, Timeout
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import LogError, RunFolderError
 from harbor._core.layout import CALLS, CONFIG, EVENTS, MANIFEST, no_run
-from harbor._core.log import Log, Reading
-from harbor._games.logs import read_whole_lines
+from harbor._core.log import Log, Reading, read_whole_lines
 from harbor._models.replay import RawCall, ReplayCache
 
 _LOCK = ".lock"

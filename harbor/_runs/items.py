@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harbor._config.auction import AuctionConfig, Houses, Item
 from harbor._core.errors import ConfigError
+from harbor._core.finding import find
 from harbor.personas._catalog.catalog import houses
 
 
@@ -14,12 +15,12 @@ def with_items(config: AuctionConfig) -> AuctionConfig:
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
-    """Give the items for sale, sampling houses where the settings ask for a sample; only the English auction has any.
+    """Give the items for sale, sampling houses where the settings ask for a sample; a game that uses none has none.
 
     Raises:
         ConfigError: the catalog has fewer houses than demanded.
     """
-    if config.rules.game != "english":
+    if "items" not in find("game", config.rules.game).uses:
         return ()
     if not isinstance(config.items, Houses):
         return config.items

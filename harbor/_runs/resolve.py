@@ -13,11 +13,12 @@ from typing import Any
 
 from harbor._config.auction import AuctionConfig, Bidder, Item, ModelSettings, Persona
 from harbor._core.errors import ConfigError
+from harbor._core.extensions import Part
+from harbor._core.finding import found
 from harbor._core.money import to_cents
 from harbor._core.players import Policy
+from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
-from harbor._games.policies import SCRIPTS
-from harbor._games.registry import build
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
@@ -50,9 +51,11 @@ class ResolvedAuction:
 
     `config` has the settings with the items in place, as the folder of a run keeps them. `catalog` has the personas
     that rivals are profiled over, `models` the settings of the models in use by name; `inputs` is what the caller gave.
+    `parts` names the values of extensions that it is made of, as its log does.
     """
 
     config: AuctionConfig
+    parts: tuple[Part, ...]
     rules: Mechanism[Any]
     items: tuple[Item, ...]
     bidders: tuple[ResolvedBidder, ...]
@@ -74,14 +77,15 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     """
     inputs.check(config)
     config = with_items(config)
-    items = config.items if isinstance(config.items, tuple) and config.rules.game == "english" else ()
+    game = found("game", config.rules.game)
+    items = config.items if isinstance(config.items, tuple) and "items" in game.value.uses else ()
     models = {name: _model(name, config, inputs) for name in models_in_use(config)}
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
         settings_of(name, config.models)
     personas = extended(config.personas)
     catalog = {key: find(personas, key) for key in config.catalog or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
-    return ResolvedAuction(config, build(config), items, bidders, catalog, models, inputs)
+    return ResolvedAuction(config, (game.part,), build(config), items, bidders, catalog, models, inputs)
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:
@@ -107,15 +111,20 @@ def _bidder(
         texts = {find(personas, key).text: weight for key, weight in bidder.persona.items()}
     except ConfigError as error:
         raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
+    uses = found("game", config.rules.game).value.uses
     return ResolvedBidder(
         settings=bidder,
         player=_player(bidder, models, inputs),
         personas=texts,
-        budget=bidder.budget if items else Decimal(0),  # in the other games the rules say what there is to spend
-        estimates={item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in items},
+        budget=bidder.budget if "budget" in uses else Decimal(0),  # else the rules say what there is to spend
+        estimates=_estimates(bidder, items) if "overestimate" in uses else {},
         rivals=_told(bidder, config, catalog) if bidder.theory_of_mind == "true" else {},
-        policy=SCRIPTS[bidder.rule](bidder, config.seed) if bidder.rule else None,
+        policy=policy_of(bidder, config),
     )
+
+
+def _estimates(bidder: Bidder, items: tuple[Item, ...]) -> dict[str, Decimal]:
+    return {item.name: to_cents(item.true_value * (1 + bidder.overestimate)) for item in items}
 
 
 def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInputs) -> str:

@@ -90,7 +90,7 @@ class Run:
             if listen is not None:
                 log.listen(listen)
             name = name or (folder.path.name if folder else run_name(config.name))
-            log.append(LogOpened(SCHEMA_VERSION, __version__, name, config.seed, token_hex(4)))
+            log.append(LogOpened(SCHEMA_VERSION, __version__, name, config.seed, token_hex(4), auction.parts))
             opened = of_type(log.entries, LogOpened)[0]  # of a run that is resumed, as it was
             names = [bidder.name for bidder in config.bidders]
             sale = Sale(auction.rules, names, log, stream(config.seed, "ties"))

@@ -17,18 +17,19 @@ from langgraph.store.base import BaseStore
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
+from harbor._core.finding import find
 from harbor._core.layout import MANIFEST
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import derive, stream
 from harbor._core.thoughts import Learned
 from harbor._core.version import __version__
+from harbor._games.english.measures import ranks
 from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.memories import memories
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.run import Run, start
-from harbor.evaluation._metrics.results import ranks
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
 
 SEEDS = 2**32
@@ -82,10 +83,8 @@ class SeriesRun:
     def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
         if config.series is None:
             raise ConfigError("the config has no series; give it [series] with a number of auctions")
-        if config.rules.game != "english":
-            raise ConfigError(
-                f"a series is of ascending auctions, not of the game {config.rules.game!r}; drop [series]"
-            )
+        if "series" not in find("game", config.rules.game).uses:
+            raise ConfigError(f"the game {config.rules.game!r} is not held in series; drop [series]")
         self.config = config
         self.inputs = inputs
         self.series = config.series
@@ -111,13 +110,9 @@ class SeriesRun:
             if listen is not None:
                 log.listen(listen)
             name = folder.path.name if folder else run_name(self.config.name)
-            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4)))
-            log.append(
-                SeriesOpened(
-                    self.series.auctions,
-                    self._auction(1).auction.players,
-                )
-            )
+            first = self._auction(1).auction
+            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4), first.parts))
+            log.append(SeriesOpened(self.series.auctions, first.players))
             async with memories(self.config, folder, given) as store:
                 for number in range(1, self.series.auctions + 1):
                     run = self._auction(number)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from harbor._core.asks import Bid as Bid
     from harbor._core.asks import Withdraw as Withdraw
     from harbor._core.events import Event as Event
-    from harbor._core.log_lines import know as know
     from harbor._core.money import Claim as Claim
     from harbor._core.money import Money as Money
     from harbor._games.mechanism import Mechanism as Mechanism

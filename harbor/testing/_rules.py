@@ -10,7 +10,7 @@ from typing import Any
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
-from harbor._core.log_lines import Entry, decode, encode
+from harbor._core.log_lines import Entry, decode, encode, named
 from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, violation
 from harbor._house.auctioneer import announce, call
 
@@ -28,7 +28,7 @@ def check_rules(
     arrive. No argument is changed. Every game ends. Secrets stay secret.
 
     Args:
-        rules: of any game, with events that are registered (`harbor.games.know`).
+        rules: of any game.
         secrets: what others must not see; use amounts that occur nowhere else, such as $55.37.
         games: how many games to play.
         most_turns: the number of turns within which a game must end.
@@ -137,7 +137,7 @@ def _read_back(events: Sequence[Event]) -> Iterator[Event]:
     """Write each event to a line and read it again."""
     for event in events:
         line, _ = encode(Entry(0, 0.0, event), "")
-        read = decode(line, "")[0].event
+        read = decode(line, "", named([type(event)]))[0].event
         _require(read == event, "an event read back from the log is not the event that was written", event)
         yield read
 

@@ -35,10 +35,9 @@ from harbor._core.events import (
     SaleOpened,
     SeatFailed,
 )
-from harbor._core.log import Log, of_type
+from harbor._core.log import Log, of_type, read_log
 from harbor._core.thoughts import Decided
 from harbor._games.english.rules import English, ValuedLot
-from harbor._games.logs import read_log
 from harbor._house.sale import Sale
 
 BASES = (PublicEvent, PrivateEvent, AnalystEvent)

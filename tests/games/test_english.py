@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
-from harbor._config.auction import EnglishRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
+    SCHEMA_VERSION,
     BidderWithdrew,
     BidPlaced,
     ItemOpened,
@@ -29,10 +29,10 @@ from harbor._core.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.log import Log
+from harbor._core.log import Log, read_log
 from harbor._core.seeding import stream
 from harbor._games.english.rules import English, ValuedLot
-from harbor._games.logs import read_log
+from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold, violation
 from harbor._house.sale import Sale
 
@@ -279,7 +279,7 @@ def test_a_log_read_back_equals_the_run(mechanism, choices, seed):
         path = Path(folder) / "events.jsonl"
         log = Log(path)
         sale = sale_of(mechanism, seed, log)
-        log.append(LogOpened(1, "0", "run", seed))
+        log.append(LogOpened(SCHEMA_VERSION, "0", "run", seed))
         hold(sale, choices)
         log.close()
         read = [entry.event for entry in read_log(path).entries]

@@ -12,7 +12,6 @@ import pytest
 
 from harbor import Auction, Bidder, Item, read_log
 from harbor._config.auction import AuctionConfig
-from harbor._config.rules import BeautyRules, SecondPriceRules, WaterRules
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import (
@@ -25,21 +24,25 @@ from harbor._core.events import (
     SaleClosed,
     SeatFailed,
 )
+from harbor._core.finding import names
 from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, know
+from harbor._core.log_lines import Entry, named
 from harbor._games.beauty.rules import Beauty
+from harbor._games.beauty.settings import BeautyRules
+from harbor._games.building import build
 from harbor._games.mechanism import fold
-from harbor._games.registry import RULES
 from harbor._games.second_price.rules import SecondPrice
+from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunSettled
 from harbor._games.water.rules import DayClosed, Water
+from harbor._games.water.settings import WaterRules
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
 from support.commands import harbor
 from support.folders import ROOT
 
-GAMES = sorted(RULES)
+GAMES = sorted(names("game"))
 FIVE = ("Alex", "Bob", "Cindy", "David", "Eric")
 ITEMS = [Item(name=name, start=100, true_value=200) for name in ("Vase", "Lamp")]
 FEW = {game: {"runs": 3} for game in GAMES} | {"english": {}, "water": {"days": 6}}
@@ -49,10 +52,6 @@ def auction(game, *kinds, seed=3, **rules):
     bidders = [Bidder(name, rule=kind) for name, kind in zip(FIVE, kinds, strict=False)]
     items = {"items": ITEMS} if game == "english" else {}
     return Auction(bidders=bidders, rules={"game": game, **FEW[game], **rules}, seed=seed, **items)
-
-
-def rules_of(config):
-    return RULES[config.rules.game](config.rules, config)
 
 
 def events_of(result):
@@ -111,9 +110,15 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"items": ITEMS}, "the game 'water' sells no listed items; drop items"),
-        ({"bidders": [Bidder("Alex", strategy="on")]}, "bidder 'Alex' of the game 'water' can't have strategy"),
-        ({"bidders": [Bidder("Alex", rule="truthful")]}, "has no estimates; give it rule = 'rational'"),
+        ({"items": ITEMS}, "the game 'water' has no use for items: it sells no listed items; drop it"),
+        (
+            {"bidders": [Bidder("Alex", strategy="on")]},
+            "bidder 'Alex' of the game 'water' has no use for strategy: its bidders have no node 'strategize'; drop it",
+        ),
+        (
+            {"bidders": [Bidder("Alex", rule="truthful")]},
+            "can't be played by the rule 'truthful': there are no estimates; give it rule = 'rational'",
+        ),
         ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is not a resident"),
         (
             {"bidders": [Bidder("Alex", budget=70)]},
@@ -124,7 +129,10 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
             "has no use for objective: the rules say what is to be won; drop it",
         ),
         ({"bidders": [Bidder("Alex", overestimate=0)]}, "has no use for overestimate: there are no estimates; drop it"),
-        ({"catalog": ["urban-dwellers", "downsizing"]}, "nobody is profiled in the game 'water'; drop catalog"),
+        (
+            {"catalog": ["urban-dwellers", "downsizing"]},
+            "the game 'water' has no use for catalog: nobody is profiled in it; drop it",
+        ),
     ],
 )
 def test_what_does_not_belong_to_a_game_is_refused_before_anything_is_written(settings, line, tmp_path):
@@ -160,16 +168,16 @@ def test_a_refusal_is_for_its_bidder_alone_and_tells_nothing_of_another():
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_rules_of_every_game_keep_their_promises(game):
-    check_rules(rules_of(auction(game, *["random"] * 5)), games=15)
+    check_rules(build(auction(game, *["random"] * 5)), games=15)
 
 
 @pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
 @pytest.mark.parametrize("show", ["nothing", "actions"])
 def test_private_values_stay_private_where_only_actions_are_shown(game, show):
     values = {"Alex": (Decimal("61.37"),), "Bob": (Decimal("59.83"),)}
-    rules = rules_of(auction(game, "random", "random", runs=1, show=show, values=values))
+    rules = build(auction(game, "random", "random", runs=1, show=show, values=values))
     check_rules(rules, secrets=values)
-    told = rules_of(auction(game, "random", "random", runs=1, show="actions and values", values=values))
+    told = build(auction(game, "random", "random", runs=1, show="actions and values", values=values))
     with pytest.raises(AssertionError, match="can be seen by another"):
         check_rules(told, secrets=values)
 
@@ -259,12 +267,10 @@ def test_the_example_game_keeps_its_promises_in_under_60_lines():
     subprocess.run([sys.executable, str(example)], check=True, cwd=ROOT)
 
 
-def test_an_event_of_yours_may_not_take_the_name_of_another(monkeypatch):
+def test_an_event_of_yours_may_not_take_the_name_of_another():
     twin = dataclasses.make_dataclass("ItemSold", [("item", str)], bases=(PublicEvent,), frozen=True)
-    module = type(sys)("twins")
-    module.ItemSold = twin
     with pytest.raises(LogError, match="two events are called 'ItemSold'"):
-        know(module)
+        named([twin])
 
 
 # ---------------------------------------------------------------- scripted bidders

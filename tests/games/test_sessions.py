@@ -10,25 +10,39 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._config.rules import BeautyRules, EnglishPrivateRules, FirstPriceRules, SecondPriceRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, BidPlaced
 from harbor._core.log import Log, of_type
 from harbor._core.seeding import stream
+from harbor._games.beauty.game import BEAUTY
+from harbor._games.beauty.measures import contests
 from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, best_response, target
+from harbor._games.beauty.settings import BeautyRules
+from harbor._games.building import build
+from harbor._games.english_private.game import ENGLISH_PRIVATE
 from harbor._games.english_private.rules import EnglishPrivate, PriceRaised
+from harbor._games.english_private.settings import EnglishPrivateRules
+from harbor._games.first_price.game import FIRST_PRICE
 from harbor._games.first_price.rules import FirstPrice
+from harbor._games.first_price.settings import FirstPriceRules
 from harbor._games.mechanism import violation
 from harbor._games.policies import Rational
-from harbor._games.registry import RULES
+from harbor._games.second_price.game import SECOND_PRICE
 from harbor._games.second_price.rules import SecondPrice
+from harbor._games.second_price.settings import SecondPriceRules
+from harbor._games.sessions import measures as metrics
 from harbor._games.sessions.private_values import ItemAllotted, Outcome, ValueDrawn
 from harbor._games.sessions.session import RunClosed, RunLabelled, RunSettled, SessionOpened
 from harbor._house.auctioneer import announce, call
 from harbor._house.sale import Sale
-from harbor.evaluation._metrics import sessions as metrics
 
+RATIONAL = {
+    SecondPrice: Rational(SECOND_PRICE),
+    FirstPrice: Rational(FIRST_PRICE),
+    EnglishPrivate: Rational(ENGLISH_PRIVATE),
+    Beauty: Rational(BEAUTY),
+}
 QUICK = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee", "Eve")
 TWO_THIRDS = Fraction(2, 3)
@@ -76,7 +90,9 @@ def play(rules, player=None):
     """Hold a session between rational bidders."""
     sale = sale_of(rules)
     while asks := sale.asks():
-        sale.settle({ask.bidder: (player or Rational()).decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+        sale.settle(
+            {ask.bidder: (player or RATIONAL[type(sale.rules)]).decide(ask, sale.seen_by(ask.bidder)) for ask in asks}
+        )
     return sale
 
 
@@ -430,7 +446,7 @@ def test_where_nothing_is_charged_the_opening_says_so():
 
 def built(game, names=NAMES, seed=0, **rules):
     config = AuctionConfig(bidders=[Bidder(name) for name in names], rules={"game": game, **rules}, seed=seed)
-    return RULES[game](config.rules, config)
+    return build(config)
 
 
 @pytest.mark.parametrize(
@@ -548,7 +564,7 @@ def test_where_any_common_number_is_an_equilibrium_no_deviation_is_claimed_and_t
 def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_is_shown():
     entries = run(beauty(runs=2, show="nothing"), [10, 50, 0], [5, None, 0]).log.entries
     assert metrics.paths(entries) == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}
-    assert [(one.name, one.winners, one.target) for one in metrics.runs(entries)] == [
+    assert [(one.name, one.winners, one.target) for one in contests(entries)] == [
         ("run 1", ("Ann",), pytest.approx(40 / 3)),
         ("run 2", ("Cho",), pytest.approx(5 / 3)),
     ]

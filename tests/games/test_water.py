@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._config.rules import RESIDENTS, Resident
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, SaleClosed
 from harbor._core.log import Log, of_type
 from harbor._core.players import SeatReply
 from harbor._core.seeding import stream
-from harbor._games.registry import RULES
+from harbor._games.building import build
+from harbor._games.water import measures as metrics
 from harbor._games.water.rules import DayClosed, DayOpened, Status, Water, WaterOpened, after
+from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._house.auctioneer import announce, auction_loop
 from harbor._house.sale import Sale
-from harbor.evaluation._metrics import water as metrics
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
@@ -303,7 +303,7 @@ def test_a_bid_that_stays_above_the_balance_is_made_known():
 
 def built(names=NAMES, seed=0, **rules):
     config = AuctionConfig(bidders=[Bidder(name) for name in names], rules={"game": "water", **rules}, seed=seed)
-    return RULES["water"](config.rules, config)
+    return build(config)
 
 
 def test_the_published_residents_need_fifty_units_in_all():

@@ -15,19 +15,20 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
-from harbor._config.rules import RESIDENTS, Resident
 from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
+from harbor._games.beauty.play import answer_best
 from harbor._games.beauty.rules import PrizeAwarded, best_response
+from harbor._games.sessions.measures import deviations
 from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunSettled
+from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import DayClosed, DayOpened, Water
+from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._models.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
-from harbor._models.simulated.session_games import answer_best, dry_days, forecast, least_bid
-from harbor.evaluation._metrics.sessions import deviations
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.session_player import player_graph
 
@@ -439,14 +440,14 @@ def test_more_residents_of_minds_live_where_there_is_more_water():
 def test_a_rival_that_must_drink_is_expected_to_bid_its_balance_and_its_salary():
     status = {"need": 9, "salary": 75, "health": 2, "balance_before_salary": 100, "health_lost_if_dry": 3}
     facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": [], "rivals": ["Bob"]}
-    assert forecast(facts, Simulated(), Random(0))["forecasts"] == [{"rival": "Bob", "bid": 175}]
+    assert forecast("Bob", facts, Simulated()) == 175
 
 
 def test_a_failed_bid_above_the_balance_is_no_sign_of_what_a_rival_bids():
     status = {"need": 9, "salary": 75, "health": 8, "balance_before_salary": 100, "health_lost_if_dry": 1}
     past = [{"bids": {"Bob": 40}, "above_balance": []}, {"bids": {"Bob": 9_999}, "above_balance": ["Bob"]}]
     facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": past, "rivals": ["Bob"]}
-    assert forecast(facts, Simulated(), Random(0))["forecasts"] == [{"rival": "Bob", "bid": 40}]
+    assert forecast("Bob", facts, Simulated()) == 40
 
 
 def test_a_resident_that_lives_to_the_end_without_water_bids_nothing():

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._config.auction import EnglishRules
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import (
     EVERYONE,
@@ -35,6 +34,7 @@ from harbor._core.log import Log, of_type
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
 from harbor._games.english.rules import English, ValuedLot
+from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold
 from harbor._house.auctioneer import announce, auction_loop, call
 from harbor._house.sale import Sale

@@ -32,10 +32,9 @@ from harbor._core.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor._core.log import Log, of_type
+from harbor._core.log import Log, of_type, read_log
 from harbor._core.notes import EventBuffer
 from harbor._games.english import rules as english
-from harbor._games.logs import read_log
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.auctioneer import announce
 from harbor._house.sale import Sale

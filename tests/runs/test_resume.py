@@ -24,7 +24,7 @@ from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedCha
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type
-from harbor._games.logs import read_log
+from harbor._core.log import read_log
 from harbor._runs.folder import RunFolder
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import paid

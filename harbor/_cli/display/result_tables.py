@@ -15,7 +15,7 @@ from harbor._core.money import dollars, to_cents
 from harbor.evaluation._metrics.registry import METRICS
 
 if TYPE_CHECKING:
-    from harbor.evaluation._metrics.results import ItemResult
+    from harbor._games.english.measures import ItemResult
     from harbor.evaluation._metrics.score import RunScore
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.evaluation._metrics.summary import Summary

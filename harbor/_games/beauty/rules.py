@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from harbor._config.rules import BeautyRules, Ratio
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event
 from harbor._core.money import CENT, Claim, Money, dollars
+from harbor._games.beauty.settings import BeautyRules, Ratio
 from harbor._games.mechanism import NUMBER_STEP
 from harbor._games.sessions.session import (
     RunClosed,
@@ -49,12 +49,29 @@ class BeautyOpened(SessionOpened):
             "split it. A player that withdraws picks no number and wins nothing."
         )
 
+    @property
+    def has_distances(self) -> bool:
+        """Whether there is one equilibrium: with the fraction 1, any number that all pick is one."""
+        return self.fraction < 1
+
+    def payoff(self, assets: Money, ideal: Money) -> float:
+        """Give the payoff of a run: the share of the prize."""
+        return float(assets / self.prize)
+
+    def distance(self, action: Claim | None, assets: Money, ideal: Money) -> float | None:
+        """Give how far a number was from 0, the equilibrium, over the highest number (None: no number)."""
+        return None if action is None else float(action / self.bound)
+
 
 @dataclass(frozen=True, slots=True)
 class PrizeAwarded(RunClosed):
     """A contest is over; `target` is the fraction of the mean, rounded (None: not shown, or nobody picked a number)."""
 
     target: Claim | None
+
+    def details(self) -> Mapping[str, object]:
+        """Give the target."""
+        return {"target": self.target}
 
     @property
     def words(self) -> str:

@@ -11,7 +11,6 @@ from decimal import ROUND_DOWN, Decimal
 from random import Random
 from typing import NamedTuple
 
-from harbor._config.auction import EnglishRules
 from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import (
     BidderWithdrew,
@@ -27,6 +26,7 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import CENT, DOLLAR, to_cents
+from harbor._games.english.settings import EnglishRules
 
 
 class ValuedLot(NamedTuple):

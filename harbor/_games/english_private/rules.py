@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from harbor._config.rules import EnglishPrivateRules
 from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import BidderWithdrew, BidPlaced, Event, PublicEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
+from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
 from harbor._games.sessions.session import RunState, SessionOpened, name_of
 

@@ -13,7 +13,6 @@ from decimal import Decimal
 from random import Random
 from typing import NamedTuple
 
-from harbor._config.rules import ValueRules
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
@@ -27,6 +26,7 @@ from harbor._games.sessions.session import (
     broke_a_rule,
     name_of,
 )
+from harbor._games.sessions.settings import ValueRules
 
 GROUPS = {"L": (50, 10, 100), "M": (500, 100, 1_000), "H": (5_000, 1_000, 10_000)}
 """The mean and the standard deviation of the values, and the assets, in dollars."""
@@ -56,6 +56,10 @@ class ItemAllotted(RunClosed):
 
     values: dict[str, Money]
     price: Money | None
+
+    def details(self) -> Mapping[str, object]:
+        """Give price and values."""
+        return {"price": self.price, "values": self.values}
 
     @property
     def words(self) -> str:

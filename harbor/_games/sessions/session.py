@@ -13,10 +13,10 @@ from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
-from harbor._config.rules import SessionRules
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import AnalystEvent, Event, LotClosed, PrivateEvent, PublicEvent
 from harbor._core.money import Claim, Money, dollars
+from harbor._games.sessions.settings import SessionRules
 
 # ---------------------------------------------------------------- events
 
@@ -77,6 +77,19 @@ class SessionOpened(PublicEvent, ABC):
     def rules(self) -> str:
         """The rules of one run in words."""
 
+    @property
+    def has_distances(self) -> bool:
+        """Whether what is done in a run can be compared with an equilibrium."""
+        return True
+
+    def payoff(self, assets: Money, ideal: Money) -> float:
+        """Give the payoff of a run: assets after it over those in equilibrium."""
+        return float(assets / ideal)
+
+    def distance(self, action: Claim | None, assets: Money, ideal: Money) -> float | None:
+        """Give how far a run was from equilibrium (None: no action to compare)."""
+        return abs(float(assets / ideal) - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class RunOpened(PublicEvent):
@@ -118,6 +131,10 @@ class RunClosed(LotClosed):
 
     actions: dict[str, Claim | None]
     winners: tuple[str, ...]
+
+    def details(self) -> Mapping[str, object]:
+        """Give what else is told of the run in prompts, as facts."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)

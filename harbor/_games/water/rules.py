@@ -11,10 +11,10 @@ from decimal import Decimal
 from random import Random
 from typing import NamedTuple
 
-from harbor._config.rules import Resident
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event, LotClosed, PublicEvent
 from harbor._core.money import CENT, Money, dollars
+from harbor._games.water.settings import Resident
 
 HEALTH_AT_FIRST, MOST_HEALTH, HEALTH_OF_WATER = 8, 10, 2
 MOST_OFFERED = Decimal(10**12)

@@ -6,16 +6,20 @@ from collections.abc import Callable
 from random import Random
 
 from harbor._config.auction import Simulated
+from harbor._core.finding import find
 from harbor._core.thoughts import RAISING, StrategicAction
+from harbor._games.game import Play
 from harbor._models.simulated import opponent_model as opponent_model
 from harbor._models.simulated import valuation as valuation
 from harbor._models.simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
 from harbor._models.simulated.learning import Experience
 from harbor._models.simulated.opponent_model import BiddingRecord
 from harbor._models.simulated.rating_answers import rate
-from harbor._models.simulated.session_games import CONTESTS
 from harbor._models.simulated.valuation import Option
 from harbor.personas._catalog.traits import foremost
+
+Answer = Callable[[Facts, Simulated, Random], Values]
+"""How the built-in model answers: from the facts, its settings and chance."""
 
 # ---------------------------------------------------------------- plan, replan
 
@@ -187,11 +191,39 @@ def _learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
     return {"reasons": "I added this auction's prices to those before.", "learnings": experience.sentences()}
 
 
+# ---------------------------------------------------------------- games with prompts of their own
+
+
+def _contest_plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    return {"reasons": "This is what serves best in this game.", "plan": _play(facts).plan}
+
+
+def _contest_forecast(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Forecast what the game expects each rival to do."""
+    expect = _play(facts).forecast
+    forecasts = [{"rival": rival, "bid": round(expect(rival, facts, settings), 2)} for rival in facts["rivals"]]
+    return {"reasons": "Most will do what they did before, unless their situation forces them.", "forecasts": forecasts}
+
+
+def _play(facts: Facts) -> Play:
+    """Find how the game that a prompt names is played; a prompt never makes it follow a reference."""
+    if ":" in facts["game"]:
+        raise ValueError(f"the prompt names the game {facts['game']!r}; a prompt names no code")
+    play: Play = find("game", facts["game"]).play
+    return play
+
+
+def answer_of(facts: Facts) -> Answer:
+    """Give how to answer the task of a prompt: the call of a game with a prompt of its own, or one of Harbor's."""
+    task, game = facts["task"], facts.get("game", "")
+    return _play(facts).policy if game and task == game.replace("-", "_") else TASKS[task]
+
+
 def _sum(*amounts: float) -> float:
     return round(sum(amounts), 2)
 
 
-TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
+TASKS: dict[str, Answer] = {
     "plan": _plan,
     "replan": _plan,
     "strategize": _strategize,
@@ -202,6 +234,8 @@ TASKS: dict[str, Callable[[Facts, Simulated, Random], Values]] = {
     "predict": _predict,
     "believe": _believe,
     "learn": _learn,
-    **CONTESTS,
+    "contest_plan": _contest_plan,
+    "contest_replan": _contest_plan,
+    "contest_believe": _contest_forecast,
     "judge": rate,
 }

@@ -27,7 +27,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor._config.auction import Simulated
 from harbor._core.seeding import stream
-from harbor._models.simulated.answers import TASKS
+from harbor._models.simulated.answers import answer_of
 from harbor._models.simulated.forecasting import Facts, Values
 
 CHARACTERS_PER_TOKEN = 4
@@ -123,5 +123,5 @@ def read_facts(text: str) -> Facts:
 
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
-    values = TASKS[facts["task"]](facts, settings, chance)
+    values = answer_of(facts)(facts, settings, chance)
     return values if facts.get("give_reasons", True) else {**values, "reasons": ""}

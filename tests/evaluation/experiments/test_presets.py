@@ -11,8 +11,8 @@ from itertools import product
 
 import pytest
 
-from harbor._config.rules import WaterRules
 from harbor._core.errors import ConfigError
+from harbor._games.water.settings import WaterRules
 from harbor.evaluation._analysis.findings import Analysis, analyse
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, measured

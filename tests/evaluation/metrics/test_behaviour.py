@@ -19,9 +19,9 @@ from harbor._core.events import (
 )
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
+from harbor._games.english.measures import standings
 from harbor.evaluation._metrics.behaviour import Acquisition, acquisitions, engagements
 from harbor.evaluation._metrics.plans import PriorityCell, priorities
-from harbor.evaluation._metrics.results import standings
 from harbor.evaluation._metrics.strategy import Foresight, agreement, foresights, strategies
 
 LABELS = [

@@ -526,7 +526,7 @@ def test_one_auction_has_no_trend():
 
 
 def test_the_calls_of_a_series_are_not_in_its_log_and_so_not_0():
-    assert missing("calls", SERIES) == {"": "the log opens no game"}
+    assert missing("calls", SERIES) == {"": "the log is of another game: it has no BidderLabelled"}
 
 
 # ---------------------------------------------------------------- laws

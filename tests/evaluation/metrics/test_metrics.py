@@ -19,13 +19,14 @@ from harbor._core.events import (
     SaleClosed,
     SaleOpened,
 )
+from harbor._core.finding import found
 from harbor._core.log_lines import Entry
+from harbor._games.english.measures import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.calls import Calls, calls
-from harbor.evaluation._metrics.results import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.summary import summarise
 
 LABELS = [
-    LogOpened(1, "0.1.0", "run-7", 7),
+    LogOpened(2, "0.1.0", "run-7", 7, parts=(found("game", "english").part,)),
     ItemLabelled("Vase", Decimal(150), ""),
     ItemLabelled("Urn", Decimal(60), ""),
     ItemLabelled("Clock", Decimal(800), ""),

@@ -15,10 +15,11 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, Item, SimulatedChat
-from harbor._config.auction import EnglishRules, Persona
+from harbor._config.auction import Persona
 from harbor._core.errors import LogError, RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
+from harbor._games.english.settings import EnglishRules
 from harbor._models.reading import read
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._rating.agreement import Rated, agreement, alpha, ordinal

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._config.auction import EnglishRules
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderSeated,
@@ -29,6 +28,7 @@ from harbor._core.events import (
 from harbor._core.log import Log
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.english.rules import English, ValuedLot
+from harbor._games.english.settings import EnglishRules
 from harbor._house.sale import Sale
 from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal

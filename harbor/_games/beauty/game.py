@@ -1,0 +1,44 @@
+"""The beauty contest as one value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from importlib.resources import files
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.seeding import stream
+from harbor._games.beauty import measures, play
+from harbor._games.beauty.rules import GROUPS, Beauty, BeautyOpened, PrizeAwarded
+from harbor._games.beauty.settings import BeautyRules
+from harbor._games.game import Game, Measures, Play
+from harbor._games.sessions import facts
+from harbor._games.sessions.measures import standings
+from harbor._games.sessions.session import RunLabelled, RunOpened, RunSettled
+
+
+def build(rules: BeautyRules, config: AuctionConfig) -> Beauty:
+    """Build the rules, with the bound of the group drawn."""
+    drawn = Decimal(stream(config.seed, "bound").randrange(*GROUPS[rules.group])) if rules.group else rules.bound
+    return Beauty(tuple(bidder.name for bidder in config.bidders), rules, drawn)
+
+
+BEAUTY = Game(
+    name="beauty",
+    description="everyone picks a number, and the one closest to a fraction of the mean wins a prize",
+    settings=BeautyRules,
+    build=build,
+    opening=BeautyOpened,
+    events=(BeautyOpened, RunOpened, PrizeAwarded, RunSettled, RunLabelled),
+    play=Play(
+        facts=play.standing,
+        outlook=facts.outlook,
+        system=files("harbor._games.sessions") / "system.md",
+        prompt=files("harbor._games.beauty") / "bid.md",
+        policy=play.policy,
+        plan=play.PLAN,
+        forecast=play.forecast,
+    ),
+    rational=play.rational,
+    measures=Measures("runs", standings, measures.contests),
+    unit="number",
+)

@@ -1,0 +1,57 @@
+"""How the beauty contest is played: by the built-in model, from the facts of a prompt alone, and by a rational policy.
+
+The model reasons `level` steps ahead of what the others will pick.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from statistics import fmean
+
+from harbor._config.auction import Simulated
+from harbor._core.asks import Ask, Bid
+from harbor._games.beauty.rules import BeautyOpened
+from harbor._games.game import Facts, Seen, Values
+from harbor._games.reply import bid_of
+from harbor._games.sessions import facts as session
+
+PLAN = "Think one step further than the others seem to."
+
+
+def standing(name: str, seen: Seen) -> Facts:
+    """Tell how the session stands, with the range of numbers and the fraction of their mean."""
+    opened = next(event for event in seen if isinstance(event, BeautyOpened))
+    return {**session.standing(name, seen), "bound": opened.bound, "fraction": float(opened.fraction)}
+
+
+def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Answer best to what the others are expected to pick, or reason some steps from the middle of the range."""
+    if facts.get("rivals_are_rational") and float(facts["fraction"]) < 1:
+        return bid_of(0.0, "Rational players all pick 0, so 0 is best")
+    count, fraction = len(facts["players"]), float(facts["fraction"])
+    if facts.get("forecasts"):
+        number, steps = fmean(float(forecast["bid"]) for forecast in facts["forecasts"]), 1
+    else:
+        number, steps = float(facts["bound"]) / 2, settings.level
+    for _ in range(steps):
+        number = answer_best(number, count, fraction)
+    steps_said = "1 step" if steps == 1 else f"{steps} steps"
+    reasons = f"Thinking {steps_said} ahead of what the others will pick, {number:.4f} is my best answer."
+    return {"reasons": reasons, "action": "bid", "amount": round(number, 4)}
+
+
+def answer_best(others: float, count: int, fraction: float) -> float:
+    """Give the number that hits the target among `count` players when the others pick `others` on average."""
+    return fraction * (count - 1) * others / (count - fraction) if count > fraction else 0.0
+
+
+def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
+    """Expect that a rival thinks some steps ahead of what it picked last, or of the middle of the range."""
+    past = [run["actions"].get(rival) for run in facts["past"] if run["actions"].get(rival) is not None]
+    last = float(past[-1]) if past else float(facts["bound"]) / 2
+    return float(last * facts["fraction"] ** (settings.level - 1))
+
+
+def rational(ask: Ask, seen: Seen) -> Bid:  # noqa: ARG001
+    """Pick 0, the equilibrium."""
+    return Bid(ask.minimum)

@@ -1,0 +1,50 @@
+"""The first-price auction as one value."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from random import Random
+
+from harbor._config.auction import Simulated
+from harbor._core.asks import Ask, Bid
+from harbor._core.money import to_cents
+from harbor._games.first_price.rules import FirstPrice, FirstPriceOpened
+from harbor._games.first_price.settings import FirstPriceRules
+from harbor._games.game import Facts, Game, Play, Seen, Values
+from harbor._games.reply import bid_of
+from harbor._games.sessions import facts, private_games
+
+
+def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Bid the value times (n - 1) / n."""
+    count, value = len(facts["players"]), float(facts["value"])
+    amount = min(value * (count - 1) / count, float(facts["maximum"]))
+    why = f"It is worth ${value:,.2f} to me; with {count} bidders I bid {count - 1}/{count} of that, as far as I may"
+    return bid_of(amount, why)
+
+
+def rational(ask: Ask, seen: Seen) -> Bid:
+    """Bid the value times (n - 1) / n, the equilibrium of n bidders with uniform values."""
+    count = next(len(event.bidders) for event in seen if isinstance(event, FirstPriceOpened))
+    return Bid(min(to_cents(private_games.value_of(ask, seen) * (count - 1) / count), ask.maximum))
+
+
+FIRST_PRICE = Game(
+    name="first-price",
+    description="sealed bids for one item per run: the highest wins and pays itself",
+    settings=FirstPriceRules,
+    build=private_games.building(FirstPrice),
+    opening=FirstPriceOpened,
+    events=(FirstPriceOpened, *private_games.EVENTS),
+    play=Play(
+        facts=facts.standing,
+        outlook=facts.outlook,
+        system=files("harbor._games.sessions") / "system.md",
+        prompt=files("harbor._games.first_price") / "bid.md",
+        policy=policy,
+        plan="Bid less than the item is worth to me: the fewer bidders there are, the less.",
+        forecast=private_games.forecast,
+    ),
+    rational=rational,
+    measures=private_games.MEASURES,
+)

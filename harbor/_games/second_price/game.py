@@ -1,0 +1,48 @@
+"""The second-price auction as one value."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from random import Random
+
+from harbor._config.auction import Simulated
+from harbor._core.asks import Ask, Bid
+from harbor._games.game import Facts, Game, Play, Seen, Values
+from harbor._games.reply import bid_of
+from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
+from harbor._games.second_price.settings import SecondPriceRules
+from harbor._games.sessions import facts, private_games
+
+
+def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Bid what the item is worth, which is dominant."""
+    value, most = float(facts["value"]), float(facts["maximum"])
+    amount = "exactly that" if value <= most else f"all that I may, ${most:,.2f}"
+    why = f"It is worth ${value:,.2f} to me, and the others decide what I pay: I bid {amount}"
+    return bid_of(min(value, most), why)
+
+
+def rational(ask: Ask, seen: Seen) -> Bid:
+    """Bid the value, which is dominant."""
+    return Bid(min(private_games.value_of(ask, seen), ask.maximum))
+
+
+SECOND_PRICE = Game(
+    name="second-price",
+    description="sealed bids for one item per run: the highest wins and pays the second-highest",
+    settings=SecondPriceRules,
+    build=private_games.building(SecondPrice),
+    opening=SecondPriceOpened,
+    events=(SecondPriceOpened, *private_games.EVENTS),
+    play=Play(
+        facts=facts.standing,
+        outlook=facts.outlook,
+        system=files("harbor._games.sessions") / "system.md",
+        prompt=files("harbor._games.second_price") / "bid.md",
+        policy=policy,
+        plan="Bid what the item is worth to me.",
+        forecast=private_games.forecast,
+    ),
+    rational=rational,
+    measures=private_games.MEASURES,
+)

@@ -1,0 +1,52 @@
+"""What games of auctions with private values share: how rules are built, events, forecasts, measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from statistics import fmean
+
+from harbor._config.auction import AuctionConfig, Simulated
+from harbor._core.asks import Ask
+from harbor._core.errors import ConfigError, unknown
+from harbor._core.seeding import stream
+from harbor._games.game import Facts, Measures, Seen
+from harbor._games.sessions import measures
+from harbor._games.sessions.private_values import GROUPS, ItemAllotted, PrivateValues, ValueDrawn, draw_values
+from harbor._games.sessions.session import RunLabelled, RunOpened, RunSettled
+from harbor._games.sessions.settings import ValueRules
+
+EVENTS = (RunOpened, ValueDrawn, ItemAllotted, RunSettled, RunLabelled)
+MEASURES = Measures("runs", measures.standings, measures.runs)
+
+
+def building(kind: type[PrivateValues]) -> Callable[[ValueRules, AuctionConfig], PrivateValues]:
+    """Give what builds rules of this kind, with a value for each bidder and run.
+
+    Raises:
+        ConfigError: values are given for nobody who bids, or not for every run.
+    """
+
+    def build(rules: ValueRules, config: AuctionConfig) -> PrivateValues:
+        names = tuple(bidder.name for bidder in config.bidders)
+        for name in rules.values:
+            if name not in names:
+                raise ConfigError(f"rules.values: {unknown('bidder', name, names)}")
+        try:
+            values = draw_values(rules, names, stream(config.seed, "values"))
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+        return kind(names, rules, values, rules.assets or Decimal(GROUPS[rules.group][2]))
+
+    return build
+
+
+def forecast(rival: str, facts: Facts, settings: Simulated) -> float:  # noqa: ARG001
+    """Expect that a rival bids what it did before, in the mean, or half of the assets."""
+    past = [run["actions"].get(rival) for run in facts["past"] if run["actions"].get(rival) is not None]
+    return fmean(map(float, past)) if past else float(facts["assets"]) / 2
+
+
+def value_of(ask: Ask, seen: Seen) -> Decimal:
+    """Give what the item of the ask is worth to its bidder."""
+    return next(event.value for event in reversed(seen) if isinstance(event, ValueDrawn) and event.item == ask.item)

@@ -1,0 +1,74 @@
+"""What a resident knows of the water game, as facts for its prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from harbor._games.game import Facts, Outlook, Seen
+from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
+
+DAYS_SHOWN = 5
+"""How many past days a prompt shows; the statuses sum up those before them."""
+
+
+def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
+    """Tell how the residents stand, and what came of the last days."""
+    opened, closed = _opened(seen), _closed(seen)
+    supplies = [event.supply for event in seen if isinstance(event, DayOpened)]
+    days = [_day(day, supply) for day, supply in zip(closed, supplies, strict=False)]
+    return {
+        "today": f"day {len(closed) + 1}",
+        "days_left": opened.days - len(closed),
+        "supply_today": supplies[-1] if supplies else 0,
+        "residents": _residents(opened, closed),
+        "past": days[-DAYS_SHOWN:],
+    }
+
+
+def outlook(name: str, seen: Seen) -> Outlook:
+    """Look at the living rivals once a day is over, and on while this resident lives and days are left."""
+    opened, closed = _opened(seen), _closed(seen)
+    alive = [one for one in opened.needs if not closed or _alive(one, closed[-1].statuses)]
+    rivals = tuple(one for one in alive if one != name)
+    return Outlook(rivals if closed else (), goes_on=name in alive and len(closed) < opened.days)
+
+
+def _opened(seen: Seen) -> WaterOpened:
+    return next(event for event in seen if isinstance(event, WaterOpened))
+
+
+def _closed(seen: Seen) -> list[DayClosed]:
+    return [event for event in seen if isinstance(event, DayClosed)]
+
+
+def _alive(name: str, statuses: Mapping[str, Status]) -> bool:
+    return name in statuses and statuses[name].health > 0
+
+
+def _residents(opened: WaterOpened, closed: list[DayClosed]) -> list[dict[str, Any]]:
+    fresh = Status(HEALTH_AT_FIRST, Decimal(0), 1)
+    statuses = closed[-1].statuses if closed else dict.fromkeys(opened.needs, fresh)
+    return [
+        {
+            "name": name,
+            "need": opened.needs[name],
+            "salary": opened.salaries[name],
+            "health": status.health,
+            "health_lost_if_dry": status.dry,
+            "balance_before_salary": status.balance,
+        }
+        for name, status in statuses.items()
+        if status.health
+    ]
+
+
+def _day(day: DayClosed, supply: int) -> dict[str, Any]:
+    return {
+        "day": day.item,
+        "supply": supply,
+        "bids": day.bids,
+        "above_balance": list(day.over_balance),
+        "served": list(day.served),
+    }

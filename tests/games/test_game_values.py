@@ -1,0 +1,302 @@
+"""A game is one value: whole or refused by the name of what it lacks, found by name or reference, named by its log."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+from harbor._config.auction import AuctionConfig, Bidder, read_settings
+from harbor._core.errors import ConfigError, LogError
+from harbor._core.events import LogOpened, PublicEvent
+from harbor._core.extensions import HARBOR, Found, Part, fault
+from harbor._core.finding import find, forget, found, names
+from harbor._core.log import Log, of_type, read_log
+from harbor._games.building import build
+from harbor._games.game import Game, game_of
+from harbor._games.water.game import WATER
+from harbor._games.water.settings import WaterRules
+from harbor._models.simulated.answers import answer_of
+from harbor._runs.auction import Auction
+from support.folders import ROOT
+
+GAMES = ("beauty", "english", "english-private", "first-price", "second-price", "water")
+REFERENCE = "toss:COIN"
+TOSS = '''
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+from harbor._config.rules import RuleSettings
+from harbor._core.asks import Ask, Bid
+from harbor._core.events import LotClosed, PublicEvent
+from harbor._games.game import Game, Measures, Outlook, Play
+
+
+class CoinRules(RuleSettings):
+    game: str = "coin"
+    tosses: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CoinOpened(PublicEvent):
+    words = "Guess heads (1) or tails (0)."
+
+
+@dataclass(frozen=True, slots=True)
+class DayOpened(PublicEvent):
+    """Called as an event of another game is."""
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class CoinTossed(LotClosed):
+    heads: bool
+
+
+@dataclass(frozen=True)
+class Coin:
+    names: tuple[str, ...]
+    tosses: int
+
+    def start(self):
+        return 0
+
+    def asks(self, state):
+        return [Ask(name, "toss", 1, Decimal(0), Decimal(1)) for name in self.names if 0 < state <= self.tosses]
+
+    def settle(self, state, actions, rng):
+        opened = [CoinOpened(), DayOpened("toss")] if not state else []
+        return opened or [CoinTossed("toss", rng.random() < 0.5)]
+
+    def apply(self, state, event):
+        return state + isinstance(event, CoinOpened | CoinTossed)
+
+
+COIN = Game(
+    name="coin",
+    description="guess how a coin falls",
+    settings=CoinRules,
+    build=lambda rules, config: Coin(tuple(bidder.name for bidder in config.bidders), rules.tosses),
+    opening=CoinOpened,
+    events=(CoinOpened, DayOpened, CoinTossed),
+    play=Play(
+        facts=lambda name, seen: {"seen": len(seen)},
+        system=Path(__file__).parent / "system.md",
+        prompt=Path(__file__).parent / "bid.md",
+        policy=lambda facts, settings, chance: {"reasons": "", "action": "bid", "amount": facts["maximum"]},
+        plan="Guess heads.",
+    ),
+    rational=lambda ask, seen: Bid(ask.maximum),
+    measures=Measures("tosses", lambda entries: [], lambda entries: []),
+)
+'''
+
+
+@pytest.fixture
+def toss(tmp_path, monkeypatch):
+    """A stranger's game in the working directory, followed by nobody yet."""
+    (tmp_path / "toss.py").write_text(TOSS)
+    (tmp_path / "system.md").write_text("Guess.\n<facts>\n${facts}\n</facts>\n")
+    (tmp_path / "bid.md").write_text("Heads or tails?\n<facts>\n${facts}\n</facts>\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    forget()
+    yield tmp_path
+    sys.modules.pop("toss", None)
+    forget()
+
+
+def auction(game, **rules):
+    bidders = [Bidder("Alex", rule="rational"), Bidder("Bob", rule="random")]
+    items = {"items": {"count": 2}} if game == "english" else {}
+    return Auction(bidders=bidders, rules={"game": game, **rules}, **items)
+
+
+# ---------------------------------------------------------------- Harbor's own
+
+
+def test_harbors_games_come_in_by_the_door_of_everybody():
+    assert sorted(names("game")) == sorted(GAMES)
+    assert {found("game", name).package for name in GAMES} == {HARBOR}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_of_harbors_is_whole(name):
+    assert fault(found("game", name), name) == ""
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_settings_of_a_game_come_back_from_their_file(name, tmp_path):
+    config = AuctionConfig(bidders=[Bidder("Alex")], rules={"game": name, "reasks": 1})
+    (tmp_path / "config.json").write_text(config.model_dump_json())
+    again = read_settings(tmp_path / "config.json", AuctionConfig)
+    assert again == config
+    assert type(again.rules) is find("game", name).settings
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_events_of_a_game_are_all_that_its_logs_have_beside_harbors_own(name, tmp_path):
+    if name == "english":
+        return
+    seen = {type(entry.event) for entry in auction(name).run(out=tmp_path / "run").log}
+    own = {kind for kind in seen if kind.__module__.startswith("harbor._games")}
+    assert own <= set(find("game", name).events)
+    assert find("game", name).opening in own
+
+
+def test_settings_are_those_of_the_game_that_they_name():
+    assert Auction(bidders=[Bidder("Alex")], rules=WaterRules(days=3)).rules == WaterRules(days=3)
+    with pytest.raises(ConfigError, match=r"rules: WaterRules are no settings of the game 'english'; drop game"):
+        Auction(bidders=[Bidder("Alex")], rules=WaterRules(game="english"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "line"),
+    [
+        ({"game": "water", "days": -5}, "Auction: rules.days -5: must be 1 or more"),
+        ({"game": "wate"}, "Auction: unknown game 'wate'; did you mean 'water'? (at rules)"),
+        ({"game": "water", "day": 3}, "Auction: unknown key 'day'; did you mean 'days'? (at rules)"),
+        ({"game": 5}, "Auction: rules: game 5 is no name; write a text in quotes"),
+        ({"game": "games/water.py"}, "game 'games/water.py' is no name and no 'package.module:NAME'"),
+        (7, "Auction: rules 7: must be a table of settings"),
+    ],
+)
+def test_refused_rules_name_the_place_the_value_and_the_remedy(rules, line):
+    with pytest.raises(ConfigError) as refused:
+        Auction(bidders=[Bidder("Alex")], rules=rules)
+    assert line in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+# ---------------------------------------------------------------- what is not whole
+
+PARTS = [one.name for one in dataclasses.fields(Game) if "part" in one.metadata]
+OF_PLAY = [one.name for one in dataclasses.fields(type(WATER.play)) if "part" in one.metadata]
+
+
+def complaint(**changes):
+    return fault(Found("game", dataclasses.replace(WATER, **changes), "harbor-dry", "1"))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_game_without_a_part_is_refused_by_the_name_of_the_part(part):
+    assert f" lacks {part}: " in complaint(**{part: None})
+
+
+@pytest.mark.parametrize("part", OF_PLAY)
+def test_a_game_whose_play_lacks_a_part_is_refused_by_the_name_of_that(part):
+    assert f"game 'water' lacks play.{part}: " in complaint(play=dataclasses.replace(WATER.play, **{part: None}))
+
+
+@pytest.mark.parametrize("part", ["parts", "standings", "items"])
+def test_a_game_whose_measures_lack_a_part_is_refused_by_the_name_of_that(part):
+    measures = dataclasses.replace(WATER.measures, **{part: None})
+    assert f"game 'water' lacks measures.{part}: " in complaint(measures=measures)
+
+
+def test_parts_that_do_not_fit_together_are_refused():
+    twin = dataclasses.make_dataclass("ItemSold", [("item", str)], bases=(PublicEvent,), frozen=True)
+    assert "lacks play: " in complaint(play=None)
+    assert "lacks play.forecast: " in complaint(play=dataclasses.replace(WATER.play, forecast=None))
+    assert "write in WaterRules: game: str = 'dry'" in complaint(name="dry")
+    assert "two events are called 'ItemSold'" in complaint(events=(*WATER.events, twin))
+    assert "lacks events: WaterOpened" in complaint(events=WATER.events[1:])
+    assert "give a class that inherits from RuleSettings" in complaint(settings=AuctionConfig)
+
+
+# ---------------------------------------------------------------- a stranger's
+
+
+def tosses(result):
+    return [entry.event for entry in result.log if type(entry.event).__name__ == "CoinTossed"]
+
+
+def test_a_game_is_played_by_its_reference_from_the_working_directory(toss):
+    bidders = '[[bidders]]\nname = "Ann"\nrule = "rational"\n[[bidders]]\nname = "Ben"\n'
+    (toss / "coin.toml").write_text(f'[rules]\ngame = "{REFERENCE}"\ntosses = 3\n{bidders}')
+    config = read_settings(toss / "coin.toml", AuctionConfig)
+    result = Auction(**dict(config)).run(out=toss / "run")
+    assert len(tosses(result)) == 3
+    assert not any(type(entry.event).__name__ in ("SeatFailed", "BidFailed") for entry in result.log)
+    assert [*result.standings] == []
+    assert result.metrics().as_json()["tosses"] == []
+    kept = json.loads((toss / "run" / "config.json").read_text())["rules"]
+    assert kept == {"reasks": 3, "game": REFERENCE, "tosses": 3}
+    again = read_settings(toss / "run" / "config.json", AuctionConfig)
+    assert tosses(Auction(**dict(again)).run()) == tosses(result)
+
+
+def test_settings_of_a_game_given_in_python_need_no_name_once_it_was_named(toss):
+    coin = find("game", REFERENCE)
+    assert Auction(bidders=[Bidder("Ann")], rules=coin.settings(tosses=1)).rules.tosses == 1
+
+
+def test_a_game_refuses_the_settings_that_its_rules_do_not_use(toss):
+    find("game", REFERENCE)
+    with pytest.raises(ConfigError, match="bidder 'Ann' of the game 'coin' has no use for budget"):
+        build(AuctionConfig(bidders=[Bidder("Ann", budget=7)], rules={"game": "coin"}))
+
+
+@pytest.mark.parametrize("name", ["toss:COIN", "os:path"])
+def test_a_prompt_never_makes_the_built_in_model_follow_a_reference(name, toss):
+    facts = {"task": "contest_plan", "game": name}
+    with pytest.raises(ValueError, match="a prompt names no code"):
+        answer_of(facts)(facts, None, None)
+    assert "toss" not in sys.modules
+
+
+# ---------------------------------------------------------------- the log names its game
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_log_names_its_game_and_where_it_comes_from(name):
+    log = auction(name).run().log
+    assert of_type(log, LogOpened)[0].parts == (Part("game", name, HARBOR, version(HARBOR)),)
+    assert game_of(log) is find("game", name)
+
+
+def written(path, *parts, schema=2):
+    log = Log(path)
+    log.append(LogOpened(schema, "0.1.0", "run", 7, parts=parts))
+    log.close()
+    return path
+
+
+def test_a_log_whose_game_is_not_installed_says_so(tmp_path):
+    path = written(tmp_path / "events.jsonl", Part("game", "dutch", "harbor-dutch", "0.1"))
+    line = "is of the game 'dutch' from the package 'harbor-dutch' 0.1, which is not installed; install it"
+    with pytest.raises(LogError) as refused:
+        read_log(path)
+    assert str(refused.value) == f"log {str(path)!r} {line}"
+
+
+def test_a_log_whose_game_has_the_name_of_another_packages_is_not_read_as_that(tmp_path):
+    path = written(tmp_path / "events.jsonl", Part("game", "water", "harbor-dry", "0.1"))
+    with pytest.raises(LogError, match=r"from the package 'harbor-dry' 0\.1, and here that name is of the package"):
+        read_log(path)
+
+
+def test_a_log_never_makes_its_reader_follow_a_reference(toss):
+    path = written(toss / "events.jsonl", Part("game", REFERENCE, REFERENCE, ""))
+    with pytest.raises(LogError, match=f"which only you can name; .* harbor --plugin {REFERENCE}"):
+        read_log(path)
+    assert "toss" not in sys.modules
+    find("game", REFERENCE)
+    assert read_log(path).entries[0].event.parts[0].name == REFERENCE
+
+
+def test_a_log_of_an_earlier_schema_is_refused_in_a_line(tmp_path):
+    with pytest.raises(LogError, match="schema 1 of an earlier Harbor, and this one reads 2; run the auction again"):
+        read_log(written(tmp_path / "events.jsonl", schema=1))
+
+
+def test_a_log_is_read_where_its_game_has_not_been_used_yet(tmp_path):
+    auction("water", days=1).run(out=tmp_path / "run")
+    script = f"from harbor import read_log; print(read_log({str(tmp_path / 'run' / 'events.jsonl')!r}).complete)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
