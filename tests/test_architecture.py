@@ -21,7 +21,7 @@ FLOORS = (  # from the ground up: a folder imports from those below it, and from
     "_games.sessions",
     "_games.english _games.water _games.second_price _games.first_price _games.english_private _games.beauty",
     "_house _models.simulated evaluation._metrics memory._bidder",
-    "_models _room testing",
+    "_models _room",
     "graphs._context",
     "graphs._nodes graphs._sessions",
     "graphs._wiring",
@@ -29,6 +29,7 @@ FLOORS = (  # from the ground up: a folder imports from those below it, and from
     "evaluation._experiments",
     "evaluation._analysis evaluation._running",
     "evaluation._rating evaluation._report",
+    "testing",
     "_cli.display",
     "_cli",
 )

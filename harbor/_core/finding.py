@@ -61,6 +61,8 @@ def of_part(part: Part) -> Any:
     try:
         one = found(part.kind, part.name)
     except ConfigError as error:
+        from importlib.metadata import distributions
+
         installed = any(package.name == part.package for package in distributions())
         why = f": {error}" if installed else ", which is not installed; install it"
         raise ConfigError(f"{whose}{why}") from error

@@ -14,7 +14,7 @@ from harbor._config.auction import AuctionConfig, Bidder, read_settings
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import LogOpened, PublicEvent
 from harbor._core.extensions import HARBOR, Found, Part, fault
-from harbor._core.finding import find, forget, found, names
+from harbor._core.finding import find, found, names
 from harbor._core.log import Log, of_type, read_log
 from harbor._games.building import build
 from harbor._games.game import Game, game_of
@@ -23,6 +23,7 @@ from harbor._games.water.settings import WaterRules
 from harbor._models.simulated.answers import answer_of
 from harbor._runs.auction import Auction
 from support.folders import ROOT
+from support.plugins import installed
 
 GAMES = ("beauty", "english", "english-private", "first-price", "second-price", "water")
 REFERENCE = "toss:COIN"
@@ -105,10 +106,9 @@ def toss(tmp_path, monkeypatch):
     (tmp_path / "bid.md").write_text("Heads or tails?\n<facts>\n${facts}\n</facts>\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    forget()
-    yield tmp_path
+    with installed():
+        yield tmp_path
     sys.modules.pop("toss", None)
-    forget()
 
 
 def auction(game, **rules):
