@@ -19,7 +19,7 @@ from harbor._core.asks import Ask, Pause
 from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import Answered, Event, SeatFailed
 from harbor._core.notes import EventBuffer
-from harbor._core.parsing import LONGEST, format_answer, scrub
+from harbor._core.parsing import LONGEST, scrub
 from harbor._core.players import Player, SeatReply
 from harbor._core.redaction import redact
 from harbor._house.auctioneer import call
@@ -72,7 +72,7 @@ class BidderAgent(BaseChatAgent):
             return READY
         if isinstance(answer, str):
             return answer
-        return format_answer(answer, ask.unit if isinstance(ask, Ask) else "dollars")
+        return ask.space.say(answer) if isinstance(ask, Ask) else answer.words
 
 
 class Seat(BaseChatAgent):
