@@ -102,6 +102,8 @@ def _load_by_name(kind: Kind, name: str) -> None:
         packages = " and ".join(sorted(repr(package.name) for _, package in own))
         raise ConfigError(f"{kind} {name!r} is brought by the packages {packages}; uninstall all but one")
     for point, package in own or points:
+        if name in _FOUND[kind]:
+            return  # what comes after it is not asked for
         try:
             _load(kind, point, package)
         except ConfigError:
