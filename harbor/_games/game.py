@@ -111,7 +111,8 @@ class Game:
         """Say what does not fit together."""
         if self.play is None and set(self.nodes) & set(CONTEST):
             return "lacks play: how bidders with models see and play it; give it one"
-        if not (isinstance(self.settings, type) and issubclass(self.settings, RuleSettings)):
+        given: object = self.settings
+        if not (isinstance(given, type) and issubclass(given, RuleSettings)):
             return f"has no settings in {self.settings!r}; give a class that inherits from RuleSettings"
         if self.settings.model_fields["game"].default != self.name:
             return f"lacks settings.game: its name; write in {self.settings.__name__}: game: str = {self.name!r}"
