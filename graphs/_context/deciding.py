@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import UnreadableReply
 from harbor._core.thoughts import RAISING, Decided, StrategicAction, Strategized
-from harbor._models.client import Prompt
-from harbor.graphs._context.context import NodeContext, Update
 from harbor.graphs._context.replies import BidReply, FusedReply, complete
+
+if TYPE_CHECKING:
+    from harbor._models.client import Prompt
+    from harbor.graphs._context.context import NodeContext, Update
 
 
 async def decide(

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from harbor._core.asks import Ask
-from harbor.graphs._context.context import NodeContext, Update
+from harbor._core.thoughts import Decided
+from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.deciding import decide
-from harbor.graphs._sessions.facts import SessionState, game_of, play_of, prompt
+from harbor.graphs._context.session_prompts import Row, bid_prompt
+from harbor.memory._bidder.session_view import SessionView
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
 
 
-async def bid(state: SessionState, context: NodeContext) -> Update:
+async def bid(state: BidderState, context: NodeContext) -> Update:
     """Ask for a decision, with the prompt that is named after the game."""
     ask, view = cast(Ask, state["ask"]), state["view"]
-    known: dict[str, object] = {"minimum": ask.minimum, "maximum": ask.maximum}
+    known: Row = {"minimum": ask.minimum, "maximum": ask.maximum}
     if ask.refusal:
         known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
-    name, body = game_of(context.bidder).name.replace("-", "_"), play_of(context.bidder).prompt
-    return await decide(ask, context, prompt(context, name, view, known, body))
+    return await decide(ask, context, bid_prompt(context, view, known))
+
+
+BID = ThoughtNode(
+    name="contest-bid",
+    description="answer the auctioneer with an amount, a number, or a withdrawal",
+    occasions=("call",),
+    event=Decided,
+    step="bid",
+    view=SessionView,
+    answers=True,
+    run=bid,
+)

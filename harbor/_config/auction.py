@@ -125,7 +125,7 @@ class MindSettings(Settings):
     one call). `memory` says what is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the
     learnings nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within a
     budget of tokens). `learning`: after an auction, update the list of learnings. `chain_of_thought`: ask the model to
-    think step by step before it answers.
+    think step by step before it answers. `nodes` are further thoughts, installed ones or "package.module:NAME".
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
@@ -135,6 +135,7 @@ class MindSettings(Settings):
     chain_of_thought: bool = True
     memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
     learning: bool = False
+    nodes: tuple[str, ...] = ()
 
     @property
     def remembers(self) -> bool:
