@@ -166,7 +166,9 @@ class ThoughtNode:
             return f"has a prompt that can't be read ({error}); give it the file of a text"
         template = Template(text)
         if not template.is_valid() or template.get_identifiers() != ["facts"] or text.count(BLANK) != 1:
-            return f"has a prompt that can't be filled: {str(self.prompt)!r} must have {BLANK!r} once and no other blank"
+            return (
+                f"has a prompt that can't be filled: {str(self.prompt)!r} must have {BLANK!r} once and no other blank"
+            )
         return ""
 
     def _of_note(self) -> str:

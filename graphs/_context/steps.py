@@ -42,6 +42,8 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
             return {}
 
     return run
+
+
 async def declared(state: Any, context: NodeContext) -> Update:
     """Run a declared node: ask its prompt, and conclude its event from the reply.
 

@@ -5,10 +5,9 @@ Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from collections import defaultdict
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Belief, Believed, Win
 from harbor._models.simulated import answers

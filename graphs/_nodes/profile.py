@@ -5,10 +5,9 @@ Source: Harbor sec. 3.4.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import asyncio
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Profiled
 from harbor._models.simulated import answers

@@ -5,10 +5,9 @@ Source: Chen et al. 2023, sec. 3.2 and B.3 (all learnings in the prompt); the ot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from harbor._config.auction import MindSettings
 from harbor._core.thoughts import Memory, Recalled
@@ -16,8 +15,8 @@ from harbor.graphs._context.node import ThoughtNode
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.memory._bidder.bidder_memory import BidderMemory
     from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
 async def recall(state: BidderState, context: NodeContext) -> Update:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import MemoryKind, Remembered
 from harbor.graphs._context.node import ThoughtNode
-from harbor.memory._bidder.episodes import dossier, episode
 from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.episodes import dossier, episode
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import BidderState, NodeContext, Update

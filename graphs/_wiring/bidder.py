@@ -50,7 +50,7 @@ def _compiled(bidder: BidderContext, nodes: Nodes) -> Graph:
             for following in ways[0]:
                 graph.add_edge(place, following)
         else:
-            graph.add_conditional_edges(place, _route(onward), list(dict.fromkeys(sum(ways, []))))
+            graph.add_conditional_edges(place, _route(onward), list(dict.fromkeys(one for way in ways for one in way)))
     compiled: Graph = graph.compile()
     return compiled
 

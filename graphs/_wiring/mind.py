@@ -10,7 +10,6 @@ from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.finding import find
 from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode, View
-from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.session_view import SessionView
 
 Nodes = Mapping[str, ThoughtNode]

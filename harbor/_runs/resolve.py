@@ -133,6 +133,9 @@ def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInpu
         raise ConfigError(
             f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
         )
+    if isinstance(bidder.agent, str):
+        found("agent", bidder.agent)
+        return f"agent ({bidder.agent})"
     if bidder.agent and bidder.name not in inputs.agents:
         raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
     if not bidder.uses_model:
