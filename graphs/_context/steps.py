@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol, cast
 
 from harbor._core.asks import Ask
-from harbor._core.errors import MemoryStoreError, ModelError
+from harbor._core.errors import HarborError, MemoryStoreError, ModelError
 from harbor._core.events import ThoughtFailed
+from harbor._core.redaction import redact
 from harbor._models.client import Prompt
 from harbor.graphs._context.context import BidderContext, NodeContext, Update
 from harbor.graphs._context.node import Facts, ThoughtNode
@@ -34,11 +35,12 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
             return context.emit(past)
         try:
             return await think(state, context)
-        except (ModelError, MemoryStoreError) as error:
-            if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(bidder)):
+        except Exception as error:
+            if isinstance(state["ask"], Ask) or not _stays_alone(error, node, bidder):
                 raise
             # Nodes run side by side at a pause: one that fails must not stop the others.
-            context.emit(ThoughtFailed(state["view"].name, node.task, str(error)))
+            told = str(error) if isinstance(error, HarborError) else redact(f"{type(error).__name__}: {error}")
+            context.emit(ThoughtFailed(state["view"].name, node.task, told))
             return {}
 
     return run
@@ -62,5 +64,8 @@ def _prompt(context: NodeContext, view: Any, facts: Facts) -> Prompt:
     return session_prompt(context, view, facts) if isinstance(view, SessionView) else context.prompt(view, facts)
 
 
-def _may_forget(bidder: BidderContext) -> bool:
-    return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
+def _stays_alone(error: Exception, node: ThoughtNode, bidder: BidderContext) -> bool:
+    """Say whether only this thought has failed: by the model, by the store, or by a mistake in a declared node."""
+    if isinstance(error, MemoryStoreError):
+        return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
+    return isinstance(error, ModelError) or (node.run is None and not isinstance(error, HarborError))
