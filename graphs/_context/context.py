@@ -16,8 +16,8 @@ from harbor._core.errors import ConfigError
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._models.client import ModelClient, Prompt
-from harbor.graphs._context.node import Facts, ThoughtNode, View
-from harbor.graphs._context.prompting import SYSTEM, fill
+from harbor.graphs._context.node import SYSTEM, Facts, ThoughtNode, View
+from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Reply, without_reasons
 from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.bidder_memory import BidderMemory
@@ -42,11 +42,13 @@ def observed(view: V, news: Iterable[Event], folds: Folds = NO_FOLDS) -> V:
     return view if noted == view.notes else replace(view, notes=noted)  # type: ignore[type-var]
 
 
-def fold_reducer(kind: type[V], folds: Folds = NO_FOLDS) -> Callable[[V | None, V | Iterable[Event]], V]:
-    """Give the reducer of a view's channel: a view replaces it, events are folded into it."""
+def fold_reducer(first: V, folds: Folds = NO_FOLDS) -> Callable[[V | None, V | Iterable[Event]], V]:
+    """Give the reducer of a view's channel: a view replaces it, events are folded into it, or into the `first` one."""
 
     def fold(view: V | None, news: V | Iterable[Event]) -> V:
-        return news if isinstance(news, kind) else observed(view or kind(), cast("Iterable[Event]", news), folds)
+        if isinstance(news, type(first)):
+            return news
+        return observed(view or first, cast("Iterable[Event]", news), folds)
 
     return fold
 
@@ -58,7 +60,7 @@ class BidderState(TypedDict, total=False):
     """
 
     ask: Ask | Pause
-    view: Annotated[AuctionView, fold_reducer(AuctionView)]
+    view: Annotated[AuctionView, fold_reducer(AuctionView())]
     answer: Answer | None
 
 

@@ -31,6 +31,8 @@ Values = dict[str, Any]
 """A reply to a prompt, as JSON."""
 PROMPTS = files("harbor.graphs._prompts")
 """Where the prompts of Harbor's own nodes are."""
+SYSTEM = PROMPTS / "system.md"
+"""What begins the prompts of the ascending auction."""
 BLANK = "<facts>\n${facts}\n</facts>"
 """Where a prompt takes its facts; the built-in model reads them there."""
 DECLARED = {

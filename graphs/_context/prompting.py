@@ -11,9 +11,7 @@ from string import Template
 
 from harbor._core.money import as_number
 from harbor._models.client import Prompt, version_of
-from harbor.graphs._context.node import PROMPTS, Facts
-
-SYSTEM = PROMPTS / "system.md"
+from harbor.graphs._context.node import SYSTEM, Facts
 
 
 def fill(

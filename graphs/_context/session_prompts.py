@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
+from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.finding import find
 from harbor._games.game import Game, Play
@@ -14,6 +15,15 @@ from harbor.memory._bidder.session_view import SessionView
 if TYPE_CHECKING:
     from harbor._models.client import Prompt
     from harbor.graphs._context.context import BidderContext, NodeContext
+
+
+class SessionState(TypedDict, total=False):
+    """The state of the graph of such a player, as in `BidderState`."""
+
+    ask: Ask | Pause
+    view: SessionView
+    answer: Answer | None
+
 
 NOTHING_MORE: Facts = MappingProxyType({})
 

@@ -13,10 +13,11 @@ from harbor.graphs._context.session_prompts import prompt
 from harbor.memory._bidder.session_view import SessionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, Update
+    from harbor.graphs._context.session_prompts import SessionState
 
 
-async def believe(state: BidderState, context: NodeContext) -> Update:
+async def believe(state: SessionState, context: NodeContext) -> Update:
     """Ask once about all rivals, given what has been shown so far and the forecasts before."""
     view, pause = state["view"], cast(Pause, state["ask"])
     reply = await context.ask(

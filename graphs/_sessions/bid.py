@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, cast
 
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Decided
-from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.deciding import decide
-from harbor.graphs._context.session_prompts import Row, bid_prompt
+from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs._context.session_prompts import bid_prompt
 from harbor.memory._bidder.session_view import SessionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, Update
+    from harbor.graphs._context.session_prompts import SessionState
 
 
-async def bid(state: BidderState, context: NodeContext) -> Update:
+async def bid(state: SessionState, context: NodeContext) -> Update:
     """Ask for a decision, with the prompt that is named after the game."""
     ask, view = cast(Ask, state["ask"]), state["view"]
-    known: Row = {"minimum": ask.minimum, "maximum": ask.maximum}
+    known: dict[str, object] = {"minimum": ask.minimum, "maximum": ask.maximum}
     if ask.refusal:
         known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
     return await decide(ask, context, bid_prompt(context, view, known))

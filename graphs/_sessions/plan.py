@@ -12,10 +12,11 @@ from harbor.graphs._context.session_prompts import prompt
 from harbor.memory._bidder.session_view import SessionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, Update
+    from harbor.graphs._context.session_prompts import SessionState
 
 
-async def plan(state: BidderState, context: NodeContext) -> Update:
+async def plan(state: SessionState, context: NodeContext) -> Update:
     """Ask for a plan, before the game begins or for the days or runs that are left."""
     view = state["view"]
     reply = await context.ask(prompt(context, view), ContestPlan)

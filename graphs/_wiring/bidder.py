@@ -14,7 +14,7 @@ from harbor._core.events import Event
 from harbor.graphs._context.context import BidderContext, BidderState, Folds, fold_reducer, observed
 from harbor.graphs._context.node import OCCASIONS, Occasion, View
 from harbor.graphs._context.steps import running
-from harbor.graphs._wiring.mind import Nodes, levels, nodes_of, occasion_of, view_of, waits
+from harbor.graphs._wiring.mind import Nodes, first_view, levels, nodes_of, occasion_of, waits
 
 Graph = CompiledStateGraph[BidderState, None, BidderState, BidderState]
 Route = Callable[[Any], Awaitable[list[str]]]
@@ -41,7 +41,7 @@ def _nodes(bidder: BidderContext) -> Nodes:
 
 
 def _compiled(bidder: BidderContext, nodes: Nodes) -> Graph:
-    graph: Any = StateGraph(_state(nodes))
+    graph: Any = StateGraph(_state(first_view(bidder.game), nodes))
     for place, node in nodes.items():
         graph.add_node(place, running(node, bidder))
     for place, onward in {START: _first(nodes), **{place: _after(place, nodes) for place in nodes}}.items():
@@ -78,10 +78,9 @@ def _route(onward: Onward) -> Route:
     return route
 
 
-def _state(nodes: Nodes) -> Any:
+def _state(first: View, nodes: Nodes) -> Any:
     """Give the state of the graph: a `BidderState` whose view is of the game, and notes what the nodes conclude."""
-    kind = view_of(list(nodes.values()))
-    channels: Any = {"ask": Ask | Pause, "view": Annotated[kind, fold_reducer(kind, _folds(nodes))]}
+    channels: Any = {"ask": Ask | Pause, "view": Annotated[type(first), fold_reducer(first, _folds(nodes))]}
     make: Any = TypedDict
     return make("BidderState", {**channels, "answer": Answer | None}, total=False)
 
@@ -97,7 +96,7 @@ class GraphBidder:
         nodes = _nodes(bidder)
         self.graph = _compiled(bidder, nodes)
         self._folds = _folds(nodes)
-        self._view: View = view_of(list(nodes.values()))()
+        self._view = first_view(bidder.game)
         self._steps = len(nodes) + 2
         self._read = 0
 

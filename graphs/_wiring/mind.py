@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.finding import find
-from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode, View
+from harbor._games.game import Game
+from harbor.graphs._context.node import OCCASIONS, SYSTEM, Occasion, ThoughtNode, View
+from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.session_view import SessionView
 
 Nodes = Mapping[str, ThoughtNode]
@@ -19,66 +21,57 @@ Nodes = Mapping[str, ThoughtNode]
 def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str, ThoughtNode]:
     """Give the nodes that a bidder has: those of its game that are on, and its own.
 
+    A node of its own takes the place of the game's of the same step.
+
     Raises:
-        ConfigError: a node of its own is not there, does nothing here, or waits for what is not there.
+        ConfigError: a node of its own is not there, does nothing here, or does not fit the others.
     """
-    usual = [find("node", name) for name in game_nodes(game)]
-    view = view_of(usual)
-    own = [_own(name, game, usual, view) for name in mind.nodes]
-    chosen = [node.adapt(node, mind) for node in (*usual, *own) if node.on(mind, memory)]
+    played: Game = find("game", game)
+    usual = [find("node", name) for name in played.nodes]
+    own = [find("node", name) for name in mind.nodes]
     for node in own:
-        if not node.on(mind, memory):
-            raise ConfigError(f"node {node.name!r} is off with the settings of this bidder; drop it, or change them")
-    _check_needs([*usual, *own], own)
-    nodes = {node.place: node for node in chosen}  # a node of one's own replaces the game's of the same step
+        if wrong := _misfit(node, played, usual) or ("" if node.on(mind, memory) else OFF):
+            raise ConfigError(f"node {node.name!r} {wrong}")
+        _check_needs(node, [*usual, *own])
+    nodes = {node.place: node.adapt(node, mind) for node in (*usual, *own) if node.on(mind, memory)}
+    answering = [repr(node.name) for node in nodes.values() if node.answers]
+    if len(answering) != 1:
+        raise ConfigError(f"{' and '.join(answering) or 'no node'} answer a call; a bidder has one that does")
     for occasion in OCCASIONS:
         levels(nodes, occasion)
     return nodes
 
 
-def game_nodes(game: str) -> tuple[str, ...]:
-    """Name the nodes that bidders with models think with in a game."""
-    return NODES_OF_GAMES.get(game, CONTEST)
+OFF = "is off with the settings of this bidder; drop it, or change them"
 
 
-CONTEST = ("contest-plan", "contest-believe", "contest-replan", "contest-bid")
-NODES_OF_GAMES = {
-    "english": (
-        *("recall", "plan", "profile", "mirror", "predict", "strategize", "bid", "fused"),
-        *("believe", "replan", "learn", "remember"),
-    )
-}
+def first_view(game: str) -> View:
+    """Give what a bidder has observed of a game before it begins: the kind of view that the nodes of the game read."""
+    played: Game = find("game", game)
+    if AuctionView in [find("node", name).view for name in played.nodes]:
+        return AuctionView()
+    return SessionView(outlook=played.play.outlook) if played.play else SessionView()
 
 
-def view_of(nodes: list[ThoughtNode]) -> type[View]:
-    """Give the kind of view that these nodes read."""
-    return next((node.view for node in nodes if node.view is not None), SessionView)
-
-
-def _own(name: str, game: str, usual: list[ThoughtNode], view: type[View]) -> ThoughtNode:
-    """Find a node of a bidder's own.
-
-    Raises:
-        ConfigError: it is not there, the game has it already, or it can't read what bidders see in this game.
-    """
-    node: ThoughtNode = find("node", name)
+def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode]) -> str:
+    """Say why a node of a bidder's own has no place in a game; empty if it has."""
     if node in usual:
-        raise ConfigError(f"node {name!r} is a node of the game {game!r} already; drop it")
-    if node.view not in (None, view):
-        raise ConfigError(f"node {name!r} does not read what bidders see in the game {game!r}; drop it")
-    return node
+        return f"is a node of the game {game.name!r} already; drop it"
+    if node.view not in (None, *(one.view for one in usual)):
+        return f"does not read what bidders see in the game {game.name!r}; drop it"
+    texts = [one.prompt for one in usual] + ([game.play.system, game.play.prompt] if game.play else [SYSTEM])
+    if any(f"`{node.name}`" in text.read_text(encoding="utf-8") for text in texts if text is not None):
+        return f"has a name that prompts use for something else: `{node.name}`; rename it"
+    return ""
 
 
-def _check_needs(nodes: list[ThoughtNode], own: list[ThoughtNode]) -> None:
-    """Refuse a need that is no node: neither a step of this graph, on or off, nor known at all."""
-    steps = {node.place for node in nodes}
-    for node in own:
-        for need in node.needs:
-            if need not in steps:
-                try:
-                    find("node", need)
-                except ConfigError as error:
-                    raise ConfigError(f"node {node.name!r} needs a node that is not there: {error}") from error
+def _check_needs(node: ThoughtNode, others: Sequence[ThoughtNode]) -> None:
+    """Refuse a need that is no node: neither a step of this mind, on or off, nor known at all."""
+    for need in set(node.needs) - {other.place for other in others}:
+        try:
+            find("node", need)
+        except ConfigError as error:
+            raise ConfigError(f"node {node.name!r} needs a node that is not there: {error}") from error
 
 
 def occasion_of(ask: Ask | Pause) -> Occasion:

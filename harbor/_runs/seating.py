@@ -41,7 +41,11 @@ class Seating:
         """Make the room with a seat for each bidder."""
         config = self.auction.config
         thinkers = [bidder.name for bidder in config.bidders if bidder.uses_model]
-        learners = () if config.memory.frozen else tuple(self.memories)
+        learners = tuple(
+            bidder.settings.name
+            for bidder in self.auction.bidders
+            if any("end" in node.occasions for node in bidder.nodes)
+        )
         seats = [self._seat(number, bidder) for number, bidder in enumerate(self.auction.bidders, start=1)]
         return AuctionRoom(self.sale, seats, thinkers, config.rules.reasks, learners=learners)
 

@@ -19,6 +19,7 @@ from harbor._core.finding import everything, find
 from harbor._core.log import difference, of_type
 from harbor._core.thoughts import Believed
 from harbor._models.simulated.chat_model import read_facts
+from harbor.graphs._context.node import BLANK
 from harbor.graphs._wiring.built_in import NODES
 from harbor.graphs._wiring.mind import levels, nodes_of
 from support.folders import ROOT
@@ -183,7 +184,10 @@ def test_a_missing_part_is_named(place, part, complaint):
         ({"needs": "('beleive',)"}, "needs a node that is not there: unknown node 'beleive'; did you mean 'believe'?"),
         ({"view": "Words"}, "does not read what bidders see in the game 'english'; drop it"),
         ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
-        ({"answers": "True", "occasions": "('call',)"}, "'bid' and 'reflect' answer a call; a bidder has one that does"),
+        (
+            {"answers": "True", "occasions": "('call',)"},
+            "'bid' and 'reflect' answer a call",
+        ),
     ],
 )
 def test_a_broken_node_is_refused_in_one_line(place, changes, complaint):
@@ -192,7 +196,12 @@ def test_a_broken_node_is_refused_in_one_line(place, changes, complaint):
 
 @pytest.mark.parametrize(
     "prompt",
-    ["What now?", "What of ${item}?\n<facts>\n${facts}\n</facts>", "It cost $5.\n<facts>\n${facts}\n</facts>", "${facts}"],
+    [
+        "What now?",
+        "What of ${item}?\n<facts>\n${facts}\n</facts>",
+        "It cost $5.\n<facts>\n${facts}\n</facts>",
+        "${facts}",
+    ],
 )
 def test_a_prompt_that_cannot_be_filled_is_refused(place, prompt):
     assert "has a prompt that can't be filled" in refusal(thought(Path(), place, prompt))
@@ -214,7 +223,7 @@ def test_a_node_that_the_game_has_already_is_refused():
 
 def test_a_name_that_prompts_use_already_is_refused(place):
     reference = thought(Path(), place, name="'budget'", tells="'`budget` is what you thought.'")
-    assert "`budget` is a fact of the prompts already; rename the node" in refusal(reference)
+    assert "has a name that prompts use for something else: `budget`; rename it" in refusal(reference)
 
 
 def test_a_refused_node_writes_nothing(place):
@@ -233,9 +242,16 @@ def test_every_node_of_harbors_own_comes_in_by_the_door_and_is_whole():
 
 
 def test_the_nodes_are_loaded_without_a_framework():
-    code = "import sys; from harbor.graphs._wiring.mind import nodes_of; from harbor._config.auction import *\n"
-    code += "nodes_of('english', MindSettings(memory='list'), MemorySettings()); nodes_of('water', MindSettings(), MemorySettings())\n"
-    code += "print({name.partition('.')[0] for name in sys.modules} & {'langgraph', 'langchain_core', 'chromadb', 'numpy'})"
+    code = """
+import sys
+from harbor._config.auction import MemorySettings, MindSettings
+from harbor._core.finding import everything
+from harbor.graphs._wiring.mind import nodes_of
+assert everything("node")
+for game in ("english", "water"):
+    nodes_of(game, MindSettings(), MemorySettings())
+print({name.partition(".")[0] for name in sys.modules} & {"langgraph", "langchain_core", "chromadb", "numpy"})
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -255,7 +271,5 @@ def test_a_task_in_a_prompt_never_makes_the_built_in_model_follow_code(place):
     thought(Path(), place)
     for task in (f"{place}:REFLECT", "../reflect"):
         with pytest.raises(ValueError, match="knows no task"):
-            SimulatedChat().invoke(f'<facts>\n{json.dumps({"task": task})}\n</facts>')
+            SimulatedChat().invoke(f"<facts>\n{json.dumps({'task': task})}\n</facts>")
     assert place not in sys.modules
-
-

@@ -47,11 +47,11 @@ PARTS = {
 PROMPT = "What does `item`, sold at `price`, teach you?\n\n<facts>\n${facts}\n</facts>\n"
 
 
-def thought(folder: Path, module: str, prompt: str | None = PROMPT, **changes: str) -> str:
+def thought(folder: Path, module: str, text: str | None = PROMPT, **changes: str) -> str:
     """Write the module and its prompt; give the reference to the node. An empty change leaves a part out."""
     folder.mkdir(parents=True, exist_ok=True)
     listed = ", ".join(f"{part}={value}" for part, value in (PARTS | changes).items() if value)
     (folder / f"{module}.py").write_text(TEXT.replace("{parts}", listed), encoding="utf-8")
-    if prompt is not None:
-        (folder / "reflect.md").write_text(prompt, encoding="utf-8")
+    if text is not None:
+        (folder / "reflect.md").write_text(text, encoding="utf-8")
     return f"{module}:REFLECT"
