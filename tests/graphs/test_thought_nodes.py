@@ -19,7 +19,6 @@ from harbor._core.finding import everything, find
 from harbor._core.log import difference, of_type
 from harbor._core.thoughts import Believed
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs._context.node import BLANK
 from harbor.graphs._wiring.built_in import NODES
 from harbor.graphs._wiring.mind import levels, nodes_of
 from support.folders import ROOT
