@@ -16,6 +16,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
 from harbor.graphs._context.context import BidderContext
+from harbor.graphs._nodes.learn import LEARN
 from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore
@@ -182,7 +183,7 @@ def test_a_frozen_memory_is_read_and_never_written(tmp_path):
 def test_a_mind_with_a_memory_and_no_store_says_so():
     mind = BidderContext.of(Bidder("Ann", memory="list"), SimulatedChat())
     with pytest.raises(ConfigError, match="has a memory and no store"):
-        mind.context().memory  # noqa: B018
+        mind.context(LEARN).memory  # noqa: B018
 
 
 # ---------------------------------------------------------------- where it is seen
@@ -508,7 +509,7 @@ def test_a_memory_of_another_embedding_is_refused(tmp_path):
 @pytest.mark.parametrize("player", [{"rule": "minimum-raise"}, {"agent": True}])
 @pytest.mark.parametrize("switch", [{"memory": "list"}, {"learning": True}])
 def test_a_memory_is_refused_to_who_has_no_mind(player, switch):
-    with pytest.raises(ConfigError, match="drop theory_of_mind, strategy, memory and learning"):
+    with pytest.raises(ConfigError, match="drop theory_of_mind, strategy, memory, learning and nodes"):
         Bidder("Ann", **player, **switch)
 
 
