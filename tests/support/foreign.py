@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 MODEL = """
-from harbor._models.model import Model
+from harbor import Model
 
 
 def make(settings, seed):
@@ -28,7 +28,7 @@ HEADLESS = Model(name="headless", description="lacks what makes it")
 AGENT = """
 import re
 
-from harbor._room.agent import Agent
+from harbor import Agent
 
 
 def make(bidder):
@@ -42,7 +42,7 @@ def make(bidder):
             return (TextMessage,)
 
         async def on_messages(self, messages, cancellation_token):
-            least = re.search(r"from \\$([\\d,.]+)", messages[-1].to_text())
+            least = re.search(r"at least \\$([\\d,.]*\\d)", messages[-1].to_text())
             words = f"I bid ${least[1]}" if least else "Ready."
             return Response(chat_message=TextMessage(content=words, source="clerk"))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from harbor._core.events import PrivateEvent
-from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs import ThoughtNode
 
 
 class Words(BaseModel):
