@@ -25,6 +25,7 @@ from harbor._models.client import Prompt
 from harbor._models.simulated.chat_model import SimulatedChat
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.deciding import decide
+from harbor.graphs._nodes.bid import BID
 
 PROMPT = Prompt("bid", "You are Ann.", '<facts>{"task": "bid"}</facts>', "1")
 
@@ -45,7 +46,7 @@ def decided(space: Any, **mind: Any) -> tuple[Answer, list[Event], Replying]:
     values = mind.pop("values")
     notes: list[Event] = []
     chat = Replying(values=values)
-    context = BidderContext.of(Bidder("Ann", **mind), chat, notes.append).context()
+    context = BidderContext.of(Bidder("Ann", **mind), chat, notes.append).context(BID)
     update = asyncio.run(decide(Ask("Ann", "Vase", 3, space, 2, "too low"), context, PROMPT))
     return update["answer"], [note for note in notes if not isinstance(note, ModelCalled)], chat
 
