@@ -1,6 +1,7 @@
 """The auction loop: whom to ask at the same moment, what to do with the answers, and what to announce.
 
-It is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words.
+It is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words, and
+where scripted policies alone sit, a plain loop (`plain`) carries the answers.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match answer_to(ask, said.words):
+    match _heard(ask, said):
         case Unreadable(reason=reason):
             return reason
         case Bid() as bid:
@@ -127,8 +128,12 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
 
 def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
     """Give the amount of a failed bid, for rules that make it public (the water game); None if it can't be read."""
-    heard = answer_to(ask, said.words)
+    heard = _heard(ask, said)
     return heard.amount if isinstance(heard, Bid) else None
+
+
+def _heard(ask: Ask, said: SeatReply) -> Answer:
+    return said.answer or answer_to(ask, said.words)
 
 
 def answer_to(ask: Ask, words: str) -> Answer:
