@@ -31,11 +31,15 @@ class MinimumRaise(Policy):
         """Bid the minimum, or withdraw after `max_bids` bids on this item."""
         made = 0
         for event in reversed(seen):
-            if isinstance(event, BidPlaced):
-                made += event.bidder == ask.bidder
-            elif isinstance(event, _NEW_CALL):
+            kind = type(event)
+            if kind is BidPlaced:
+                if event.bidder == ask.bidder:
+                    made += 1
+                    if made == self.max_bids:
+                        return Withdraw()
+            elif kind in _NEW_CALL:
                 break
-        return Bid(ask.minimum) if made < self.max_bids else Withdraw()
+        return Bid(ask.minimum)
 
 
 @dataclass(frozen=True)

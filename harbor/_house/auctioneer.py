@@ -66,7 +66,7 @@ def auction_loop(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners
 
 
 def _closed(events: Sequence[Event]) -> tuple[str, ...]:
-    return tuple(event.item for event in events if isinstance(event, LotClosed))
+    return tuple([event.item for event in events if isinstance(event, LotClosed)])
 
 
 def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> AuctionLoop:
@@ -93,14 +93,16 @@ def _round(
         said = yield asks
         again = []
         for ask in asks:
-            _write_down(sale, said[ask.bidder])
-            action = _judge(ask, said[ask.bidder])
+            reply = said[ask.bidder]
+            if reply.notes or reply.failure:
+                _write_down(sale, reply)
+            action = _judge(ask, reply)
             if isinstance(action, str):
                 sale.record(BidFailed(ask.bidder, ask.item, ask.round, ask.attempt, action))
                 if ask.attempt <= reasks:
                     again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
                     continue
-                action = Withdraw("failed bids", _offered(ask, said[ask.bidder]))
+                action = Withdraw("failed bids", _offered(ask, reply))
             actions[ask.bidder] = action
         asks = again
     return actions

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from harbor._core.asks import Answer, Ask, Bid, Pause, Withdraw
+from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import Event
 from harbor._core.players import Policy, SeatReply
 from harbor._house.auctioneer import AuctionLoop
@@ -25,8 +25,8 @@ _PLAIN_AMOUNT = re.compile(r"(?:0|[1-9]\d{0,11})(?:\.(?!00)\d\d)?", re.ASCII)
 _WITHDRAWAL = SeatReply(answer=Withdraw())
 
 
-def is_plain(policy: Policy | None) -> bool:
-    """Say whether a bidder is played by a policy that never waits: one whose `act` is that of all policies."""
+def never_waits(policy: Policy | None) -> bool:
+    """Say whether a bidder is played by a policy, and one whose `act` is that of all policies: it only decides."""
     return policy is not None and type(policy).act is Policy.act
 
 
@@ -57,27 +57,20 @@ def carry(loop: AuctionLoop, sale: Sale[Any], policies: Mapping[str, Policy], re
 
 def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply:
     try:
-        answer = _answer(policy, ask, seen)
+        answer = policy.decide(ask, seen) if isinstance(ask, Ask) else None
         if type(answer) is Withdraw:
             return _WITHDRAWAL
-        if type(answer) is Bid and _is_plain_amount(answer.amount):
-            return SeatReply(answer=answer)
+        if type(answer) is Bid and _is_plain(answer.amount):
+            return SeatReply("", (), None, answer)
         return SeatReply(in_words(answer, ask))
     except FATAL:
         raise
+    except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
+        return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
     except Exception as error:  # as in the room: whatever a policy does, the auction goes on
         return SeatReply(failure=failed(ask.bidder, error))
 
 
-def _is_plain_amount(amount: Decimal) -> bool:
+def _is_plain(amount: Decimal) -> bool:
     """Say whether an amount is put in words and read from them unchanged, so that neither needs to be done."""
     return type(amount) is Decimal and _PLAIN_AMOUNT.fullmatch(str(amount)) is not None
-
-
-def _answer(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-    """Take the one step of `act`; so an error comes out as it does in a seat, a StopIteration among them."""
-    try:
-        policy.act(ask, seen).send(None)
-    except StopIteration as answered:
-        return answered.value
-    raise RuntimeError("a policy can't wait")

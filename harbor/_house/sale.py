@@ -62,7 +62,7 @@ class Sale(Generic[S]):
         self.state = rules.start()
         self._ties = ties
         self._public: list[Event] = []
-        self._seen = {f"bidder:{name}": Seen() for name in bidders}
+        self._seen = {name: Seen() for name in bidders}
 
     def record(self, event: Event) -> None:
         """Write an event to the log and fold it. Nothing else changes a sale."""
@@ -74,7 +74,7 @@ class Sale(Generic[S]):
         ):  # bidders catch up when they are asked: so a public event costs the same for any number
             self._public.append(event)
         elif audience != ANALYST:
-            self._seen[audience]._hear_alone(self._public, event)
+            self._seen[audience.removeprefix("bidder:")]._hear_alone(self._public, event)
 
     def asks(self) -> Sequence[Ask]:
         """Give the asks of this moment; none before the sale opens and after its end."""
@@ -89,6 +89,6 @@ class Sale(Generic[S]):
 
     def seen_by(self, bidder: str) -> Seen:
         """Give the part of the log that a bidder may see, in order; ask again for what has happened since."""
-        seen = self._seen[f"bidder:{bidder}"]
+        seen = self._seen[bidder]
         seen._hear(self._public)
         return seen

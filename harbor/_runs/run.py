@@ -20,7 +20,7 @@ from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._house.auctioneer import auction_loop
-from harbor._house.plain import carry, is_plain
+from harbor._house.plain import carry, never_waits
 from harbor._house.sale import Sale
 from harbor._models.providers import open_chat
 from harbor._models.replay import ReplayCache
@@ -86,7 +86,7 @@ class Run:
             raise ConfigError("the config is of a series of auctions; run it with: harbor.run_series(config)")
         self.auction = resolve(config, inputs)
         self.config = self.auction.config
-        self.scripted = all(is_plain(bidder.policy) for bidder in self.auction.bidders)
+        self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
         self.chats = {
             name: _of_this_run(inputs.models[name]) if name in inputs.models else open_chat(name, settings, config.seed)
             for name, settings in self.auction.models.items()
