@@ -29,6 +29,8 @@ class MinimumRaise(Policy):
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
         """Bid the minimum, or withdraw after `max_bids` bids on this item."""
+        if ask.round <= self.max_bids:  # it can't have made so many yet, at one bid a round
+            return Bid(ask.minimum)
         made = 0
         for event in reversed(seen):
             kind = type(event)

@@ -88,7 +88,7 @@ def _round(
     actions: dict[str, Action] = {}
     while asks:
         first = asks[0]
-        bidders = tuple(ask.bidder for ask in asks)
+        bidders = tuple([ask.bidder for ask in asks])
         sale.record(BiddersAsked(first.item, first.round, first.attempt, first.minimum, bidders))
         said = yield asks
         again = []
@@ -120,10 +120,10 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     if said.failure is not None:
         return Withdraw("fault")
     match _heard(ask, said):
-        case Unreadable(reason=reason):
-            return reason
         case Bid() as bid:
             return violation(ask, bid) or bid
+        case Unreadable(reason=reason):
+            return reason
         case withdrawal:
             return withdrawal
 
