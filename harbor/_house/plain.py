@@ -15,7 +15,7 @@ from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import Event
 from harbor._core.players import Policy, SeatReply
 from harbor._house.auctioneer import AuctionLoop
-from harbor._house.replies import FATAL, failed, in_words
+from harbor._house.hearing import FATAL, failed, in_words
 from harbor._house.sale import Sale
 
 Recorded = Callable[[int, str], SeatReply | None]

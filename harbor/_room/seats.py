@@ -21,7 +21,7 @@ from harbor._core.notes import EventBuffer
 from harbor._core.parsing import LONGEST, scrub
 from harbor._core.players import Player, SeatReply
 from harbor._house.auctioneer import call
-from harbor._house.replies import FATAL, failed, in_words
+from harbor._house.hearing import FATAL, failed, in_words
 
 AUCTIONEER = "auctioneer"
 UNASKED = "I speak when the auctioneer asks me for a bid."
