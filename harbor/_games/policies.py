@@ -33,13 +33,12 @@ class MinimumRaise(Policy):
             return Bid(ask.minimum)
         made = 0
         for event in reversed(seen):
-            kind = type(event)
-            if kind is BidPlaced:
+            if type(event) is BidPlaced:
                 if event.bidder == ask.bidder:
                     made += 1
                     if made == self.max_bids:
                         return Withdraw()
-            elif kind in _NEW_CALL:
+            elif type(event) in _NEW_CALL:
                 break
         return Bid(ask.minimum)
 
