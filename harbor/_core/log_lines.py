@@ -69,9 +69,9 @@ def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
 
 
 @lru_cache(maxsize=4096)
-def _addressed(audience: Audience, kind: type[Event]) -> str:
+def _addressed(audience: Audience, name: str) -> str:
     """Write the audience and the type of an event in JSON, without braces."""
-    return json.dumps({"audience": audience, "type": _name(kind)})[1:-1]
+    return json.dumps({"audience": audience, "type": name})[1:-1]
 
 
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
@@ -84,7 +84,7 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
         plain = json.dumps(adapter.dump_python(event, mode="json"), ensure_ascii=False)
         fields = plain.encode(errors="replace")[1:-1]
-    head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, kind)}'
+    head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, _name(kind))}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
