@@ -15,7 +15,7 @@ from autogen_core import CancellationToken
 
 from harbor import Auction, Bidder, BidderAgent, ask_message, houses
 from harbor.events import BidderSeated
-from harbor.games import Ask, Truthful
+from harbor.games import Amount, Ask, Truthful
 
 
 class Talker(BaseChatAgent):
@@ -48,7 +48,7 @@ async def a_bidder_in_a_team() -> None:
     """Seat a Harbor bidder in a stock team; whoever leads the team asks with `ask_message`."""
     knows = [BidderSeated("Ann", Decimal(500_000), {"Wren House": Decimal(440_000)}, {}, "profit")]
     team = RoundRobinGroupChat([BidderAgent("ann", Truthful(), lambda: knows)], max_turns=1)
-    ask = Ask("Ann", "Wren House", round=1, minimum=Decimal(160_000), maximum=Decimal(500_000))
+    ask = Ask("Ann", "Wren House", round=1, space=Amount(Decimal(160_000), Decimal(500_000)))
     print((await team.run(task=ask_message(ask))).messages[-1].to_text())
 
 

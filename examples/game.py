@@ -8,7 +8,7 @@ from decimal import Decimal
 from random import Random
 
 from harbor.events import LotClosed, PublicEvent
-from harbor.games import Action, Ask, Bid, Claim, Event
+from harbor.games import Action, Ask, Bid, Claim, Event, Number
 from harbor.testing import check_rules
 
 
@@ -37,7 +37,7 @@ class LowestUnique:
         return False
 
     def asks(self, wanted: bool) -> Sequence[Ask]:
-        return [Ask(name, "the game", 1, Decimal(1), Decimal(100), unit="number") for name in self.players if wanted]
+        return [Ask(name, "the game", 1, Number(Decimal(1), Decimal(100))) for name in self.players if wanted]
 
     def settle(self, wanted: bool, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         if not wanted:

@@ -10,7 +10,7 @@ from langgraph.graph import END, START, StateGraph
 
 from harbor import Bidder, BidderContext, BidderState, SimulatedChat, bidder_graph
 from harbor.events import BidderSeated, ItemOpened, Lot, SaleOpened
-from harbor.games import Ask
+from harbor.games import Amount, Ask
 
 
 async def advise() -> dict[str, Any]:
@@ -32,7 +32,7 @@ async def advise() -> dict[str, Any]:
         SaleOpened(("Ann", "Ben"), (lot,), "true value"),
         ItemOpened(lot.name, lot.start, Decimal(16_000)),
     ]
-    ask = Ask("Ann", lot.name, round=1, minimum=lot.start, maximum=Decimal(500_000))
+    ask = Ask("Ann", lot.name, round=1, space=Amount(lot.start, Decimal(500_000)))
     return await app.compile().ainvoke({"ask": ask, "view": seen})
 
 

@@ -11,8 +11,9 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor import Auction, Bidder, houses
+from harbor._core.decisions import BidReply
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs._context.replies import BeliefReply, BidReply, FusedReply, PredictReply, ProfileReply
+from harbor.graphs._context.replies import BeliefReply, FusedReply, PredictReply, ProfileReply
 
 PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", "round", "amount", "bid", "name"}
 PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}

@@ -19,6 +19,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, BeforeValidator, Field
 
 from harbor._config.auction import ModelSettings
+from harbor._core.decisions import Text
 from harbor._core.errors import ModelError, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
 from harbor._core.layout import CALLS
@@ -31,7 +32,6 @@ from harbor._runs.folder import drop_cut_line, read_calls
 from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill
-from harbor.graphs._context.replies import Text
 
 PROMPTS = files("harbor.evaluation._rating.prompts")
 AT_ONCE = 8

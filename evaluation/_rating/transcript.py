@@ -33,6 +33,7 @@ from harbor._core.parsing import printable, scrub
 from harbor._core.thoughts import (
     Believed,
     Decided,
+    DecidedInWords,
     Expected,
     Learned,
     Mirrored,
@@ -125,6 +126,8 @@ def _private(event: PrivateEvent, spell: Spell) -> Iterator[str]:
             yield f"chooses {action}, {ACTIONS[action]}: {_quoted(reasons)}"
         case Decided(amount=amount, reasons=reasons):
             yield f"{'withdraws' if amount is None else f'bids {spell(amount)}'}: {_quoted(reasons)}"
+        case DecidedInWords(answer=words, reasons=reasons):
+            yield f"says {_quoted(words)}: {_quoted(reasons)}"
         case Answered(words=words):
             yield f"says: {_quoted(words)}"
         case BidFailed(reason=reason):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from string import Template
@@ -56,6 +55,11 @@ def _number(value: object) -> int | float:
     raise TypeError(f"{value!r} is no fact: facts are texts, numbers, lists and tables")
 
 
-@cache
+_READ: dict[Traversable, Template] = {}
+"""The files that were read: a prompt stays as it was when a run began."""
+
+
 def _text(file: Traversable) -> Template:
-    return Template(file.read_text(encoding="utf-8"))
+    if file not in _READ:
+        _READ[file] = Template(file.read_text(encoding="utf-8"))
+    return _READ[file]

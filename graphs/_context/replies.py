@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
 
+from harbor._core.decisions import MOST_DOLLARS, Amount, BidReply, Claimed, Name, Text, bounded
 from harbor._core.parsing import scrub
 from harbor._core.thoughts import StrategicAction
 
 Reply = TypeVar("Reply", bound=BaseModel)
 MOST_LEARNINGS = 10
 LONGEST_LEARNING = 300
-LONGEST_TEXT = 4_000
-"""Reasons and plans beyond this many characters are cut."""
-
-
-def _plain(value: Any) -> Any:
-    """Take "$1,000" for 1000 and "Bid" for "bid": models write them so."""
-    return value.strip().removeprefix("$").replace(",", "").lower() if isinstance(value, str) else value
 
 
 def _letter(value: Any) -> Any:
@@ -30,19 +23,8 @@ def _letter(value: Any) -> Any:
     return words[0].rstrip(".:)").upper() if words else value
 
 
-def _bounded(least: float, most: float) -> WithJsonSchema:
-    """Tell models the bounds of a number; what they send is still taken, and judged later."""
-    return WithJsonSchema({"type": "number", "minimum": least, "maximum": most})
-
-
-MOST_DOLLARS = 10**15
 Learning = Annotated[str, AfterValidator(lambda text: " ".join(scrub(text).split())[:LONGEST_LEARNING])]
-Name = Annotated[str, AfterValidator(scrub)]
-Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
-Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(_plain)]
-Dollars = Annotated[Claimed, _bounded(-MOST_DOLLARS, MOST_DOLLARS)]
-Amount = Annotated[Claimed, _bounded(0, MOST_DOLLARS)]
-"""An amount that should not be negative; a negative bid reaches the auctioneer, who says why it fails."""
+Dollars = Annotated[Claimed, bounded(-MOST_DOLLARS, MOST_DOLLARS)]
 
 
 class Priority(BaseModel):
@@ -58,14 +40,6 @@ class Plan(BaseModel):
     reasons: Text
     plan: Text
     priorities: list[Priority]
-
-
-class BidReply(BaseModel):
-    """A bid or a withdrawal."""
-
-    reasons: Text
-    action: Annotated[Literal["bid", "withdraw"], BeforeValidator(_plain)]
-    amount: Amount | None = Field(None, description='The amount of your bid; null if the action is "withdraw".')
 
 
 class ProfitBelief(BaseModel):
@@ -96,7 +70,7 @@ class Weight(BaseModel):
     """How well a persona explains a bidder: from -1 (certainly not) over 0 (unknown) to 1 (certainly)."""
 
     persona: Name
-    weight: Annotated[float, Field(allow_inf_nan=False), _bounded(-1, 1)]
+    weight: Annotated[float, Field(allow_inf_nan=False), bounded(-1, 1)]
 
 
 class ProfileReply(BaseModel):
@@ -206,8 +180,3 @@ def _mismatch(kind: str, named: list[str], wanted: list[str]) -> str:
         if names
     ]
     return "; ".join(complaints)
-
-
-def complete(reply: BidReply) -> str:
-    """Say what is missing from a decision; empty if nothing is."""
-    return "a bid needs an amount" if reply.action == "bid" and reply.amount is None else ""

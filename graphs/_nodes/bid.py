@@ -11,7 +11,7 @@ from harbor._core.asks import Ask
 from harbor.graphs._context import facts
 from harbor.graphs._context.context import BidderState, NodeContext, Update
 from harbor.graphs._context.deciding import decide
-from harbor.graphs._context.replies import BidReply, FusedReply
+from harbor.graphs._context.replies import FusedReply
 
 
 async def bid(state: BidderState, context: NodeContext) -> Update:
@@ -21,7 +21,7 @@ async def bid(state: BidderState, context: NodeContext) -> Update:
     if chosen is None:
         return await decide(ask, context, context.prompt("bid", view, known))
     known |= {"strategy": chosen.action, "strategy_reasons": chosen.reasons}
-    return await decide(ask, context, context.prompt("bid", view, known), BidReply, chosen.action)
+    return await decide(ask, context, context.prompt("bid", view, known), action=chosen.action)
 
 
 async def fused(state: BidderState, context: NodeContext) -> Update:

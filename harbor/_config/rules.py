@@ -20,7 +20,7 @@ class RuleSettings(Settings):
     """
 
     reasks: int = Field(3, ge=0, le=20)
-    game: str
+    game: str = ""
 
 
 def rules_of(given: Any) -> Any:

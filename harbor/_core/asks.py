@@ -1,32 +1,44 @@
-"""What the auctioneer asks, and the answers. Amounts are dollars (`Decimal`)."""
+"""What the auctioneer asks, and what bidders answer (from `actions`). Amounts are dollars (`Decimal`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from harbor._core.money import Money
-
-WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
-Unit = Literal["dollars", "number"]
+from harbor._core.actions import Action as Action
+from harbor._core.actions import Answer as Answer
+from harbor._core.actions import Bid as Bid
+from harbor._core.actions import Unreadable as Unreadable
+from harbor._core.actions import Withdraw as Withdraw
+from harbor._core.actions import WithdrawalReason as WithdrawalReason
+from harbor._core.money import Claim
+from harbor._core.spaces import Space
 
 
 class Ask(NamedTuple):
-    """A bidder's turn: bid from `minimum` to `maximum`, both legal, or withdraw.
+    """A bidder's turn: it answers with one of the actions of `space`.
 
-    `unit` says what is bid: dollars, or a number that is not money. `refusal` says why the previous attempt failed; it
-    is empty at the first attempt. `note` is told to this bidder alone, so that any agent learns its private value.
+    `refusal` says why the previous attempt failed; it is empty at the first attempt. `note` is told to this bidder
+    alone, so that any agent learns its private value.
     """
 
     bidder: str
     item: str
     round: int
-    minimum: Money
-    maximum: Money
+    space: Space
     attempt: int = 1
     refusal: str = ""
-    unit: Unit = "dollars"
     note: str = ""
+
+    @property
+    def minimum(self) -> Claim:
+        """The least amount that can be bid, or the price; 0 where the answer names no amount."""
+        return self.space.least
+
+    @property
+    def maximum(self) -> Claim:
+        """The most that can be bid, or the price; 0 where the answer names no amount."""
+        return self.space.most
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +51,3 @@ class Pause:
     bidder: str
     closed: tuple[str, ...] = ()
     over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Bid:
-    """The action of bidding an amount, in the unit of the ask; the auctioneer checks whether it is legal."""
-
-    amount: Money
-
-
-@dataclass(frozen=True, slots=True)
-class Withdraw:
-    """The action of leaving the bidding for this item; `offered` is the last failed bid, if it could be read."""
-
-    reason: WithdrawalReason = "declined"
-    offered: Money | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """An answer that is neither a bid nor a withdrawal, and why."""
-
-    reason: str
-
-
-Action = Bid | Withdraw
-Answer = Bid | Withdraw | Unreadable

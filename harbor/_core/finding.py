@@ -93,15 +93,25 @@ def _unknown(kind: Kind, name: str) -> str:
 
 
 def _load_by_name(kind: Kind, name: str) -> None:
-    """Load the entry point of that name; if there is none, those that bring several values under one name."""
+    """Load the entry point of that name; if there is none, those that bring several values under one name.
+
+    A name of Harbor's own is taken, also one that it brings among several: whoever brings it too is told of by
+    `everything`.
+    """
     points = _points(KINDS[kind][0])
-    own = [(point, package) for point, package in points if point.name == name]
-    if own and own[0][1].name == HARBOR:
-        own = own[:1]  # the name is taken: whoever brings it too is told of by `everything`
+    harbors = [(point, package) for point, package in points if package.name == HARBOR]
+    own = [(point, package) for point, package in points if point.name == name and package.name != HARBOR]
+    for point, package in [one for one in harbors if one[0].name == name] or harbors:
+        if name not in _FOUND[kind]:
+            _load(kind, point, package)
+    if name in _FOUND[kind]:
+        return
     if len(own) > 1:
         packages = " and ".join(sorted(repr(package.name) for _, package in own))
         raise ConfigError(f"{kind} {name!r} is brought by the packages {packages}; uninstall all but one")
     for point, package in own or points:
+        if name in _FOUND[kind]:
+            return  # what comes after it is not asked for
         try:
             _load(kind, point, package)
         except ConfigError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -30,13 +30,12 @@ class Entry(NamedTuple):
     event: Event
 
 
-@cache
 def _name(kind: type[Event]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 _AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
-_ADAPTERS: dict[type[Event], TypeAdapter[Any]] = {}
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
 
 
 def _events_in(*modules: ModuleType) -> Iterator[type[Event]]:
@@ -61,10 +60,10 @@ def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
 _OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts)}
 
 
-def _adapter(kind: type[Event]) -> TypeAdapter[Any]:
-    """Give what writes and reads an event type, made when it is first needed: it costs 1 ms."""
+def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
+    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
     if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
+        _ADAPTERS[kind] = _name(kind), TypeAdapter(kind)
     return _ADAPTERS[kind]
 
 
@@ -77,14 +76,13 @@ def _addressed(audience: Audience, name: str) -> str:
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     seq, at, event = entry
-    kind = type(event)
-    adapter = _adapter(kind)
+    name, adapter = _adapter(type(event))
     try:
         fields = adapter.serializer.to_json(event)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
         plain = json.dumps(adapter.dump_python(event, mode="json"), ensure_ascii=False)
         fields = plain.encode(errors="replace")[1:-1]
-    head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, _name(kind))}'
+    head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
@@ -103,7 +101,7 @@ def decode(line: bytes, digest_before: str, known: Mapping[str, type[Event]]) ->
     body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
     if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
         raise LogError("was edited: its digest does not match its text")
-    adapter = _adapter(known[fields.pop("type")])
+    _, adapter = _adapter(known[fields.pop("type")])
     seq, at = fields.pop("seq"), fields.pop("at")
     fields.pop("audience")
     return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest

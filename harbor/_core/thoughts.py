@@ -38,6 +38,17 @@ class Decided(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedInWords(PrivateEvent):
+    """Why a bidder answered as it did where an answer is more than an amount; `answer` is how it was said."""
+
+    item: str
+    round: int
+    attempt: int
+    reasons: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Profiled(PrivateEvent):
     """A bidder's profile of one rival: a weight from -1 to 1 per persona of the catalog.
 

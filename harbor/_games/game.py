@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from harbor._config.auction import AuctionConfig, Simulated
 from harbor._config.rules import RuleSettings
-from harbor._core.asks import Answer, Ask, Unit
+from harbor._core.asks import Answer, Ask
 from harbor._core.errors import LogError
 from harbor._core.events import Event, LogOpened, PublicEvent
 from harbor._core.extensions import API, part
@@ -21,6 +21,7 @@ from harbor._games.mechanism import Mechanism
 
 Facts = Mapping[str, Any]
 """What a prompt tells, as JSON: texts, numbers, lists and tables."""
+Unit = Literal["dollars", "number"]
 Values = dict[str, Any]
 """A reply to a prompt, as JSON."""
 Seen = Sequence[Event]
@@ -110,7 +111,8 @@ class Game:
         """Say what does not fit together."""
         if self.play is None and set(self.nodes) & set(CONTEST):
             return "lacks play: how bidders with models see and play it; give it one"
-        if not (isinstance(self.settings, type) and issubclass(self.settings, RuleSettings)):
+        given: object = self.settings
+        if not (isinstance(given, type) and issubclass(given, RuleSettings)):
             return f"has no settings in {self.settings!r}; give a class that inherits from RuleSettings"
         if self.settings.model_fields["game"].default != self.name:
             return f"lacks settings.game: its name; write in {self.settings.__name__}: game: str = {self.name!r}"

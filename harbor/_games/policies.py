@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
-from harbor._core.asks import Answer, Ask, Bid, Withdraw
+from harbor._core.asks import Action, Answer, Ask, Bid, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, Event, ItemOpened, PriceLowered
 from harbor._core.money import dollars
 from harbor._core.players import Policy
 from harbor._core.seeding import stream
 from harbor._games.game import Game
-from harbor._games.mechanism import NUMBER_STEP
 from harbor._games.scripted import ScriptedPolicy
 
 _NEW_CALL = (ItemOpened, PriceLowered)
@@ -66,20 +64,19 @@ class Rational(Policy):
 
 @dataclass(frozen=True)
 class AtRandom(Policy):
-    """Bids a legal amount, uniformly drawn; from the second round on it withdraws half of the time.
+    """Draws a legal action; from the second round on it withdraws half of the time, where it may.
 
     What it does depends only on the seed and the ask.
     """
 
     seed: int
 
-    def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
+    def decide(self, ask: Ask, seen: Sequence[Event]) -> Action:
         """Draw an answer."""
         rng = stream(self.seed, "random", ask.bidder, ask.item, str(ask.round), str(ask.attempt))
-        if ask.round > 1 and rng.random() < 1 / 2:
+        if ask.space.can_withdraw and ask.round > 1 and rng.random() < 1 / 2:
             return Withdraw()
-        step = NUMBER_STEP if ask.unit == "number" else Decimal("0.01")
-        return Bid(ask.minimum + rng.randint(0, int((ask.maximum - ask.minimum) / step)) * step)
+        return ask.space.draw(rng)
 
 
 @dataclass(frozen=True)

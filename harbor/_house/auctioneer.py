@@ -30,7 +30,6 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import dollars
-from harbor._core.parsing import parse_answer
 from harbor._core.players import SeatReply
 from harbor._games.mechanism import violation
 from harbor._house.sale import Sale
@@ -120,12 +119,10 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     if said.failure is not None:
         return Withdraw("fault")
     match _heard(ask, said):
-        case Bid() as bid:
-            return violation(ask, bid) or bid
         case Unreadable(reason=reason):
             return reason
-        case withdrawal:
-            return withdrawal
+        case action:
+            return violation(ask, action) or action
 
 
 def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
@@ -140,7 +137,7 @@ def _heard(ask: Ask, said: SeatReply) -> Answer:
 
 def answer_to(ask: Ask, words: str) -> Answer:
     """Read what a bidder said to an ask."""
-    return parse_answer(words, ask.item, ask.unit)
+    return ask.space.read(words, ask.item)
 
 
 # ---------------------------------------------------------------- calls and announcements
@@ -150,16 +147,8 @@ def call(ask: Ask | Pause) -> str:
     """Put an ask in words for its bidder."""
     if isinstance(ask, Pause):
         return f"{ask.bidder}, take a moment to think."
-    again = f"Your bid failed: {ask.refusal}. " if ask.refusal else ""
-    before = f"{again}{ask.bidder}, your call on {ask.item}: {ask.note}"
-    if ask.unit == "number":
-        return f"{before}a number from {ask.minimum:f} to {ask.maximum:f}. Say 'I choose <number>' or 'I withdraw'."
-    if ask.minimum == ask.maximum:
-        return f"{before}exactly {dollars(ask.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
-    return (
-        f"{before}at least {dollars(ask.minimum)}, "
-        f"and you have {dollars(ask.maximum)} left. Say 'I bid $<amount>' or 'I withdraw'."
-    )
+    again = f"Your {ask.space.answer_name} failed: {ask.refusal}. " if ask.refusal else ""
+    return f"{again}{ask.bidder}, your call on {ask.item}: {ask.note}{ask.space.call}"
 
 
 def announce(event: Event) -> str:

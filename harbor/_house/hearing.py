@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harbor._core.asks import Answer, Ask, Bid, Pause, Unreadable, Withdraw
+from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import SeatFailed
-from harbor._core.parsing import format_answer, scrub
+from harbor._core.parsing import scrub
 from harbor._core.redaction import redact
 
 READY = "I am ready."
@@ -24,9 +24,9 @@ def in_words(answer: Answer | str | None, ask: Ask | Pause) -> str:
         return READY
     if isinstance(answer, str):
         return scrub(answer)
-    if not isinstance(answer, Bid | Withdraw | Unreadable):
-        raise TypeError(f"{type(answer).__name__} is no answer; give a Bid, a Withdraw or words")
-    return format_answer(answer, ask.unit if isinstance(ask, Ask) else "dollars")
+    if not isinstance(answer, Answer):
+        raise TypeError(f"{type(answer).__name__} is no answer; give an action, such as a Bid, or words")
+    return ask.space.say(answer) if isinstance(ask, Ask) else answer.words
 
 
 def failed(bidder: str, error: BaseException) -> SeatFailed:

@@ -11,7 +11,8 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from harbor._core.asks import Ask, Bid, Pause, Withdraw
+from harbor._core.amounts import Amount, Number
+from harbor._core.asks import Answer, Ask, Bid, Pause, Withdraw
 from harbor._core.events import Event
 from harbor._core.players import Policy, SeatReply
 from harbor._house.auctioneer import AuctionLoop
@@ -22,6 +23,7 @@ Recorded = Callable[[int, str], SeatReply | None]
 """Gives the reply of a bidder in the turn that the event of this number opened, if it failed in an interrupted run."""
 
 _PLAIN_AMOUNT = re.compile(r"(?:0|[1-9]\d{0,11})(?:\.(?!00)\d\d)?", re.ASCII)
+_SPACES = (Amount, Number)
 _WITHDRAWAL = SeatReply(answer=Withdraw())
 
 
@@ -57,12 +59,10 @@ def carry(loop: AuctionLoop, sale: Sale[Any], policies: Mapping[str, Policy], re
 
 def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply:
     try:
-        answer = policy.decide(ask, seen) if isinstance(ask, Ask) else None
-        if type(answer) is Withdraw:
-            return _WITHDRAWAL
-        if type(answer) is Bid and _is_plain(answer.amount):
-            return SeatReply("", (), None, answer)
-        return SeatReply(in_words(answer, ask))
+        if isinstance(ask, Pause):
+            return SeatReply(in_words(None, ask))
+        answer = policy.decide(ask, seen)
+        return _unspoken(answer, ask) or SeatReply(in_words(answer, ask))
     except FATAL:
         raise
     except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
@@ -71,6 +71,12 @@ def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply
         return SeatReply(failure=failed(ask.bidder, error))
 
 
-def _is_plain(amount: Decimal) -> bool:
-    """Say whether an amount is put in words and read from them unchanged, so that neither needs to be done."""
-    return type(amount) is Decimal and _PLAIN_AMOUNT.fullmatch(str(amount)) is not None
+def _unspoken(answer: Answer | str, ask: Ask) -> SeatReply | None:
+    """Give the reply that needs no words: an answer that is read from its words unchanged. None: put it in words."""
+    if type(ask.space) not in _SPACES:
+        return None
+    if type(answer) is Withdraw:
+        return _WITHDRAWAL
+    if type(answer) is Bid and type(answer.amount) is Decimal and _PLAIN_AMOUNT.fullmatch(str(answer.amount)):
+        return SeatReply("", (), None, answer)
+    return None

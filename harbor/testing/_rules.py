@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from decimal import ROUND_FLOOR, Decimal
 from random import Random
 from typing import Any
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode, named
-from harbor._games.mechanism import NUMBER_STEP, Mechanism, fold, violation
+from harbor._games.mechanism import Mechanism, fold, violation
 from harbor._house.auctioneer import announce, call
 
 Secrets = Mapping[str, Collection[object]]
@@ -82,17 +81,19 @@ def _settle(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: 
 
 
 def _act(ask: Ask, rng: Random) -> Action:
-    """Draw a legal action: the bounds often, and every kind of withdrawal."""
-    choice = rng.random()
-    if choice < 1 / 4:
-        return rng.choice([Withdraw(), Withdraw("fault"), Withdraw("failed bids"), _over(ask)])
-    share = Decimal(rng.choice([0, 0, 1, rng.random()]))
-    step = NUMBER_STEP if ask.unit == "number" else Decimal("0.01")
-    return Bid(max(ask.minimum, (ask.minimum + (ask.maximum - ask.minimum) * share).quantize(step, ROUND_FLOOR)))
+    """Draw a legal action: the bounds often, and every kind of withdrawal, which a failed answer counts as."""
+    if rng.random() < 1 / 4:
+        return rng.choice(_withdrawals(ask))
+    edges = ask.space.edges()
+    return rng.choice([edges[0], edges[0], edges[-1], ask.space.draw(rng)])
 
 
-def _over(ask: Ask) -> Withdraw:
-    return Withdraw("failed bids", ask.maximum + 1)
+def _withdrawals(ask: Ask) -> list[Withdraw]:
+    failed = [Withdraw("fault"), Withdraw("failed bids")]
+    if not ask.space.can_withdraw:
+        return failed
+    over = [Withdraw("failed bids", bid.amount + 1) for bid in ask.space.edges()[-1:] if isinstance(bid, Bid)]
+    return [Withdraw(), *failed, *over]
 
 
 def _check_asks(asks: Sequence[Ask], secrets: Secrets) -> None:
@@ -101,11 +102,19 @@ def _check_asks(asks: Sequence[Ask], secrets: Secrets) -> None:
     _require(len({(ask.item, ask.round) for ask in asks}) == 1, "a turn asks for more than one thing", asks)
     for ask in asks:
         _require((ask.attempt, ask.refusal) == (1, ""), "the rules ask again, which the auctioneer does", ask)
-        for bound in (ask.minimum, ask.maximum):
-            _require(not violation(ask, Bid(bound)), f"the bound {bound} of an ask is not legal", ask)
+        _check_space(ask)
         for other, values in secrets.items():
             if other != ask.bidder:
-                _require_hidden(values, [*ask], call(ask), ask)
+                _require_hidden(values, _values(ask), call(ask), ask)
+
+
+def _check_space(ask: Ask) -> None:
+    for action in ask.space.edges():
+        _require(not violation(ask, action), f"the bound {action} of an ask is not legal", ask)
+        words = ask.space.say(action)
+        _require(ask.space.read(words, ask.item) == action, f"{words!r} is not read as what was said", ask)
+    for action in ask.space.beyond():
+        _require(bool(violation(ask, action)), f"{action} is beyond the bounds of an ask and is legal", ask)
 
 
 def _check_secrets(events: Sequence[Event], secrets: Secrets) -> None:

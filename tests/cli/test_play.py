@@ -12,6 +12,7 @@ from harbor import Auction, Bidder, Item, Person, aresume
 from harbor._cli.configs import seat_person
 from harbor._cli.display.narration import news
 from harbor._config.auction import PATIENCE_SECONDS
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.events import (
@@ -259,7 +260,7 @@ async def test_a_person_is_told_that_its_call_is_over():
 async def test_words_that_come_too_late_are_no_answer_to_the_next_call():
     person = Person()
     person.answers.put_nowait("9000")
-    acting = asyncio.ensure_future(person.act(Ask("Ann", "Lot A", 1, Decimal(1), Decimal(9999)), ()))
+    acting = asyncio.ensure_future(person.act(Ask("Ann", "Lot A", 1, Amount(Decimal(1), Decimal(9999))), ()))
     await asyncio.wait_for(person.asks.get(), LONG)
     person.answers.put_nowait("10")
     assert await acting == "10"

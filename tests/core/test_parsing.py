@@ -8,11 +8,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Bid, Unreadable, Withdraw
-from harbor._core.parsing import format_answer, parse_answer
 
 QUICK = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 amounts = st.decimals(0, 10**12, places=2)
+
+
+SPACES = {"dollars": Amount(Decimal(0), Decimal(100)), "number": Number(Decimal(0), Decimal(100))}
+"""What is heard does not depend on the bounds."""
+
+
+def parse_answer(said, item="", unit="dollars"):
+    return SPACES[unit].read(said, item)
+
+
+def format_answer(answer, unit="dollars"):
+    return SPACES[unit].say(answer)
 
 
 def bid(amount):

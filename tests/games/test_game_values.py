@@ -33,6 +33,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from harbor._config.rules import RuleSettings
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid
 from harbor._core.events import LotClosed, PublicEvent
 from harbor._games.game import Game, Measures, Outlook, Play
@@ -68,7 +69,7 @@ class Coin:
         return 0
 
     def asks(self, state):
-        return [Ask(name, "toss", 1, Decimal(0), Decimal(1)) for name in self.names if 0 < state <= self.tosses]
+        return [Ask(name, "toss", 1, Amount(Decimal(0), Decimal(1))) for name in self.names if 0 < state <= self.tosses]
 
     def settle(self, state, actions, rng):
         opened = [CoinOpened(), DayOpened("toss")] if not state else []

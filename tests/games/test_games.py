@@ -12,6 +12,7 @@ import pytest
 
 from harbor import Auction, Bidder, Item, read_log
 from harbor._config.auction import AuctionConfig
+from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import (
@@ -228,7 +229,7 @@ class AsksTwice(Broken):
 
 class AsksForTooMuch(Broken):
     def asks(self, state):
-        return [ask._replace(minimum=Decimal("0.001")) for ask in super().asks(state)]
+        return [ask._replace(space=Amount(Decimal("0.001"), ask.maximum)) for ask in super().asks(state)]
 
 
 class AsksAgainItself(Broken):
@@ -356,5 +357,5 @@ def test_an_agent_of_any_make_hears_what_a_seat_may_know():
     assert [ask.note for ask in rules.asks(state)] == ["it is worth $61 to you; ", "it is worth $59 to you; "]
     contest = Beauty(("Ann",), BeautyRules(), Decimal(100))
     state = fold(contest, contest.settle(contest.start(), {}, None))
-    assert contest.asks(state) == [Ask("Ann", "run 1", 1, Decimal(0), Decimal(100), unit="number")]
+    assert contest.asks(state) == [Ask("Ann", "run 1", 1, Number(Decimal(0), Decimal(100)))]
     assert ANALYST not in {event.audience for event in contest.settle(contest.start(), {}, None)}

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor._core.log import Log, of_type
@@ -20,7 +21,7 @@ from harbor._house.sale import Sale
 
 
 def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann", turn=1):
-    return Ask(bidder, item, turn, Decimal(minimum), Decimal(maximum))
+    return Ask(bidder, item, turn, Amount(Decimal(minimum), Decimal(maximum)))
 
 
 def opened(item="Vase"):

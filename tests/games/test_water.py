@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled, BidFailed, SaleClosed
@@ -425,7 +426,7 @@ def test_the_words_of_the_game_name_needs_salaries_and_supply():
 
 
 def test_asks_are_whole_before_they_are_answered():
-    assert sale_of(water(8)).asks() == [Ask("Alex", "day 1", 1, Decimal(0), Decimal(100))]
+    assert sale_of(water(8)).asks() == [Ask("Alex", "day 1", 1, Amount(Decimal(0), Decimal(100)))]
 
 
 def test_the_opening_tells_what_is_made_known_and_what_becomes_of_a_bid_above_the_balance():

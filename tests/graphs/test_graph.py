@@ -17,6 +17,7 @@ from langgraph.graph import END, START, StateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, bidder_graph
 from harbor._config.auction import MindSettings
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Unreadable, Withdraw
 from harbor._core.events import (
     BidderSeated,
@@ -111,7 +112,7 @@ def after_lot_a(winner: str = "Ann", budget: int = 10_000) -> list[Event]:
 
 
 def ask(minimum: int = 1_000, maximum: int = 10_000, attempt: int = 1, refusal: str = "") -> Ask:
-    return Ask("Ann", "Lot A", 1, Decimal(minimum), Decimal(maximum), attempt, refusal)
+    return Ask("Ann", "Lot A", 1, Amount(Decimal(minimum), Decimal(maximum)), attempt, refusal)
 
 
 def act(mind: BidderContext, wanted: Ask | Pause, seen: Sequence[Event]) -> Any:

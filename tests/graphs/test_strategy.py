@@ -16,6 +16,7 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses
 from harbor._config.auction import MindSettings
+from harbor._core.amounts import Amount
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import (
     BidderSeated,
@@ -82,7 +83,7 @@ class Desk:
         self.prompts.append(read_facts("\n".join(call.prompt)))
 
     def answer(self, seen: Sequence[Event] = (), attempt: int = 1) -> Answer:
-        ask = Ask("Ann", "Lot A", 1, Decimal(1_000), Decimal(10_000), attempt, "")
+        ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(10_000)), attempt, "")
         answer = asyncio.run(GraphBidder(self.mind).act(ask, [*opening(), *seen]))
         assert answer is not None
         return answer

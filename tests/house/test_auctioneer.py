@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import (
     EVERYONE,
@@ -349,6 +350,6 @@ def test_what_happens_in_public_is_said_aloud():
 
 
 def test_a_call_tells_a_bidder_the_least_bid_and_its_own_money():
-    words = call(Ask("Ann", "Vase", 2, Decimal(110), Decimal("987.61")))
+    words = call(Ask("Ann", "Vase", 2, Amount(Decimal(110), Decimal("987.61"))))
     assert all(part in words for part in ("Ann", "Vase", "$110", "$987.61"))
     assert "failed" not in words

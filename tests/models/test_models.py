@@ -18,6 +18,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, HarborError, Item, ModelSettings, Simulated, SimulatedChat
+from harbor._core.decisions import BidReply
 from harbor._core.errors import ConfigError, ModelError, UnreadableReply
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
@@ -25,7 +26,6 @@ from harbor._core.redaction import redact
 from harbor._models.client import ModelClient, Prompt, RawCall
 from harbor._models.providers import open_chat, settings_of
 from harbor.graphs._context.prompting import fill
-from harbor.graphs._context.replies import BidReply
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
 GOOD = '{"number": 7}'

@@ -18,6 +18,7 @@ from autogen_core import CancellationToken
 from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
 
 from harbor import Auction, Bidder, EnglishRules, Item
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import (
     EVERYONE,
@@ -339,7 +340,7 @@ def test_a_stock_assistant_agent_can_buy():
 
 def test_a_bidder_of_harbor_joins_a_stock_team():
     bidder = BidderAgent("ann", MinimumRaise(4), lambda: ())
-    ask = Ask("Ann", "Lot A", 1, Decimal(1_000), Decimal(5_000))
+    ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(5_000)))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))
     assert isinstance(result, TaskResult)
     assert result.messages[-1].to_text() == "I bid $1,000."
@@ -348,14 +349,14 @@ def test_a_bidder_of_harbor_joins_a_stock_team():
 def test_a_bidder_of_harbor_knows_in_a_stock_team_what_it_has_seen():
     seated = BidderSeated("Ann", Decimal(5_000), {"Lot A": Decimal(900)}, {}, "profit")
     bidder = BidderAgent("ann", Truthful(), lambda: (seated,))
-    ask = Ask("Ann", "Lot A", 1, Decimal(1_000), Decimal(5_000))
+    ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(5_000)))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))
     assert result.messages[-1].to_text() == "I withdraw."
 
 
 def test_a_bidder_of_harbor_answers_the_last_of_several_asks():
     bidder = BidderAgent("ann", MinimumRaise(4), lambda: ())
-    asks = [ask_message(Ask("Ann", "Lot A", 1, Decimal(least), Decimal(5_000))) for least in (1_000, 1_100)]
+    asks = [ask_message(Ask("Ann", "Lot A", 1, Amount(Decimal(least), Decimal(5_000)))) for least in (1_000, 1_100)]
     response = asyncio.run(bidder.on_messages(asks, CancellationToken()))
     assert response.chat_message.to_text() == "I bid $1,100."
 

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, houses
+from harbor._core.actions import Accept, BundleBid, Choose, Say, Take, Wait
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import BidFailed, LogOpened, SeatFailed
@@ -43,6 +44,7 @@ GOOD_FOR_NOTHING: tuple[Any, ...] = (
     *(Bid(Decimal(words)) for words in "0 -0 -5 47.5 47.50 1250.00 1E+3 12.3456789 1E+30 0.005 NaN Infinity".split()),
     *(Bid(odd) for odd in (5, 12.5, "5", None)),
     *(Withdraw(), Withdraw("fault", Decimal(3)), Unreadable("no words"), None, 7, object, ["I withdraw."]),
+    *(Accept(), Wait(), Choose("it"), Say("I bid $7."), BundleBid(("it",), Decimal(5)), Take(2)),
     *("I bid $1,250.", "I choose 12.50.", "I bid half a \ud83d.", "", "a" * 3_000, "I withdraw, or not.", "I pass"),
     *(ValueError(f"my key is {SECRET}"), StopIteration(), KeyError("\ud83d"), RuntimeError("x" * 900)),
 )

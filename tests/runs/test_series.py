@@ -227,7 +227,7 @@ def test_a_series_of_another_game_is_refused():
         rules={"game": "water"},
         series={"auctions": 2},
     )
-    with pytest.raises(ConfigError, match="not of the game 'water'"):
+    with pytest.raises(ConfigError, match="the game 'water' is not held in series"):
         run_series(config)
 
 

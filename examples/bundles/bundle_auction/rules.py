@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bundle_auction.winners import best_bids
 from harbor.events import LotClosed, PrivateEvent, PublicEvent
-from harbor.games import Action, Ask, Bundle, BundleBid, Claim, Event, Money, Name, Number, RuleSettings, dollars
+from harbor.games import Action, Ask, Bundle, BundleBid, Claim, Event, Money, Name, RuleSettings, dollars
 
 
 class BundleRules(RuleSettings):
@@ -23,7 +23,7 @@ class BundleRules(RuleSettings):
     game: str = "bundles"
     items: tuple[Name, ...] = Field(("north", "east", "south"), min_length=2, max_length=12)
     most_value: int = Field(100, ge=1, le=10**6)
-    synergy: Number = Field(Decimal("0.2"), ge=0, le=10)
+    synergy: Decimal = Field(Decimal("0.2"), ge=0, le=10)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from harbor.games import (
     Ask,
     Event,
     Money,
-    Number,
     RuleSettings,
     Share,
     dollars,
@@ -79,12 +78,12 @@ class DutchRules(RuleSettings):
     """The price of an item begins at `first_multiple` of its reserve and falls by `step_share` of the reserve."""
 
     game: str = "dutch"
-    first_multiple: Number = Field(Decimal(3), ge=1, le=100)
+    first_multiple: Decimal = Field(Decimal(3), ge=1, le=100)
     step_share: Share = Decimal("0.25")
 
 
 class DutchState(NamedTuple):
-    """The number of items that are over, the price that is called, its round (0: none), and the money of each bidder."""
+    """How many items are over, the price that is called, its round (0: none), and the money of each bidder."""
 
     closed: int
     item: str

@@ -96,7 +96,7 @@ class Terminal:
             self._person.answers.put_nowait(words)
 
     async def _words(self, asked: Call, over: asyncio.Future[Call | None]) -> str | None:
-        """Read lines until one is a bid or a withdrawal; None if time runs out before that."""
+        """Read lines until one is an answer; None if time runs out before that."""
         while True:
             sys.stdout.write(PROMPT)
             sys.stdout.flush()
@@ -112,7 +112,7 @@ class Terminal:
             answer = answer_to(asked.ask, words)
             if not isinstance(answer, Unreadable):
                 return words
-            _print(f"That can't be read: {answer.reason}. Type an amount, such as {asked.ask.minimum:f}, or: withdraw")
+            _print(f"That can't be read: {answer.reason}. Type {asked.ask.space.hint}")
 
 
 class Keyboard:

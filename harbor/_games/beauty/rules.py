@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from harbor._core.amounts import NUMBER_STEP, Number
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event
 from harbor._core.money import CENT, Claim, Money, dollars
 from harbor._games.beauty.settings import BeautyRules, Ratio
-from harbor._games.mechanism import NUMBER_STEP
 from harbor._games.sessions.session import (
     RunClosed,
     RunLabelled,
@@ -111,7 +111,7 @@ class Beauty(Session):
 
     def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a number."""
-        return Ask(bidder, name_of(state.run), 1, Decimal(0), self.bound, unit="number")
+        return Ask(bidder, name_of(state.run), 1, Number(Decimal(0), self.bound))
 
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Award the prize."""

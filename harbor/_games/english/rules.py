@@ -11,7 +11,8 @@ from decimal import ROUND_DOWN, Decimal
 from random import Random
 from typing import NamedTuple
 
-from harbor._core.asks import Action, Ask, Bid
+from harbor._core.amounts import Amount
+from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import (
     BidderWithdrew,
     BidPlaced,
@@ -82,7 +83,7 @@ class English:
         """Ask everyone who has not withdrawn and does not lead; all of them can pay the minimum bid."""
         minimum = state.minimum
         return [
-            Ask(bidder, state.item, state.round, minimum, state.budgets[bidder])
+            Ask(bidder, state.item, state.round, Amount(minimum, state.budgets[bidder]))
             for bidder in state.active
             if bidder != state.leader
         ]
@@ -127,7 +128,7 @@ class English:
                 bids[bidder] = action.amount
                 yield BidPlaced(state.item, state.round, bidder, action.amount)
             elif bidder != state.leader:
-                reason = action.reason if action else "declined"
+                reason = action.reason if isinstance(action, Withdraw) else "declined"
                 yield BidderWithdrew(state.item, state.round, bidder, reason)
                 continue
             staying.append(bidder)

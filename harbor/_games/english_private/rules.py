@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from harbor._core.asks import Action, Ask, Bid
+from harbor._core.amounts import Amount
+from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import BidderWithdrew, BidPlaced, Event, PublicEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
 from harbor._games.english_private.settings import EnglishPrivateRules
@@ -72,7 +73,7 @@ class EnglishPrivate(PrivateValues):
     def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask a bidder whether it stays in at the price."""
         price = self.step * state.round
-        return Ask(bidder, name_of(state.run), state.round, price, price, note=self.worth(bidder, state.run))
+        return Ask(bidder, name_of(state.run), state.round, Amount(price, price), note=self.worth(bidder, state.run))
 
     def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         """Raise the price while more than one bidder stays in; then allocate the item and open the next run."""
@@ -124,4 +125,5 @@ class EnglishPrivate(PrivateValues):
         item = name_of(state.run)
         if isinstance(action, Bid):
             return BidPlaced(item, state.round, bidder, action.amount)
-        return BidderWithdrew(item, state.round, bidder, action.reason)
+        reason = action.reason if isinstance(action, Withdraw) else "declined"
+        return BidderWithdrew(item, state.round, bidder, reason)

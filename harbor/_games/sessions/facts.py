@@ -48,7 +48,7 @@ def last(events: Sequence[T], count: int) -> Sequence[T]:
 
 
 def _opened(seen: Seen) -> SessionOpened:
-    return _of(SessionOpened, seen)[0]
+    return next(event for event in seen if isinstance(event, SessionOpened))
 
 
 def _of(kind: type[T], seen: Seen) -> list[T]:

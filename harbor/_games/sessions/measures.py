@@ -127,7 +127,7 @@ def distances(entries: Sequence[Entry]) -> dict[str, list[float | None]]:
     number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None. With the
     fraction 1 any number that all pick is an equilibrium, so there is no d.
     """
-    if not all(opened.has_distances for opened in of_type(entries, SessionOpened)):
+    if not all(opened.has_distances for opened in _openings(entries)):
         return {}
     return _runs(entries, lambda game, event, ideal: game.distance(event.action, event.assets, ideal))
 
@@ -152,11 +152,15 @@ def broken_shares(entries: Sequence[Entry]) -> dict[str, float]:
     return {bidder: fmean(broke) for bidder, broke in played.items()}
 
 
+def _openings(entries: Sequence[Entry]) -> list[SessionOpened]:
+    return [entry.event for entry in entries if isinstance(entry.event, SessionOpened)]
+
+
 def _runs(entries: Sequence[Entry], measure: Callable[[SessionOpened, RunSettled, Decimal], T]) -> dict[str, list[T]]:
     """Measure each bidder's runs against its assets in equilibrium, where one is known."""
     ideals = {label.item: label.assets for label in of_type(entries, RunLabelled)}
     found: dict[str, list[T]] = {}
-    for opened in of_type(entries, SessionOpened):
+    for opened in _openings(entries):
         for event in of_type(entries, RunSettled):
             if event.item in ideals:
                 found.setdefault(event.bidder, []).append(measure(opened, event, ideals[event.item][event.bidder]))

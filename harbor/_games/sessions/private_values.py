@@ -13,6 +13,7 @@ from decimal import Decimal
 from random import Random
 from typing import NamedTuple
 
+from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
@@ -122,7 +123,7 @@ class PrivateValues(Session):
 
     def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a sealed bid."""
-        return Ask(bidder, name_of(state.run), 1, Decimal(0), self.assets, note=self.worth(bidder, state.run))
+        return Ask(bidder, name_of(state.run), 1, Amount(Decimal(0), self.assets), note=self.worth(bidder, state.run))
 
     def worth(self, bidder: str, run: int) -> str:
         """Tell a bidder its value in words."""

@@ -11,6 +11,7 @@ from decimal import Decimal
 from random import Random
 from typing import NamedTuple
 
+from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event, LotClosed, PublicEvent
 from harbor._core.money import CENT, Money, dollars
@@ -167,7 +168,7 @@ class Water:
         if not state.open:
             return []
         item = f"day {state.day}"
-        return [Ask(name, item, 1, Decimal(0), state.statuses[name].balance) for name in state.living]
+        return [Ask(name, item, 1, Amount(Decimal(0), state.statuses[name].balance)) for name in state.living]
 
     def settle(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
         """Allocate the water of the day; open the next day, if there is one and somebody is alive."""
@@ -238,9 +239,9 @@ def after(status: Status, paid: Decimal | None) -> Status:
     return Status(min(MOST_HEALTH, status.health + HEALTH_OF_WATER), status.balance - paid, 1)
 
 
-def _over_balance(action: Withdraw, balance: Decimal) -> Decimal | None:
+def _over_balance(action: Action, balance: Decimal) -> Decimal | None:
     """Give the last failed bid if it was above the balance: the game makes it public all the same."""
-    offered = action.offered
+    offered = action.offered if isinstance(action, Withdraw) else None
     if offered is None or not balance < offered <= MOST_OFFERED or offered % CENT:
         return None
     return offered

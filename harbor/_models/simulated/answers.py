@@ -201,6 +201,8 @@ def _contest_plan(facts: Facts, settings: Simulated, chance: Random) -> Values: 
 def _contest_forecast(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Forecast what the game expects each rival to do."""
     expect = _play(facts).forecast
+    if expect is None:
+        raise ValueError(f"the game {facts['game']!r} expects nothing of rivals; give its play a forecast")
     forecasts = [{"rival": rival, "bid": round(expect(rival, facts, settings), 2)} for rival in facts["rivals"]]
     return {"reasons": "Most will do what they did before, unless their situation forces them.", "forecasts": forecasts}
 

@@ -19,6 +19,8 @@ from harbor._config.auction import Persona
 from harbor._core.errors import LogError, RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
+from harbor._core.thoughts import DecidedInWords
 from harbor._games.english.settings import EnglishRules
 from harbor._models.reading import read
 from harbor._models.simulated.chat_model import read_facts
@@ -96,6 +98,17 @@ def test_a_transcript_holds_nothing_private_of_others_nor_of_the_analyst(secrets
         "id-m",
     ):
         assert canary not in text
+
+
+def test_a_transcript_tells_a_decision_that_is_more_than_an_amount_in_its_own_words(secrets):
+    words = 'I bid $5 for "Lot A" and "Lot B".'
+    decided = [
+        Entry(999, 1.0, DecidedInWords(name, "Lot A", 1, 1, f"why of {name}", words)) for name in ("Mia", "Mia 2")
+    ]
+    *_, last = transcript([*secrets.log, *decided], "Mia").lines
+    assert "says" in last
+    assert "Lot B" in last
+    assert "why of Player A" in last
 
 
 def test_a_transcript_names_no_bidder_and_no_model(secrets):

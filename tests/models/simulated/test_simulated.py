@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, EnglishRules, Item, ModelSettings, Simulated, SimulatedChat
+from harbor._core.decisions import BidReply
 from harbor._core.events import BidFailed, BidPlaced, ItemSold, ModelCalled
 from harbor._core.log import of_type
 from harbor._core.seeding import stream
@@ -19,7 +20,6 @@ from harbor._models.client import ModelClient, Prompt
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
 from harbor.graphs._context.prompting import fill
-from harbor.graphs._context.replies import BidReply
 from harbor.personas._catalog.catalog import catalog_houses, personas
 
 Row = dict[str, Any]

@@ -1,0 +1,241 @@
+"""Action spaces of numbers: an amount of dollars, a number that is not money, and whole units."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from random import Random
+from typing import ClassVar, Literal
+
+from harbor._core.action_space import ActionSpace, Facts
+from harbor._core.actions import Action, Answer, Bid, Take, Unreadable, Withdraw
+from harbor._core.decisions import BidReply, Decision, UnitsReply
+from harbor._core.money import CENT, Claim, Money, dollars
+from harbor._core.parsing import BIDDING, CHOOSING, FIRST, NUMBER, read_amount, straight, without
+
+NUMBER_STEP = Decimal("0.000001")
+"""The smallest difference between two numbers that are not money."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(ActionSpace):
+    """Bid dollars from `minimum` to `maximum`, both included, or withdraw.
+
+    A bid is `minimum` and a whole number of steps, in whole cents.
+    """
+
+    minimum: Money
+    maximum: Money
+    step: Money = CENT
+    kind: Literal["amount"] = field(default="amount", kw_only=True, repr=False, compare=False)
+
+    can_withdraw: ClassVar[bool] = True
+    answer_name: ClassVar[str] = "bid"
+
+    @property
+    def least(self) -> Decimal:
+        """The least bid."""
+        return self.minimum
+
+    @property
+    def most(self) -> Decimal:
+        """The greatest bid."""
+        return self.maximum
+
+    @property
+    def call(self) -> str:
+        """The range and the steps, and how to bid."""
+        if self.minimum == self.maximum:
+            return f"exactly {dollars(self.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
+        steps = "" if self.step == CENT else f" in steps of {dollars(self.step)}"
+        return (
+            f"at least {dollars(self.minimum)}{steps}, and you have {dollars(self.maximum)} left."
+            " Say 'I bid $<amount>' or 'I withdraw'."
+        )
+
+    @property
+    def hint(self) -> str:
+        """An amount."""
+        return f"an amount, such as {self.minimum:f}, or: withdraw"
+
+    def facts(self) -> Facts:
+        """The range, and the step if it is more than a cent."""
+        known: Facts = {"minimum": self.minimum, "maximum": self.maximum}
+        return known if self.step == CENT else {**known, "step": self.step}
+
+    @property
+    def reply(self) -> type[Decision]:
+        """A bid or a withdrawal."""
+        return BidReply
+
+    def refusal(self, action: Action) -> str:
+        """Say why a bid is not legal."""
+        if isinstance(action, Bid):
+            return money_flaw(action.amount, self.minimum, self.maximum, self.step)
+        return "" if isinstance(action, Withdraw) else self.strange(action)
+
+    def draw(self, rng: Random) -> Action:
+        """Draw a bid."""
+        return Bid(self.minimum + rng.randint(0, self._steps) * self.step)
+
+    def edges(self) -> tuple[Action, ...]:
+        """The least and the greatest bid."""
+        return Bid(self.minimum), Bid(self.minimum + self._steps * self.step)
+
+    def beyond(self) -> tuple[Action, ...]:
+        """A bid one step too low, one that is too high, and one between two cents."""
+        return Bid(self.minimum - self.step), Bid(self.maximum + self.step), Bid(self.minimum + CENT / 2)
+
+    def _read(self, said: str, item: str) -> Answer:
+        return read_amount(said, item, BIDDING)
+
+    @property
+    def _steps(self) -> int:
+        return int((self.maximum - self.minimum) / self.step)
+
+
+def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decimal) -> str:
+    """Say why an amount can't be bid; empty if it can."""
+    if not amount.is_finite() or amount < 0:
+        return "a bid must be a positive amount of dollars" if minimum else "a bid must be zero dollars or more"
+    if minimum == maximum != amount:
+        return f"{dollars(amount)} is not {dollars(maximum)}, the one amount that can be bid"
+    if amount < minimum:
+        return f"{dollars(amount)} is below the least bid of {dollars(minimum)}"
+    if amount > maximum:
+        return f"{dollars(amount)} is above the {dollars(maximum)} that you have left"
+    if amount % CENT:  # checked after the bounds, as the remainder of a huge amount raises an error
+        return "a bid must be in whole cents"
+    if step != CENT and (amount - minimum) % step:
+        return f"a bid must be {dollars(minimum)} and a whole number of steps of {dollars(step)}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Number(ActionSpace):
+    """Choose a number that is not money, from `minimum` to `maximum`, with up to six places, or withdraw."""
+
+    minimum: Claim
+    maximum: Claim
+    kind: Literal["number"] = field(default="number", kw_only=True, repr=False, compare=False)
+
+    can_withdraw: ClassVar[bool] = True
+    answer_name: ClassVar[str] = "bid"
+
+    @property
+    def least(self) -> Decimal:
+        """The least number."""
+        return self.minimum
+
+    @property
+    def most(self) -> Decimal:
+        """The greatest number."""
+        return self.maximum
+
+    @property
+    def call(self) -> str:
+        """The range, and how to choose."""
+        return f"a number from {self.minimum:f} to {self.maximum:f}. Say 'I choose <number>' or 'I withdraw'."
+
+    @property
+    def hint(self) -> str:
+        """A number."""
+        return f"an amount, such as {self.minimum:f}, or: withdraw"
+
+    def facts(self) -> Facts:
+        """The range."""
+        return {"minimum": self.minimum, "maximum": self.maximum}
+
+    @property
+    def reply(self) -> type[Decision]:
+        """A number or a withdrawal."""
+        return BidReply
+
+    def refusal(self, action: Action) -> str:
+        """Say why a number is not legal."""
+        if not isinstance(action, Bid):
+            return "" if isinstance(action, Withdraw) else self.strange(action)
+        number = action.amount
+        if not (number.is_finite() and self.minimum <= number <= self.maximum):
+            return f"{number:f} is not between {self.minimum:f} and {self.maximum:f}"
+        return "a number may have at most six places after the point" if number % NUMBER_STEP else ""
+
+    def draw(self, rng: Random) -> Action:
+        """Draw a number."""
+        return Bid(self.minimum + rng.randint(0, int((self.maximum - self.minimum) / NUMBER_STEP)) * NUMBER_STEP)
+
+    def edges(self) -> tuple[Action, ...]:
+        """The least and the greatest number."""
+        return Bid(self.minimum), Bid(self.maximum)
+
+    def beyond(self) -> tuple[Action, ...]:
+        """Numbers that are too small, too great and too fine."""
+        return Bid(self.minimum - 1), Bid(self.maximum + 1), Bid(self.minimum + NUMBER_STEP / 2)
+
+    def say(self, answer: Answer) -> str:
+        """Write a number without the dollars of a bid."""
+        return f"I choose {answer.amount:f}." if isinstance(answer, Bid) else answer.words
+
+    def _read(self, said: str, item: str) -> Answer:
+        return read_amount(said, item, BIDDING, CHOOSING)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity(ActionSpace):
+    """Take whole units from `minimum` to `maximum`, both included."""
+
+    minimum: int
+    maximum: int
+    kind: Literal["quantity"] = field(default="quantity", kw_only=True, repr=False, compare=False)
+
+    @property
+    def call(self) -> str:
+        """The range, and how to take."""
+        return f"a whole number of units from {self.minimum:,} to {self.maximum:,}. Say 'I take <number> units'."
+
+    @property
+    def hint(self) -> str:
+        """A whole number."""
+        return f"a whole number, such as {self.minimum}"
+
+    def facts(self) -> Facts:
+        """The range."""
+        return {"minimum_units": self.minimum, "maximum_units": self.maximum}
+
+    @property
+    def reply(self) -> type[Decision]:
+        """A number of units."""
+        return UnitsReply
+
+    def refusal(self, action: Action) -> str:
+        """Say why a number of units is not legal."""
+        if not isinstance(action, Take):
+            return self.strange(action)
+        if self.minimum <= action.units <= self.maximum:
+            return ""
+        return f"{action.units} is not between {self.minimum} and {self.maximum}"
+
+    def draw(self, rng: Random) -> Action:
+        """Draw a number of units."""
+        return Take(rng.randint(self.minimum, self.maximum))
+
+    def edges(self) -> tuple[Action, ...]:
+        """The fewest and the most units."""
+        return Take(self.minimum), Take(self.maximum)
+
+    def beyond(self) -> tuple[Action, ...]:
+        """One unit too few, and one too many."""
+        return Take(self.minimum - 1), Take(self.maximum + 1)
+
+    def _read(self, said: str, item: str) -> Answer:
+        found = _TAKEN.fullmatch(said) or _UNITS.fullmatch(without(item, straight(said)).strip())
+        return Take(int(found["units"].replace(",", ""))) if found else Unreadable("not a plain number of units")
+
+
+_TAKEN = re.compile(r"I take (?P<units>[\d,]{1,20}) units?\.", re.ASCII)
+_UNITS = re.compile(
+    rf"(?:(?:ok|okay|yes|sure|well)\W+)?(?:{FIRST}\s+(?:take|buy|want|order|request)\s+|my (?:order|request) is\s+)?"
+    rf"(?P<units>(?=[\d,]{{1,20}}(?![\d,.])){NUMBER})(?:\s+(?:units?|of|it|please))*[.!]*",
+    re.IGNORECASE | re.ASCII,
+)

@@ -1,0 +1,509 @@
+"""The action spaces: what is said is heard, what is drawn is legal, and everything follows from the one value."""
+
+from __future__ import annotations
+
+import pickle
+from decimal import Decimal
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import TypeAdapter, ValidationError
+
+from harbor._core.actions import Accept, Bid, BundleBid, Choose, Say, Take, Unreadable, Wait, Withdraw
+from harbor._core.amounts import Amount, Number, Quantity
+from harbor._core.asks import Ask, Pause
+from harbor._core.bundles import Bundle
+from harbor._core.decisions import BidReply
+from harbor._core.money import dollars
+from harbor._core.offers import AcceptOrWait, Choice, Words
+from harbor._games.mechanism import violation
+from harbor._games.policies import Adversary, AtRandom
+from harbor._house.auctioneer import answer_to, call
+from harbor._room.seats import _ASK, ask_message
+from harbor.graphs._context.replies import without_reasons
+
+QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+money = st.decimals(0, 10**9, places=2)
+plain = st.characters(exclude_categories=["C"])
+texts = st.text(plain, min_size=1, max_size=15)
+spoken_like = st.sampled_from(
+    ["I accept", "I wait", "and", "for", "A and B", '"', "18 Tanner Row", "5", "not", "I take 3"]
+)
+names = st.lists(texts | spoken_like, min_size=1, max_size=5, unique=True).map(tuple)
+
+
+def ranges(kind, numbers):
+    return st.tuples(numbers, numbers).map(lambda pair: kind(min(pair), max(pair)))
+
+
+spaces = st.one_of(
+    ranges(Amount, money),
+    st.tuples(money, st.integers(0, 50), st.sampled_from(["0.05", "5", "7.50"])).map(
+        lambda given: Amount(given[0], given[0] + given[1] * Decimal(given[2]), Decimal(given[2]))
+    ),
+    ranges(Number, st.decimals(0, 10**6, places=6)),
+    money.map(AcceptOrWait),
+    names.map(Choice),
+    st.tuples(names, money).map(lambda given: Bundle(*given)),
+    ranges(Quantity, st.integers(0, 10**6)),
+    st.integers(1, 2_000).map(Words),
+)
+seeds = st.integers(0, 2**32).map(Random)
+items = texts | spoken_like
+
+ONE_OF_EACH = [
+    Amount(Decimal(100), Decimal("987.50")),
+    Number(Decimal(0), Decimal(100)),
+    AcceptOrWait(Decimal(950)),
+    Choice(("red", "blue", "red and blue")),
+    Bundle(("A", "B"), Decimal(950)),
+    Quantity(0, 12),
+    Words(200),
+]
+each = pytest.mark.parametrize("space", ONE_OF_EACH, ids=lambda space: space.kind)
+
+
+def ask(space, **more):
+    return Ask("Ann", "Vase", 1, space, **more)
+
+
+def unreadable(space, said, item="Vase"):
+    return isinstance(space.read(said, item), Unreadable)
+
+
+# ---------------------------------------------------------------- laws of every space
+
+
+@QUICK
+@given(spaces, seeds, items)
+def test_what_is_drawn_is_legal_and_is_heard_as_it_is_said_whatever_the_item_is_called(space, rng, item):
+    for action in (*space.edges(), space.draw(rng)):
+        assert space.refusal(action) == ""
+        assert space.read(space.say(action), item) == action
+
+
+@QUICK
+@given(spaces)
+def test_what_is_beyond_a_space_is_refused_in_one_line(space):
+    for action in space.beyond():
+        assert space.refusal(action)
+        assert "\n" not in space.refusal(action)
+
+
+@QUICK
+@given(spaces, seeds)
+def test_an_ask_with_any_space_survives_the_metadata_of_a_message(space, rng):
+    asked = ask(space, attempt=2, refusal="no", note="")
+    read = _ASK.validate_json(_ASK.dump_json(asked))
+    assert read == asked
+    assert type(read.space) is type(space)
+    assert read.space.draw(Random(1)) == space.draw(Random(1))
+
+
+@QUICK
+@given(spaces, st.one_of(st.text(), st.binary().map(lambda b: b.decode("latin-1"))), items)
+def test_hearing_never_raises(space, said, item):
+    heard = space.read(said, item)
+    assert isinstance(heard, Unreadable) or isinstance(space.refusal(heard), str)
+
+
+@each
+def test_a_withdrawal_is_an_answer_only_where_the_space_says_so(space):
+    heard = space.read("I withdraw.")
+    assert (heard == Withdraw()) is space.can_withdraw
+    assert (space.refusal(Withdraw()) == "") is space.can_withdraw
+
+
+@each
+def test_an_action_of_another_space_is_refused(space):
+    own = {type(action) for action in space.edges()}
+    others = [action for other in ONE_OF_EACH for action in other.edges() if type(action) not in own]
+    assert others
+    for action in others:
+        heard = space.read(space.say(action))
+        assert space.refusal(action) == getattr(heard, "reason", f"{action.words!r} is no answer to this call")
+
+
+@each
+def test_an_answer_that_is_unreadable_stays_so_and_keeps_its_reason(space):
+    assert space.read(space.say(Unreadable("a bid needs an amount"))) == Unreadable("a bid needs an amount")
+
+
+@each
+def test_a_space_is_one_value_that_can_be_compared_kept_in_a_set_and_sent_to_another_process(space):
+    assert pickle.loads(pickle.dumps(space)) == space
+    assert len({space, pickle.loads(pickle.dumps(space))}) == 1
+
+
+@each
+def test_the_auctioneer_tells_any_agent_what_it_can_say(space):
+    words = call(ask(space, refusal="too low", note="it is worth $5 to you; "))
+    assert words.startswith(
+        f"Your {space.answer_name} failed: too low. Ann, your call on Vase: it is worth $5 to you; "
+    )
+    assert call(Pause("Ann")) != words
+    assert ask_message(ask(space)).content == call(ask(space))
+
+
+@pytest.mark.parametrize(
+    ("space", "typed", "hint"),
+    [
+        (ONE_OF_EACH[0], ["100", "withdraw"], "an amount, such as 100, or: withdraw"),
+        (ONE_OF_EACH[1], ["0", "withdraw"], "an amount, such as 0, or: withdraw"),
+        (ONE_OF_EACH[2], ["accept", "wait"], "accept, or: wait"),
+        (ONE_OF_EACH[3], ["red", "blue"], 'one of: "red", "blue", "red and blue"'),
+        (ONE_OF_EACH[4], ['0 for "A"', "withdraw"], 'an amount and items, such as: 0 for "A", or: withdraw'),
+        (ONE_OF_EACH[5], ["0"], "a whole number, such as 0"),
+        (ONE_OF_EACH[6], ["hello"], "a text of at most 200 characters"),
+    ],
+)
+def test_what_a_person_is_told_to_type_can_be_typed(space, typed, hint):
+    assert space.hint == hint
+    for words in typed:
+        assert space.refusal(space.read(words, "Vase")) == ""
+
+
+@each
+def test_a_random_bidder_plays_legally_in_every_space(space):
+    for number in range(1, 30):
+        asked = ask(space)._replace(round=number)
+        answer = AtRandom(7).decide(asked, [])
+        assert violation(asked, answer) == ""
+        assert answer_to(asked, space.say(answer)) == answer
+
+
+@each
+def test_an_adversary_has_words_for_every_space(space):
+    said = {Adversary(7).decide(ask(space)._replace(round=number), []) for number in range(60)}
+    assert len(said) > 5
+    assert any(isinstance(space.read(one, "Vase"), Unreadable) or space.kind == "words" for one in said)
+
+
+# ---------------------------------------------------------------- replies of models
+
+REPLIES = [
+    ({"action": "Bid", "amount": "$1,000"}, Bid(Decimal(1000))),
+    ({"action": "bid", "amount": 12.5}, Bid(Decimal("12.5"))),
+    ({"action": "Accept"}, Accept()),
+    ({"option": "red"}, Choose("red")),
+    ({"action": "bid", "items": ["B", "A"], "amount": 900}, BundleBid(("A", "B"), Decimal(900))),
+    ({"units": 3}, Take(3)),
+    ({"words": "Let us split it."}, Say("Let us split it.")),
+]
+
+
+@pytest.mark.parametrize(
+    ("space", "values", "action"),
+    [(space, *reply) for space, reply in zip(ONE_OF_EACH, REPLIES, strict=True)],
+    ids=[space.kind for space in ONE_OF_EACH],
+)
+def test_a_reply_of_the_shape_of_a_space_gives_its_action(space, values, action):
+    reply = space.reply.model_validate({"reasons": "so", **values})
+    assert (reply.missing(), reply.taken()) == ("", action)
+    assert without_reasons(space.reply).model_validate(values).taken() == action
+
+
+@each
+def test_a_model_is_told_the_shape_of_its_reply_with_the_reasons_first(space):
+    shape = convert_to_openai_tool(space.reply)["function"]
+    assert next(iter(shape["parameters"]["properties"])) == "reasons"
+    assert shape["description"]
+    assert TypeAdapter(dict).dump_json(space.facts())
+
+
+@QUICK
+@given(names)
+def test_a_model_is_told_the_options_and_the_items_that_it_may_name(named):
+    assert Choice(named).reply.model_json_schema()["properties"]["option"]["enum"] == list(named)
+    on_sale = Bundle(named, Decimal(5)).reply.model_json_schema()["properties"]["items"]["items"]["enum"]
+    assert on_sale == list(named)
+
+
+def test_equal_spaces_have_one_shape_so_that_it_is_bound_once():
+    assert Choice(("a", "b")).reply is Choice(("a", "b")).reply
+    assert Bundle(("a",), Decimal(5)).reply is Bundle(("a",), Decimal(7)).reply
+    assert Amount(Decimal(1), Decimal(2)).reply is Number(Decimal(1), Decimal(2)).reply is BidReply
+
+
+def test_a_model_that_names_another_option_hears_from_the_auctioneer_which_there_are():
+    space = Choice(("red", "blue"))
+    action = space.reply.model_validate({"reasons": "", "option": "green"}).taken()
+    assert space.refusal(action) == '\'green\' is none of: "red", "blue"'
+
+
+@pytest.mark.parametrize(
+    ("values", "missing"),
+    [
+        ({"action": "bid", "items": ["A"]}, "a bid needs an amount and at least one item"),
+        ({"action": "bid", "amount": 5}, "a bid needs an amount and at least one item"),
+        ({"action": "bid", "amount": 5, "items": ["A", "B", "A"]}, "an item is named twice"),
+        ({"action": "withdraw"}, ""),
+    ],
+)
+def test_a_bundle_reply_says_what_it_lacks(values, missing):
+    reply = Bundle(("A", "B"), Decimal(9)).reply.model_validate({"reasons": "", **values})
+    assert reply.missing() == missing
+    assert missing or reply.taken() == Withdraw()
+
+
+@pytest.mark.parametrize("values", [{"action": "bid"}, {}, {"action": "maybe"}, {"action": ["accept", "wait"]}])
+def test_a_price_is_accepted_or_waited_for_and_nothing_else(values):
+    with pytest.raises(ValidationError):
+        AcceptOrWait(Decimal(5)).reply.model_validate({"reasons": "", **values})
+
+
+# ---------------------------------------------------------------- accept or wait
+
+PRICE = AcceptOrWait(Decimal(950))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I accept.",
+        "accept",
+        "ACCEPT!",
+        "Yes, I accept.",
+        "I'll accept the price of $950.",
+        "I accept it at $950.00",
+        "I accept 950 dollars",
+        "I'd like to accept.",
+        "I will take it.",
+        "I\u2019ll take it at $950",
+        "**I accept**",
+        "I accept Vase at $950.",
+        "That suits me. I accept.",
+        "Ben has $300 left.\nI accept.",
+    ],
+)
+def test_a_plain_acceptance_is_heard(said):
+    assert PRICE.read(said, "Vase") == Accept()
+
+
+@pytest.mark.parametrize(
+    "said", ["I wait.", "wait", "No, I wait.", "I'll wait.", "Not yet.", "I am waiting", "That is too high. I wait."]
+)
+def test_a_plain_wait_is_heard(said):
+    assert PRICE.read(said, "Vase") == Wait()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I accept, or not",
+        "I do not wait",
+        "I don't wait.",
+        "I do not accept",
+        "I can't accept that.",
+        "I cannot accept.",
+        "I accept or wait",
+        "I accept and I wait",
+        "I accept. I wait.",
+        "I wait. I accept.",
+        "I accept. No, wait.",
+        "I accept. Or not.",
+        "I accept. I accept.",
+        "I accept if Ben waits",
+        "I accept unless it falls",
+        "I accept the risk of losing",
+        "I accept nothing",
+        "I accept?",
+        "Should I accept?",
+        "Maybe I accept",
+        "I might wait",
+        "I would accept",
+        "I never accept",
+        "I refuse to wait",
+        "Ben accepts",
+        "You accept",
+        "I accept $900",
+        "I accept at $1,950",
+        "I accept $950 or $900",
+        "I bid $950",
+        "950",
+        "$950",
+        "I withdraw",
+        "I'm out",
+        "yes",
+        "no",
+        "",
+        "not",
+        "I waited",
+        "I accept that Ben wins",
+        "I accept it for Ben",
+        "I can accept when it is cheaper",
+        "accept/wait",
+        '{"action": "accept"}',
+    ],
+)
+def test_what_may_mean_the_other_is_neither_acceptance_nor_wait(said):
+    assert unreadable(PRICE, said)
+
+
+def test_another_price_is_refused_with_the_price():
+    assert PRICE.read("I accept $900.") == Unreadable("the price is $950 and no other")
+
+
+def test_a_dutch_price_never_asks_anybody_to_withdraw():
+    assert "withdraw" not in call(ask(PRICE)) + PRICE.hint
+    assert call(ask(PRICE)) == "Ann, your call on Vase: the price is $950. Say 'I accept' or 'I wait'."
+    assert (ask(PRICE).minimum, ask(PRICE).maximum) == (950, 950)
+
+
+# ---------------------------------------------------------------- bundles
+
+SALE = Bundle(("18 Tanner Row", "Salt and Pepper", "Lot 1", "Lot 10", "C"), Decimal(950))
+
+
+def bundle(amount, *names):
+    return BundleBid(names, Decimal(amount))
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        ('I bid $900 for "C".', bundle(900, "C")),
+        ('900 for "Lot 1" and "C"', bundle(900, "Lot 1", "C")),
+        ("I bid $900 for C", bundle(900, "C")),
+        ("I bid $900 for Lot 10 and C.", bundle(900, "Lot 10", "C")),
+        ("I bid $900 on lot 1, c and 18 Tanner Row", bundle(900, "Lot 1", "C", "18 Tanner Row")),
+        ("For Salt and Pepper and C I bid $47.50", bundle("47.50", "Salt and Pepper", "C")),
+        ("Salt and Pepper: $1,250", bundle(1250, "Salt and Pepper")),
+        ("I'll pay 1.2k for both Lot 1 & Lot 10!", bundle(1200, "Lot 1", "Lot 10")),
+        ("$-5 for C", bundle(-5, "C")),
+        ("I withdraw.", Withdraw()),
+        ("I'm out", Withdraw()),
+    ],
+)
+def test_a_plain_bid_for_items_is_heard_whatever_numbers_and_words_are_in_their_names(said, heard):
+    assert SALE.read(said) == heard
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I bid $900",
+        "900",
+        "I bid for C",
+        "C",
+        "I bid $900 for Lot 2",
+        "I bid $900 for C and Lot 2",
+        "I bid $900 for C and the Moon",
+        "I bid $900 for C and C",
+        'I bid $900 for "C" and "C".',
+        "I bid $900 for C and $800 for Lot 1",
+        "I bid $900 or $800 for C",
+        "I bid $900 for C or Lot 1",
+        "I bid $900 for C, not Lot 1",
+        "I bid $900 for everything but C",
+        "I don't bid $900 for C",
+        "I bid about $900 for C",
+        "I bid $900 for C if Ben withdraws",
+        "Would $900 for C do?",
+        "Ben bids $900 for C",
+        "I bid $900-950 for C",
+        "I bid 1e3 for C",
+        "18 Tanner Row",
+        "I bid 18 Tanner Row",
+        "Salt",
+        "I bid $900 for all",
+        "I bid $900 for C and",
+        "I bid $900 for C, ",
+        "I withdraw from C",
+        "I do not withdraw",
+        'I bid $900 for "C" and "',
+        'I bid $9.0.0 for "C".',
+    ],
+)
+def test_a_bid_that_could_be_for_other_items_or_another_amount_is_not_heard(said):
+    assert unreadable(SALE, said)
+
+
+def test_names_that_overlap_must_be_in_quotes_and_then_are_told_apart():
+    space = Bundle(("A", "B", "A and B"), Decimal(950))
+    assert unreadable(space, "I bid $5 for A and B")
+    assert space.read('I bid $5 for "A and B".') == bundle(5, "A and B")
+    assert space.read('I bid $5 for "A" and "B".') == bundle(5, "A", "B")
+
+
+@pytest.mark.parametrize(
+    ("bid", "why"),
+    [
+        (bundle(5, "Moon"), "'Moon' is not for sale; for sale are"),
+        (bundle(5), "at least one item"),
+        (bundle("950.01", "C"), "$950.01 is above the $950 that you have left"),
+        (bundle("0.005", "C"), "in whole cents"),
+        (bundle(-1, "C"), "zero dollars or more"),
+        (bundle("NaN", "C"), "zero dollars or more"),
+    ],
+)
+def test_a_bid_for_items_that_is_not_legal_is_refused_with_the_reason(bid, why):
+    assert why in SALE.refusal(bid)
+
+
+def test_a_bid_in_quotes_for_what_is_not_for_sale_is_refused_by_name():
+    assert "'Moon' is not for sale" in SALE.refusal(SALE.read('I bid $5 for "Moon".'))
+
+
+# ---------------------------------------------------------------- the others
+
+
+@pytest.mark.parametrize("said", ["3", "I take 3", "I take 3 units.", "Yes, 3 units please", "My order is 3"])
+def test_a_plain_number_of_units_is_heard(said):
+    assert Quantity(0, 9).read(said) == Take(3)
+
+
+@pytest.mark.parametrize(
+    "said", ["-3", "3.5", "$3", "3 or 4", "I take no 3", "about 3", "not 3", "1,2", "3k", "9" * 30]
+)
+def test_a_doubtful_number_of_units_is_not_heard(said):
+    assert unreadable(Quantity(0, 9), said)
+
+
+@pytest.mark.parametrize(
+    "said", ["red", "Red.", "I choose red", 'I choose "red".', "My choice is: red", "I'll take RED!"]
+)
+def test_a_plain_choice_is_heard(said):
+    assert Choice(("red", "blue")).read(said) == Choose("red")
+
+
+@pytest.mark.parametrize(
+    "said", ["green", "red or blue", "red blue", "not red", "I choose", "I don't choose red", "red?"]
+)
+def test_a_doubtful_choice_is_not_heard(said):
+    assert unreadable(Choice(("red", "blue")), said)
+
+
+def test_options_that_differ_in_case_must_be_quoted():
+    assert unreadable(Choice(("a", "A")), "I choose a")
+    assert Choice(("a", "A")).read('I choose "a".') == Choose("a")
+
+
+def test_words_are_passed_on_as_they_are_and_refused_if_they_are_empty_or_too_long():
+    space = Words(20)
+    assert space.read("It\u2019s $5, or not?") == Say("It\u2019s $5, or not?")
+    assert space.refusal(Say(" \n")) == "nothing was said"
+    assert space.refusal(Say("a" * 21)) == "21 characters are more than 20"
+    assert space.refusal(Say("\x07")) == "not plain text"
+
+
+def test_an_amount_in_steps_is_the_minimum_and_whole_steps():
+    space = Amount(Decimal(100), Decimal(118), Decimal(5))
+    assert [space.refusal(Bid(Decimal(amount))) for amount in (100, 105, 115)] == ["", "", ""]
+    assert space.refusal(Bid(Decimal(103))) == "a bid must be $100 and a whole number of steps of $5"
+    assert space.edges() == (Bid(Decimal(100)), Bid(Decimal(115)))
+    assert f"in steps of {dollars(Decimal(5))}" in call(ask(space))
+    assert space.facts()["step"] == 5
+
+
+def test_bids_for_the_same_items_are_equal_in_whatever_order_the_items_are_given():
+    assert bundle(5, "B", "A") == bundle(5, "A", "B")
+    assert hash(bundle(5, "B", "A")) == hash(bundle(5, "A", "B"))
+
+
+def test_two_amounts_for_items_are_told_from_none():
+    assert SALE.read("I bid $900 for C and $800 for Lot 1") == Unreadable("more than one amount")
+    assert SALE.read("I bid for C") == Unreadable("a bid needs an amount")

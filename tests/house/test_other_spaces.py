@@ -1,0 +1,200 @@
+"""Games whose answers are no single amount: a falling price and a sale of bundles, by the one script of all games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
+from random import Random
+
+import pytest
+from autogen_core import CancellationToken
+
+from harbor._core.actions import Accept, BundleBid, Wait, Withdraw
+from harbor._core.asks import Ask
+from harbor._core.bundles import Bundle
+from harbor._core.events import BiddersAsked, BidFailed, LotClosed, PublicEvent
+from harbor._core.log import Log, of_type
+from harbor._core.offers import AcceptOrWait
+from harbor._core.players import SeatReply
+from harbor._games.policies import Adversary, AtRandom
+from harbor._house.auctioneer import auction_loop
+from harbor._house.sale import Sale
+from harbor._room.seats import BidderAgent, ask_message
+from harbor.testing import check_rules
+
+PLAYERS = ("Ann", "Ben")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceCalled(PublicEvent):
+    """The price falls, or is called for the first time."""
+
+    price: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class FirstTaken(LotClosed):
+    """The vase is sold to the first who accepts."""
+
+    winner: str | None
+    left: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BundlesWanted(PublicEvent):
+    """Bids for bundles are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundlesSold(LotClosed):
+    """Who won which items."""
+
+    won: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Dutch:
+    """The price falls by $100 from $500 until somebody accepts; the state is the price (None: closed)."""
+
+    def start(self):
+        return None
+
+    def asks(self, price):
+        return [Ask(name, "Vase", int(6 - price / 100), AcceptOrWait(price)) for name in PLAYERS] if price else []
+
+    def settle(self, price, actions, rng):
+        accepted = [name for name in PLAYERS if isinstance(actions.get(name), Accept)]
+        left = tuple(name for name in PLAYERS if isinstance(actions.get(name), Withdraw))
+        if accepted:
+            return [FirstTaken("Vase", rng.choice(accepted), left)]
+        if price == 100:
+            return [FirstTaken("Vase", None, left)]
+        return [PriceCalled(price - 100 if price else Decimal(500))]
+
+    def apply(self, price, event):
+        return event.price if isinstance(event, PriceCalled) else None if isinstance(event, FirstTaken) else price
+
+
+@dataclass(frozen=True)
+class PayAsBid:
+    """One round of bids for bundles of three items; the state is whether bids are wanted."""
+
+    items: tuple[str, ...] = ("18 Tanner Row", "Salt and Pepper", "C")
+
+    def start(self):
+        return False
+
+    def asks(self, wanted):
+        return [Ask(name, "the sale", 1, Bundle(self.items, Decimal(900))) for name in PLAYERS] if wanted else []
+
+    def settle(self, wanted, actions: Mapping, rng: Random):
+        if not wanted:
+            return [BundlesWanted()]
+        bids = {name: bid for name in PLAYERS if isinstance(bid := actions[name], BundleBid)}
+        return [BundlesSold("the sale", {name: bids[name].items for name in best(bids)})]
+
+    def apply(self, wanted, event):
+        return isinstance(event, BundlesWanted) or (wanted and not isinstance(event, BundlesSold))
+
+
+def best(bids):
+    """Name the bidders of the best bids that do not overlap."""
+    choices = [
+        [name for name, taken in zip(bids, taking, strict=True) if taken]
+        for taking in product([True, False], repeat=len(bids))
+    ]
+    fitting = [names for names in choices if sum(len(bids[name].items) for name in names) <= len(union(bids, names))]
+    return max(fitting, key=lambda names: sum(bids[name].amount for name in names))
+
+
+def union(bids, names):
+    return frozenset().union(*(bids[name].items for name in names))
+
+
+GAMES = [Dutch(), PayAsBid()]
+
+
+def hold(rules, answer, reasks=1):
+    """Hold a sale by the auctioneer's script; `answer` gives the words of a bidder. Give its log."""
+    sale = Sale(rules, PLAYERS, Log(), Random(7))
+    script, said = auction_loop(sale, (), reasks), None
+    while True:
+        try:
+            turn = script.send(said)
+        except StopIteration:
+            return sale.log.entries
+        said = {ask.bidder: SeatReply(answer(ask)) for ask in turn}
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: type(rules).__name__)
+def test_rules_with_these_spaces_keep_the_promises_of_all_rules(rules):
+    check_rules(rules)
+
+
+def test_a_space_that_is_larger_than_its_bounds_is_refused_by_the_suite():
+    class Endless(AcceptOrWait):
+        def refusal(self, action):
+            return ""
+
+    class Careless(Dutch):
+        def asks(self, price):
+            return [ask._replace(space=Endless(ask.space.price)) for ask in super().asks(price)]
+
+    with pytest.raises(AssertionError, match="beyond the bounds of an ask and is legal"):
+        check_rules(Careless())
+
+
+def test_a_space_whose_words_are_not_heard_is_refused_by_the_suite():
+    class Mumbling(AcceptOrWait):
+        def say(self, answer):
+            return "Well."
+
+    class Careless(Dutch):
+        def asks(self, price):
+            return [ask._replace(space=Mumbling(ask.space.price)) for ask in super().asks(price)]
+
+    with pytest.raises(AssertionError, match="is not read as what was said"):
+        check_rules(Careless())
+
+
+def test_a_falling_price_goes_to_whom_accepts_and_nobody_withdraws():
+    log = hold(Dutch(), lambda ask: "I accept." if (ask.bidder, ask.round) == ("Ben", 3) else "I wait.")
+    assert [event.price for event in of_type(log, PriceCalled)] == [500, 400, 300]
+    assert of_type(log, FirstTaken) == [FirstTaken("Vase", "Ben", ())]
+    assert [event.minimum for event in of_type(log, BiddersAsked)] == [500, 400, 300]
+    assert of_type(log, BidFailed) == []
+
+
+def test_who_never_answers_plainly_is_asked_again_and_then_counts_as_withdrawn():
+    log = hold(Dutch(), lambda ask: "I bid $5, or not" if ask.bidder == "Ann" else "I wait.")
+    assert of_type(log, FirstTaken) == [FirstTaken("Vase", None, ("Ann",))]
+    assert {event.reason for event in of_type(log, BidFailed)} == {"not a plain 'I accept' or 'I wait'"}
+    assert len(of_type(log, BidFailed)) == 10
+
+
+def test_bundles_are_sold_to_the_best_bids_that_do_not_overlap():
+    said = {"Ann": "I bid $400 for 18 Tanner Row and Salt and Pepper", "Ben": 'I bid $300 for "C".'}
+    log = hold(PayAsBid(), lambda ask: said[ask.bidder])
+    assert of_type(log, BundlesSold)[0].won == {"Ann": ("18 Tanner Row", "Salt and Pepper"), "Ben": ("C",)}
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=lambda rules: type(rules).__name__)
+def test_random_and_adversarial_bidders_play_these_games_to_the_end(rules):
+    players = {"Ann": AtRandom(3), "Ben": Adversary(3)}
+
+    def answer(ask):
+        given = players[ask.bidder].decide(ask, [])
+        return given if isinstance(given, str) else ask.space.say(given)
+
+    log = hold(rules, answer)
+    assert {event.bidder for event in of_type(log, BidFailed)} <= {"Ben"}
+    assert of_type(log, LotClosed)
+
+
+async def test_a_bidder_of_harbor_answers_in_a_stock_team_in_the_words_of_the_space():
+    agent = BidderAgent("ann", AtRandom(1), lambda: ())
+    asked = ask_message(Ask("Ann", "Vase", 2, AcceptOrWait(Decimal(950))))
+    said = (await agent.on_messages([asked], CancellationToken())).chat_message.to_text()
+    assert said in (Accept().words, Wait().words)
