@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,6 +75,7 @@ def _run(
     from harbor._runs.run import start
     from harbor._runs.series import prepare
 
+    _import_frameworks(chosen)
     folder = out or Path("runs") / run_name(chosen.name)
     run_and_show(
         lambda listen, people: start(prepare(chosen, RunInputs(people=people)), folder, listen),
@@ -82,6 +84,12 @@ def _run(
         quiet,
         player,
     )
+
+
+def _import_frameworks(config: AuctionConfig) -> None:
+    """Import what the room needs, if it is needed, before what is loaded is kept out of garbage collection."""
+    if not all(bidder.rule for bidder in config.bidders):
+        import_module("harbor._runs.seating")
 
 
 def resume(
@@ -97,9 +105,11 @@ def resume(
         say(f"run {str(run)!r} is complete; there is nothing to resume")
         show(_summary(done.entries), as_json, with_items=not quiet)
         return
-    player = next((bidder for bidder in read_config(run).bidders if bidder.person), None)
-    from harbor._runs.resuming import aresume  # the frameworks come with it, when all is known to be good
+    config = read_config(run)
+    player = next((bidder for bidder in config.bidders if bidder.person), None)
+    from harbor._runs.resuming import aresume
 
+    _import_frameworks(config)
     run_and_show(
         lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding),
         run,

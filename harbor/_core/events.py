@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from harbor._core.asks import WithdrawalReason
 from harbor._core.extensions import Part
@@ -30,10 +30,7 @@ Audience = str
 class PublicEvent:
     """An event that everyone may see."""
 
-    @property
-    def audience(self) -> Audience:
-        """Everyone."""
-        return EVERYONE
+    audience: ClassVar[Audience] = EVERYONE
 
     @property
     def words(self) -> str:
@@ -65,10 +62,7 @@ class PrivateEvent:
 class AnalystEvent:
     """An event that no bidder may see."""
 
-    @property
-    def audience(self) -> Audience:
-        """The analyst."""
-        return ANALYST
+    audience: ClassVar[Audience] = ANALYST
 
 
 Event = PublicEvent | PrivateEvent | AnalystEvent

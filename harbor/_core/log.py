@@ -53,6 +53,7 @@ class Log:
         self._path = path
         self._clock = clock
         self._past = past or Reading()
+        self._replayed = len(self._past.entries)
         # The clock of a resumed log goes on from its last line, so that `at` never runs backwards.
         self._opened = clock() - (self._past.entries[-1].at if self._past.entries else 0.0)
         self._digest = self._past.digest
@@ -76,7 +77,12 @@ class Log:
             LogError: the file has another event in this place; the file is left as it is.
         """
         seq = len(self.entries)
-        entry = self._recorded(seq, event) if seq < len(self._past.entries) else self._write(seq, event)
+        if seq < self._replayed:
+            entry = self._recorded(seq, event)
+        else:
+            entry = Entry(seq, self._clock() - self._opened, event)
+            if self._file is not None:
+                self._write(self._file, entry)
         self.entries.append(entry)
         # Listeners hear replayed events too: whatever shows or counts a resumed run sees all of it.
         for listener in self._listeners:
@@ -92,15 +98,12 @@ class Log:
             )
         return entry
 
-    def _write(self, seq: int, event: Event) -> Entry:
-        entry = Entry(seq, self.now(), event)
-        if self._file is not None:
-            if seq == len(self._past.entries):
-                self._file.truncate()  # a crash may have left part of a line
-            line, self._digest = encode(entry, self._digest)
-            self._file.write(line)
-            self._file.flush()
-        return entry
+    def _write(self, file: IO[bytes], entry: Entry) -> None:
+        if entry.seq == self._replayed:
+            file.truncate()  # a crash may have left part of a line
+        line, self._digest = encode(entry, self._digest)
+        file.write(line)
+        file.flush()
 
     def close(self) -> None:
         """Close the file; the entries stay in memory."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from pydantic_core import PydanticSerializationError
 
 from harbor._core import events, thoughts
 from harbor._core.errors import LogError
-from harbor._core.events import AnalystEvent, Event, LogOpened, PrivateEvent, PublicEvent
+from harbor._core.events import AnalystEvent, Audience, Event, LogOpened, PrivateEvent, PublicEvent
 
 
 class Entry(NamedTuple):
@@ -66,16 +67,23 @@ def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
     return _ADAPTERS[kind]
 
 
+@lru_cache(maxsize=4096)
+def _addressed(audience: Audience, name: str) -> str:
+    """Write the audience and the type of an event in JSON, without braces."""
+    return json.dumps({"audience": audience, "type": name})[1:-1]
+
+
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
-    name, adapter = _adapter(type(entry.event))
-    head = json.dumps({"seq": entry.seq, "at": round(entry.at, 6), "audience": entry.event.audience, "type": name})
+    seq, at, event = entry
+    name, adapter = _adapter(type(event))
     try:
-        fields = adapter.dump_json(entry.event)[1:-1]
+        fields = adapter.serializer.to_json(event)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        plain = json.dumps(adapter.dump_python(entry.event, mode="json"), ensure_ascii=False)
+        plain = json.dumps(adapter.dump_python(event, mode="json"), ensure_ascii=False)
         fields = plain.encode(errors="replace")[1:-1]
-    body = head[:-1].encode() + (b"," + fields if fields else b"")
+    head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, name)}'
+    body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
 

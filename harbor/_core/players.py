@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event, SeatFailed
@@ -31,10 +30,13 @@ class Policy(ABC):
         """Choose an answer, which may be words."""
 
 
-@dataclass(frozen=True)
-class SeatReply:
-    """The reply of a seat: its words, the events noted while it thought, and its failure if it failed."""
+class SeatReply(NamedTuple):
+    """The reply of a seat: its words, the events noted while it thought, and its failure if it failed.
+
+    `answer` is what the words mean, where that is known and they need not be read.
+    """
 
     words: str = ""
     notes: tuple[Event, ...] = ()
     failure: SeatFailed | None = None
+    answer: Answer | None = None

@@ -27,13 +27,18 @@ class MinimumRaise(Policy):
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
         """Bid the minimum, or withdraw after `max_bids` bids on this item."""
+        if ask.round <= self.max_bids:  # it can't have made so many yet, at one bid a round
+            return Bid(ask.minimum)
         made = 0
         for event in reversed(seen):
-            if isinstance(event, BidPlaced):
-                made += event.bidder == ask.bidder
-            elif isinstance(event, _NEW_CALL):
+            if type(event) is BidPlaced:
+                if event.bidder == ask.bidder:
+                    made += 1
+                    if made == self.max_bids:
+                        return Withdraw()
+            elif type(event) in _NEW_CALL:
                 break
-        return Bid(ask.minimum) if made < self.max_bids else Withdraw()
+        return Bid(ask.minimum)
 
 
 @dataclass(frozen=True)

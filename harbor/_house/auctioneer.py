@@ -1,6 +1,7 @@
 """The auction loop: whom to ask at the same moment, what to do with the answers, and what to announce.
 
-It is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words.
+It is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words, and
+where scripted policies alone sit, a plain loop (`plain`) carries the answers.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def auction_loop(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners
 
 
 def _closed(events: Sequence[Event]) -> tuple[str, ...]:
-    return tuple(event.item for event in events if isinstance(event, LotClosed))
+    return tuple([event.item for event in events if isinstance(event, LotClosed)])
 
 
 def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], over: bool = False) -> AuctionLoop:
@@ -86,19 +87,21 @@ def _round(
     actions: dict[str, Action] = {}
     while asks:
         first = asks[0]
-        bidders = tuple(ask.bidder for ask in asks)
+        bidders = tuple([ask.bidder for ask in asks])
         sale.record(BiddersAsked(first.item, first.round, first.attempt, first.minimum, bidders))
         said = yield asks
         again = []
         for ask in asks:
-            _write_down(sale, said[ask.bidder])
-            action = _judge(ask, said[ask.bidder])
+            reply = said[ask.bidder]
+            if reply.notes or reply.failure:
+                _write_down(sale, reply)
+            action = _judge(ask, reply)
             if isinstance(action, str):
                 sale.record(BidFailed(ask.bidder, ask.item, ask.round, ask.attempt, action))
                 if ask.attempt <= reasks:
                     again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
                     continue
-                action = Withdraw("failed bids", _offered(ask, said[ask.bidder]))
+                action = Withdraw("failed bids", _offered(ask, reply))
             actions[ask.bidder] = action
         asks = again
     return actions
@@ -115,7 +118,7 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match answer_to(ask, said.words):
+    match _heard(ask, said):
         case Unreadable(reason=reason):
             return reason
         case action:
@@ -124,8 +127,12 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
 
 def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
     """Give the amount of a failed bid, for rules that make it public (the water game); None if it can't be read."""
-    heard = answer_to(ask, said.words)
+    heard = _heard(ask, said)
     return heard.amount if isinstance(heard, Bid) else None
+
+
+def _heard(ask: Ask, said: SeatReply) -> Answer:
+    return said.answer or answer_to(ask, said.words)
 
 
 def answer_to(ask: Ask, words: str) -> Answer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 from harbor._core.asks import Action, Ask
 from harbor._core.events import ANALYST, EVERYONE, Event
@@ -12,6 +12,44 @@ from harbor._core.log import Log
 from harbor._games.mechanism import Mechanism
 
 S = TypeVar("S")
+
+
+class Seen(Sequence[Event]):
+    """What one bidder has seen, in order, to read only.
+
+    It is never copied, and grows as the sale goes on: take what a moment has shown with `tuple(seen)`.
+    """
+
+    __slots__ = ("_events", "_heard")
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._heard = 0
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @overload
+    def __getitem__(self, place: int) -> Event: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Event]: ...
+    def __getitem__(self, place: int | slice) -> Event | list[Event]:
+        return self._events[place]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._events)
+
+    def __reversed__(self) -> Iterator[Event]:
+        return reversed(self._events)
+
+    def _hear(self, public: list[Event]) -> None:
+        if self._heard < len(public):
+            self._events += public[self._heard :]
+            self._heard = len(public)
+
+    def _hear_alone(self, public: list[Event], private: Event) -> None:
+        self._hear(public)
+        self._events.append(private)
 
 
 class Sale(Generic[S]):
@@ -23,19 +61,20 @@ class Sale(Generic[S]):
         self.log = log
         self.state = rules.start()
         self._ties = ties
-        self._seen: dict[str, list[Event]] = {f"bidder:{name}": [] for name in bidders}
-        self._everyone = tuple(self._seen.values())
+        self._public: list[Event] = []
+        self._seen = {name: Seen() for name in bidders}
 
     def record(self, event: Event) -> None:
         """Write an event to the log and fold it. Nothing else changes a sale."""
         self.log.append(event)
         self.state = self.rules.apply(self.state, event)
         audience = event.audience
-        if audience == EVERYONE:
-            for seen in self._everyone:
-                seen.append(event)
+        if (
+            audience == EVERYONE
+        ):  # bidders catch up when they are asked: so a public event costs the same for any number
+            self._public.append(event)
         elif audience != ANALYST:
-            self._seen[audience].append(event)
+            self._seen[audience.removeprefix("bidder:")]._hear_alone(self._public, event)
 
     def asks(self) -> Sequence[Ask]:
         """Give the asks of this moment; none before the sale opens and after its end."""
@@ -48,6 +87,8 @@ class Sale(Generic[S]):
             self.record(event)
         return events
 
-    def seen_by(self, bidder: str) -> tuple[Event, ...]:
-        """Give the part of the log that a bidder may see, in order."""
-        return tuple(self._seen[f"bidder:{bidder}"])
+    def seen_by(self, bidder: str) -> Seen:
+        """Give the part of the log that a bidder may see, in order; ask again for what has happened since."""
+        seen = self._seen[bidder]
+        seen._hear(self._public)
+        return seen

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import ChatAgent, Response
@@ -16,16 +16,14 @@ from autogen_core import CancellationToken
 from pydantic import TypeAdapter
 
 from harbor._core.asks import Ask, Pause
-from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import Answered, Event, SeatFailed
 from harbor._core.notes import EventBuffer
 from harbor._core.parsing import LONGEST, scrub
 from harbor._core.players import Player, SeatReply
-from harbor._core.redaction import redact
 from harbor._house.auctioneer import call
+from harbor._house.hearing import FATAL, failed, in_words
 
 AUCTIONEER = "auctioneer"
-READY = "I am ready."
 UNASKED = "I speak when the auctioneer asks me for a bid."
 GRACE_SECONDS = 0.1
 """How long an agent that ran out of time has to record the calls it has made."""
@@ -67,12 +65,7 @@ class BidderAgent(BaseChatAgent):
 
     async def _answer(self, asked: str) -> str:
         ask = _ASK.validate_json(asked)
-        answer = await self._player.act(ask, self._seen())
-        if answer is None:
-            return READY
-        if isinstance(answer, str):
-            return answer
-        return ask.space.say(answer) if isinstance(ask, Ask) else answer.words
+        return in_words(await self._player.act(ask, self._seen()), ask)
 
 
 class Seat(BaseChatAgent):
@@ -108,7 +101,7 @@ class Seat(BaseChatAgent):
         self._recorded = recorded
         self._heard: list[BaseChatMessage] = []
         self._failure: SeatFailed | None = None
-        self._broken: MemoryStoreError | RunFolderError | None = None
+        self._broken: BaseException | None = None
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -132,16 +125,16 @@ class Seat(BaseChatAgent):
             thinking.cancel()
             thinking.add_done_callback(_retrieve)
             await asyncio.wait({thinking}, timeout=GRACE_SECONDS)
-            return self._fail("timeout", f"no answer within {self._timeout:g} s")
+            return self._fail(SeatFailed(self.bidder, "timeout", f"no answer within {self._timeout:g} s"))
         if thinking.cancelled():
-            return self._fail("error", "cancelled itself")
+            return self._fail(SeatFailed(self.bidder, "error", "cancelled itself"))
         if error := thinking.exception():
-            self._broken = error if isinstance(error, MemoryStoreError | RunFolderError) else None
-            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
+            self._broken = error if isinstance(error, FATAL) else None
+            return self._fail(failed(self.bidder, error))
         try:
             words = thinking.result().chat_message.to_text()
         except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
-            return self._fail("error", redact(f"{type(error).__name__}: {error}")[:500])
+            return self._fail(failed(self.bidder, error))
         return self._quote(words) if self._quoted else self._say(words)
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
@@ -164,8 +157,8 @@ class Seat(BaseChatAgent):
         failure, self._failure = self._failure, None
         return SeatReply(words, self._notes.take(), failure)
 
-    def _fail(self, kind: Literal["error", "timeout"], detail: str) -> Response:
-        self._failure = SeatFailed(self.bidder, kind, detail)
+    def _fail(self, failure: SeatFailed) -> Response:
+        self._failure = failure
         return self._say("")
 
     def _quote(self, words: str) -> Response:

@@ -28,13 +28,18 @@ class Auction(AuctionConfig):
             ConfigError: a setting that is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
         """
-        return finish(self.arun(out, listen, **given), "run() can't be used", "await auction.arun()")
+        from harbor._runs.run import Run, start
+
+        run, folder = Run(self, RunInputs(**given)), None if out is None else Path(out)
+        if run.scripted:
+            return run.play(folder, listen)
+        return finish(start(run, folder, listen), "run() can't be used", "await auction.arun()")
 
     async def arun(
         self, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
     ) -> Result:
         """Run the auction inside a running event loop."""
-        from harbor._runs.run import Run, start  # the frameworks come with it; settings can be read without them
+        from harbor._runs.run import Run, start  # here, as settings are read without all that runs them
 
         return await start(Run(self, RunInputs(**given)), None if out is None else Path(out), listen)
 

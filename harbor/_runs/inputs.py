@@ -56,6 +56,11 @@ def models_in_use(config: AuctionConfig) -> list[str]:
     return list(dict.fromkeys(bidder.model for bidder in config.bidders if bidder.uses_model))
 
 
+def anybody_remembers(config: AuctionConfig) -> bool:
+    """Say whether any bidder has a use for a store of memories."""
+    return any(bidder.remembers for bidder in config.bidders)
+
+
 def _check(what: str, given: Mapping[str, Any], kind: type, wanted: Collection[str]) -> None:
     for name, value in given.items():
         if name not in wanted:

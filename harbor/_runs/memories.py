@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 
 from langgraph.store.base import BaseStore, Op
 from langgraph.store.base import Result as OpResult
@@ -13,17 +13,8 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.errors import MemoryStoreError
 from harbor._core.layout import MEMORY
 from harbor._runs.folder import RunFolder
+from harbor._runs.inputs import anybody_remembers
 from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
-
-
-def anybody_remembers(config: AuctionConfig) -> bool:
-    """Say whether any bidder has a use for a store."""
-    return any(bidder.remembers for bidder in config.bidders)
-
-
-def named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
-    """Open the store that the settings name, if they do: before the folder of a run is made, as it may be refused."""
-    return memories(config, None) if config.memory.store is not None else nullcontext()
 
 
 @asynccontextmanager

@@ -1,36 +1,43 @@
-"""Running one auction: what was resolved becomes a sale, seats and a log, and a result comes out."""
+"""Running one auction: what was resolved becomes a sale and a log, and a result comes out.
+
+Where scripted policies alone sit, no event loop and no framework is needed, and none is imported.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import warnings
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from secrets import token_hex
-from typing import Protocol, TypeVar
-
-from langchain_core.language_models import BaseChatModel
-from langgraph.store.base import BaseStore
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import SCHEMA_VERSION, LogOpened
-from harbor._core.log import Log, of_type
+from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
+from harbor._house.auctioneer import auction_loop
+from harbor._house.plain import carry, never_waits
 from harbor._house.sale import Sale
-from harbor._models.connections import connected, shares_connections
 from harbor._models.providers import open_chat
+from harbor._models.replay import ReplayCache
 from harbor._room.agent import make_agent
 from harbor._runs.folder import RunFolder, run_name
-from harbor._runs.inputs import RunInputs
-from harbor._runs.memories import anybody_remembers, memories, memories_of, named_memories
+from harbor._runs.inputs import RunInputs, anybody_remembers
 from harbor._runs.opening import opening_events
 from harbor._runs.resolve import resolve
 from harbor._runs.result import Listener, Result
-from harbor._runs.seating import Seating
-from harbor.memory._store.embedding import as_embedding
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langgraph.store.base import BaseStore
 
 R_co = TypeVar("R_co", covariant=True)
+TURNS_AT_ONCE = 50
+"""How many turns of scripts are played before other work of the event loop, such as Ctrl-C, has its turn."""
 
 
 class Startable(Protocol[R_co]):
@@ -50,15 +57,26 @@ async def start(run: Startable[R_co], out: Path | None = None, listen: Listener 
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
     """
-    async with named_memories(run.config) as store:
+    async with _named_memories(run.config) as store:
         if out is None:
             return await run.run(None, listen, store)
         with closing(RunFolder.make(out, run.config)) as folder:
             return await run.run(folder, listen, store)
 
 
+def _named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
+    """Open the store that the settings name, if they do: before the folder of a run is made, as it may be refused."""
+    if config.memory.store is None or not anybody_remembers(config):
+        return nullcontext()
+    from harbor._runs.memories import memories
+
+    return memories(config, None)
+
+
 class Run:
     """An auction that is sure to start: all is resolved, its models are made, its embedding is there.
+
+    `scripted` says whether scripted policies alone play it.
 
     Raises:
         ConfigError: a setting that is refused.
@@ -69,6 +87,7 @@ class Run:
             raise ConfigError("the config is of a series of auctions; run it with: harbor.run_series(config)")
         self.auction = resolve(config, inputs)
         self.config = self.auction.config
+        self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
         self.chats = {
             name: _of_this_run(inputs.models[name]) if name in inputs.models else open_chat(name, settings, config.seed)
             for name, settings in self.auction.models.items()
@@ -76,6 +95,8 @@ class Run:
         named = {bidder.name: bidder.agent for bidder in config.bidders if isinstance(bidder.agent, str)}
         self.agents = {**inputs.agents, **{bidder: make_agent(name, bidder) for bidder, name in named.items()}}
         if anybody_remembers(config):
+            from harbor.memory._store.embedding import as_embedding
+
             as_embedding(config.memory.embedding)
         for item in self.auction.items:
             if item.true_value < item.start:
@@ -88,23 +109,52 @@ class Run:
 
         Memories go in `store`, or in the one that the settings name. `name` is that of the run (that of its folder).
         """
+        with self._opened(folder, listen, name) as sale:
+            if self.scripted:
+                for turn in self._turns(sale, folder):
+                    if turn % TURNS_AT_ONCE == 0:
+                        await asyncio.sleep(0)
+            else:
+                from harbor._runs.seating import hold_in_room
+
+                await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store)
+            return Result(tuple(sale.log.entries), folder.path if folder else None)
+
+    def play(self, out: Path | None, listen: Listener | None) -> Result:
+        """Run an auction that is `scripted`, in a new folder or in memory, without an event loop.
+
+        Raises:
+            RunFolderError: the folder exists or can't be made.
+        """
+        in_folder = closing(RunFolder.make(out, self.config)) if out else nullcontext()
+        with in_folder as folder, self._opened(folder, listen) as sale:
+            for _ in self._turns(sale, folder):
+                pass
+            return Result(tuple(sale.log.entries), out)
+
+    @contextmanager
+    def _opened(self, folder: RunFolder | None, listen: Listener | None, name: str = "") -> Iterator[Sale[Any]]:
+        """Open the log and put the labels and what each bidder knows in it; close it in the end."""
         auction, config = self.auction, self.config
         with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
             name = name or (folder.path.name if folder else run_name(config.name))
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, config.seed, token_hex(4), auction.parts))
-            opened = of_type(log.entries, LogOpened)[0]  # of a run that is resumed, as it was
-            names = [bidder.name for bidder in config.bidders]
-            sale = Sale(auction.rules, names, log, stream(config.seed, "ties"))
+            sale = Sale(auction.rules, [bidder.name for bidder in config.bidders], log, stream(config.seed, "ties"))
             for event in opening_events(auction):
                 sale.record(event)
-            async with memories(config, folder, store) as open_store, connected(self.chats.values()):
-                mine = memories_of(config, open_store, f"{opened.run}-{opened.token}")
-                await Seating(auction, self.chats, self.agents, sale, folder, mine).room().run_to_end()
-            return Result(tuple(log.entries), folder.path if folder else None)
+            yield sale
+
+    def _turns(self, sale: Sale[Any], folder: RunFolder | None) -> Iterator[int]:
+        """Play the turns of scripts, and give their numbers."""
+        policies = {bidder.settings.name: bidder.policy for bidder in self.auction.bidders if bidder.policy is not None}
+        loop, replay = auction_loop(sale, (), self.config.rules.reasks), folder.replay if folder else ReplayCache()
+        return carry(loop, sale, policies, replay.turn)
 
 
 def _of_this_run(chat: BaseChatModel) -> BaseChatModel:
     """Give the caller's model, or a copy of it where it will get connections of this run."""
+    from harbor._models.connections import shares_connections
+
     return chat.model_copy() if shares_connections(chat) else chat

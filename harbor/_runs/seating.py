@@ -1,4 +1,4 @@
-"""Seating: who plays each bidder, and a seat in the room for it."""
+"""Seating: who plays each bidder, and a seat in the room for it; the frameworks come with it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
+from langgraph.store.base import BaseStore
 
 from harbor._config.auction import Bidder
+from harbor._core.events import LogOpened
+from harbor._core.log import of_type
 from harbor._core.notes import EventBuffer
 from harbor._core.players import Player
 from harbor._house.sale import Sale
 from harbor._models.client import ModelClient
+from harbor._models.connections import connected
 from harbor._models.replay import ReplayCache
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import BidderAgent, Seat
 from harbor._runs.folder import RunFolder
+from harbor._runs.memories import memories, memories_of
 from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
@@ -24,6 +29,30 @@ from harbor.memory._bidder.bidder_memory import BidderMemory
 
 if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
+
+
+async def hold_in_room(
+    auction: ResolvedAuction,
+    chats: Mapping[str, BaseChatModel],
+    agents: Mapping[str, ChatAgent],
+    sale: Sale[Any],
+    folder: RunFolder | None,
+    store: BaseStore | None,
+) -> None:
+    """Hold a sale in the room, with the models' connections and the memories' store open as long as it lasts.
+
+    Args:
+        auction: what was resolved.
+        chats: the models by name.
+        agents: the agents by bidder.
+        sale: open, with its first events in the log.
+        folder: where the run is kept, if it is.
+        store: where the memories go; None: in the one that the settings name.
+    """
+    opened = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
+    async with memories(auction.config, folder, store) as open_store, connected(chats.values()):
+        mine = memories_of(auction.config, open_store, f"{opened.run}-{opened.token}")
+        await Seating(auction, chats, agents, sale, folder, mine).room().run_to_end()
 
 
 @dataclass(frozen=True, slots=True)

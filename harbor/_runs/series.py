@@ -10,9 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Unpack
-
-from langgraph.store.base import BaseStore
+from typing import TYPE_CHECKING, Unpack
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
@@ -27,10 +25,12 @@ from harbor._core.version import __version__
 from harbor._games.english.measures import ranks
 from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs
-from harbor._runs.memories import memories
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.run import Run, start
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
+
+if TYPE_CHECKING:
+    from langgraph.store.base import BaseStore
 
 SEEDS = 2**32
 
@@ -113,6 +113,8 @@ class SeriesRun:
             first = self._auction(1).auction
             log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4), first.parts))
             log.append(SeriesOpened(self.series.auctions, first.players))
+            from harbor._runs.memories import memories
+
             async with memories(self.config, folder, given) as store:
                 for number in range(1, self.series.auctions + 1):
                     run = self._auction(number)

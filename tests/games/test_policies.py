@@ -20,8 +20,8 @@ from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.sale import Sale
 
 
-def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann"):
-    return Ask(bidder, item, 1, Amount(Decimal(minimum), Decimal(maximum)))
+def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann", turn=1):
+    return Ask(bidder, item, turn, Amount(Decimal(minimum), Decimal(maximum)))
 
 
 def opened(item="Vase"):
@@ -58,8 +58,8 @@ def hold(players, *starts, budget=1000, values=None):
 
 
 @settings(max_examples=100)
-@given(st.integers(1, 8), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
-def test_a_rule_bidder_raises_by_the_minimum_until_it_has_made_its_bids_on_the_item(most, before, made, rivals):
+@given(*[st.integers(least, 12) for least in (1, 0, 0, 0, 0)])
+def test_a_rule_bidder_raises_by_the_minimum_until_it_has_made_its_bids_on_the_item(most, before, made, led, rivals):
     seen = [
         opened("Urn"),
         *placed(item="Urn", times=before),
@@ -67,18 +67,18 @@ def test_a_rule_bidder_raises_by_the_minimum_until_it_has_made_its_bids_on_the_i
         *placed(times=made),
         *placed("Ben", times=rivals),
     ]
-    answer = MinimumRaise(most).decide(ask(), seen)
+    answer = MinimumRaise(most).decide(ask(turn=made + led + 1), seen)
     assert answer == (Bid(Decimal(100)) if made < most else Withdraw())
 
 
 def test_a_rule_bidder_counts_anew_after_a_lowered_price():
     seen = [opened(), *placed(times=4), PriceLowered("Vase", Decimal(50), Decimal(5))]
-    assert MinimumRaise(4).decide(ask(50), seen) == Bid(Decimal(50))
+    assert MinimumRaise(4).decide(ask(50, turn=5), seen) == Bid(Decimal(50))
 
 
 def test_a_rule_bidder_does_not_count_the_bids_of_a_name_that_begins_like_its_own():
     seen = [opened(), *placed("Bidder 10", times=9)]
-    assert MinimumRaise(1).decide(ask(bidder="Bidder 1"), seen) == Bid(Decimal(100))
+    assert MinimumRaise(1).decide(ask(bidder="Bidder 1", turn=9), seen) == Bid(Decimal(100))
 
 
 @pytest.mark.parametrize("most", [1, 4, 5])

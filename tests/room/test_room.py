@@ -38,9 +38,10 @@ from harbor._core.notes import EventBuffer
 from harbor._games.english import rules as english
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.auctioneer import announce
+from harbor._house.hearing import READY
 from harbor._house.sale import Sale
 from harbor._room.room import AuctionRoom
-from harbor._room.seats import AUCTIONEER, READY, UNASKED, BidderAgent, Seat, ask_message
+from harbor._room.seats import AUCTIONEER, UNASKED, BidderAgent, Seat, ask_message
 
 Answering = Callable[[Sequence[BaseChatMessage]], Awaitable[str]]
 LONG = 5  # seconds until a test that should have ended long ago is given up

@@ -1,0 +1,82 @@
+"""Carries the auction loop in a plain loop, where nothing but scripted policies sits: no chat, no tasks, no framework.
+
+A policy decides at once, so there is nothing to wait for. What the log says is equal to what it says of the room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+from harbor._core.amounts import Amount, Number
+from harbor._core.asks import Answer, Ask, Bid, Pause, Withdraw
+from harbor._core.events import Event
+from harbor._core.players import Policy, SeatReply
+from harbor._house.auctioneer import AuctionLoop
+from harbor._house.hearing import FATAL, failed, in_words
+from harbor._house.sale import Sale
+
+Recorded = Callable[[int, str], SeatReply | None]
+"""Gives the reply of a bidder in the turn that the event of this number opened, if it failed in an interrupted run."""
+
+_PLAIN_AMOUNT = re.compile(r"(?:0|[1-9]\d{0,11})(?:\.(?!00)\d\d)?", re.ASCII)
+_SPACES = (Amount, Number)
+_WITHDRAWAL = SeatReply(answer=Withdraw())
+
+
+def never_waits(policy: Policy | None) -> bool:
+    """Say whether a bidder is played by a policy, and one whose `act` is that of all policies: it only decides."""
+    return policy is not None and type(policy).act is Policy.act
+
+
+def carry(loop: AuctionLoop, sale: Sale[Any], policies: Mapping[str, Policy], recorded: Recorded) -> Iterator[int]:
+    """Carry questions to policies and their answers back, to the end of the sale.
+
+    Yields:
+        the number of each turn when it is answered, so that others may work.
+
+    Raises:
+        MemoryStoreError: raised by a policy, as by `FATAL` errors of a seat.
+        RunFolderError: likewise.
+        LogError: the run that is resumed goes otherwise than its log.
+    """
+    said: Mapping[str, SeatReply] = {}
+    for number in count(1):
+        try:
+            turn = loop.send(said) if said else next(loop)
+        except StopIteration:
+            return
+        opening = len(sale.log.entries) - 1
+        said = {
+            ask.bidder: recorded(opening, ask.bidder) or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder))
+            for ask in turn
+        }
+        yield number
+
+
+def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply:
+    try:
+        if isinstance(ask, Pause):
+            return SeatReply(in_words(None, ask))
+        answer = policy.decide(ask, seen)
+        return _unspoken(answer, ask) or SeatReply(in_words(answer, ask))
+    except FATAL:
+        raise
+    except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
+        return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
+    except Exception as error:  # as in the room: whatever a policy does, the auction goes on
+        return SeatReply(failure=failed(ask.bidder, error))
+
+
+def _unspoken(answer: Answer | str, ask: Ask) -> SeatReply | None:
+    """Give the reply that needs no words: an answer that is read from its words unchanged. None: put it in words."""
+    if type(ask.space) not in _SPACES:
+        return None
+    if type(answer) is Withdraw:
+        return _WITHDRAWAL
+    if type(answer) is Bid and type(answer.amount) is Decimal and _PLAIN_AMOUNT.fullmatch(str(answer.amount)):
+        return SeatReply("", (), None, answer)
+    return None

@@ -1,0 +1,240 @@
+"""Auctions of scripted policies alone: the plain loop that carries them leaves the log that the room would leave."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, Item, houses
+from harbor._core.actions import Accept, BundleBid, Choose, Say, Take, Wait
+from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
+from harbor._core.errors import MemoryStoreError, RunFolderError
+from harbor._core.events import BidFailed, LogOpened, SeatFailed
+from harbor._core.log import of_type, read_log
+from harbor._core.log_lines import Entry, encode
+from harbor._core.players import Policy
+from harbor._core.seeding import stream
+from harbor._runs.folder import RunFolder
+from harbor._runs.inputs import RunInputs
+from harbor._runs.run import Run, start
+
+GAMES = {
+    "english": {"lowerings": 1},
+    "water": {"days": 6},
+    "second-price": {"runs": 3, "show": "actions and values"},
+    "first-price": {"runs": 3},
+    "english-private": {"runs": 3},
+    "beauty": {"runs": 3, "bound": 55.5},
+}
+NAMES = ("Alex", "Bob", "Cindy", "David")
+SECRET = "sk-abcdefgh12345678"
+GOOD_FOR_NOTHING: tuple[Any, ...] = (
+    *(Bid(Decimal(words)) for words in "0 -0 -5 47.5 47.50 1250.00 1E+3 12.3456789 1E+30 0.005 NaN Infinity".split()),
+    *(Bid(odd) for odd in (5, 12.5, "5", None)),
+    *(Withdraw(), Withdraw("fault", Decimal(3)), Unreadable("no words"), None, 7, object, ["I withdraw."]),
+    *(Accept(), Wait(), Choose("it"), Say("I bid $7."), BundleBid(("it",), Decimal(5)), Take(2)),
+    *("I bid $1,250.", "I choose 12.50.", "I bid half a \ud83d.", "", "a" * 3_000, "I withdraw, or not.", "I pass"),
+    *(ValueError(f"my key is {SECRET}"), StopIteration(), KeyError("\ud83d"), RuntimeError("x" * 900)),
+)
+"""What a policy may give back, or raise, that is no plain answer."""
+
+
+@dataclass(frozen=True)
+class Odd(Policy):
+    """Answers anything whatever: a pure function of the seed and the ask."""
+
+    seed: int
+
+    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
+        rng = stream(self.seed, *map(str, (ask.bidder, ask.item, ask.round, ask.attempt, len(seen))))
+        answer = rng.choice((*GOOD_FOR_NOTHING, *[Bid(ask.minimum), Bid(ask.maximum)] * 8))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class Raising(Policy):
+    """Always raises one error."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
+        raise self.error
+
+
+class Pondering(Policy):
+    """Waits before it answers, as no other policy does."""
+
+    async def act(self, ask: Any, seen: Sequence[Any]) -> Any:
+        await asyncio.sleep(0)
+        return Withdraw()
+
+    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
+        raise NotImplementedError
+
+
+def scripts(game: str, *rules: str, seed: int = 1, **more: Any) -> Auction:
+    bidders = [Bidder(name, rule=rule, **more) for name, rule in zip(NAMES, rules, strict=False)]
+    return Auction(seed=seed, bidders=bidders, rules={"game": game, **GAMES[game]})
+
+
+def seated(auction: Auction, *policies: Policy) -> Run:
+    """The run of an auction, with these policies in the first seats."""
+    run = Run(auction, RunInputs())
+    here = [replace(bidder, policy=one) for bidder, one in zip(run.auction.bidders, policies, strict=False)]
+    run.auction = replace(run.auction, bidders=(*here, *run.auction.bidders[len(here) :]))
+    return run
+
+
+def in_the_room(run: Run, out: Path | None = None) -> Sequence[Entry]:
+    run.scripted = False
+    return asyncio.run(start(run, out)).log
+
+
+def lines(log: Sequence[Entry]) -> list[bytes]:
+    """The lines of a log without its clocks, which name the run too."""
+    opened = replace(log[0].event, run="", token="")
+    return [encode(Entry(seq, 0.0, event), "")[0] for seq, _, event in [log[0]._replace(event=opened), *log[1:]]]
+
+
+def anything(game: str, seed: int) -> Run:
+    return seated(scripts(game, *["random"] * 4, seed=seed), Odd(1), Odd(2), Odd(3))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_plain_loop_leaves_the_log_of_the_room(game, seed):
+    rules = ("minimum-raise", "truthful" if game == "english" else "rational", "random", "adversary")
+    auction = scripts(game, *rules, seed=seed)
+    assert Run(auction, RunInputs()).scripted
+    held = auction.run().log
+    assert lines(held) == lines(in_the_room(Run(auction, RunInputs())))
+    assert of_type(held, BidFailed)
+
+
+@settings(max_examples=15)
+@given(st.sampled_from(sorted(GAMES)), st.integers(0, 10**6))
+def test_whatever_policies_give_back_or_raise_it_is_taken_as_in_the_room(game, seed):
+    assert lines(anything(game, seed).play(None, None).log) == lines(in_the_room(anything(game, seed)))
+
+
+@pytest.mark.parametrize("answer", GOOD_FOR_NOTHING, ids=lambda answer: ascii(answer)[:40])
+def test_each_odd_answer_is_taken_as_in_the_room(answer):
+    class Giving(Policy):
+        def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    for game in ("second-price", "beauty"):
+        run, other = (seated(scripts(game, "random", "rational"), Giving()) for _ in range(2))
+        assert lines(run.play(None, None).log) == lines(in_the_room(other))
+
+
+def test_what_a_policy_raises_is_logged_without_secrets_and_costs_its_seat_the_turn_alone():
+    log = seated(scripts("second-price", "random", "rational"), Raising(ValueError(SECRET))).play(None, None).log
+    assert of_type(log, SeatFailed) == [SeatFailed("Alex", "error", "ValueError: [redacted]")] * 3
+
+
+@pytest.mark.parametrize("error", [RunFolderError("no room"), MemoryStoreError("lost")])
+def test_what_breaks_off_the_room_breaks_off_the_plain_loop(error):
+    for hold in (lambda run: run.play(None, None), in_the_room):
+        with pytest.raises(type(error), match=str(error)):
+            hold(seated(scripts("second-price", "random", "rational"), Raising(error)))
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("first", ["plain", "room"])
+def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(game, first, tmp_path):
+    whole = tmp_path / "whole"
+    in_the_room(anything(game, 3), whole) if first == "room" else anything(game, 3).play(whole, None)
+    written = (whole / "events.jsonl").read_bytes().splitlines(keepends=True)
+    log = read_log(whole / "events.jsonl").entries
+    for after in range(1, len(written), 1 + len(written) // 12):
+        part = tmp_path / str(after)
+        shutil.copytree(whole, part)
+        (part / "events.jsonl").write_bytes(b"".join(written[:after]) + written[after][:9])
+        run = anything(game, 3)
+        run.scripted = after % 2 == 1  # what one carrier began, the other can end
+        with pytest.warns(UserWarning, match="cut short"), closing(RunFolder.reopen(part)) as folder:
+            asyncio.run(run.run(folder, None))
+        assert lines(read_log(part / "events.jsonl").entries) == lines(log)
+
+
+def test_a_failure_that_the_log_holds_is_replayed_though_the_policy_fails_no_more(tmp_path):
+    auction = scripts("second-price", "rational", "rational")
+    seated(auction, Raising(ValueError("once"))).play(tmp_path / "run", None)
+    events = tmp_path / "run" / "events.jsonl"
+    written = events.read_bytes().splitlines(keepends=True)
+    events.write_bytes(b"".join(written[:-1]))
+    with closing(RunFolder.reopen(tmp_path / "run")) as folder:
+        asyncio.run(Run(auction, RunInputs()).run(folder, None))
+    assert len(events.read_bytes().splitlines()) == len(written)
+
+
+def test_in_a_folder_each_event_is_on_disk_when_a_listener_hears_of_it(tmp_path):
+    def hear(entry: Entry) -> None:
+        assert len((tmp_path / "run" / "events.jsonl").read_bytes().splitlines()) == entry.seq + 1
+
+    result = scripts("second-price", "rational", "adversary").run(out=tmp_path / "run", listen=hear)
+    assert read_log(result.folder / "events.jsonl").entries[1:] == tuple(
+        entry._replace(at=round(entry.at, 6)) for entry in result.log[1:]
+    )
+    assert sorted(path.name for path in result.folder.iterdir()) == [
+        "calls.jsonl",
+        "config.json",
+        "events.jsonl",
+        "manifest.json",
+    ]
+
+
+def test_as_soon_as_one_seat_is_anything_but_a_policy_that_only_decides_the_room_holds_the_sale():
+    auction = scripts("second-price", "rational", "rational")
+    assert not Run(auction.model_copy(update={"bidders": (*auction.bidders, Bidder("Zoe"))}), RunInputs()).scripted
+    pondering = seated(auction, Pondering())
+    from harbor._house.plain import never_waits
+
+    assert [never_waits(bidder.policy) for bidder in pondering.auction.bidders] == [False, True]
+
+
+def test_scripts_alone_need_no_framework(tmp_path):
+    auction = "[[bidders]]\nname = 'Ann'\nrule = 'truthful'\n[[bidders]]\nname = 'Ben'\nrule = 'minimum-raise'\n"
+    (tmp_path / "sale.toml").write_text(auction)
+    script = (
+        "import sys\nfrom harbor._cli.app import main\ntry: main()\nexcept SystemExit as end: assert not end.code\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & "
+        "{'autogen_core', 'langgraph', 'langchain_core', 'chromadb', 'numpy'}))"
+    )
+    command = [sys.executable, "-P", "-c", script, "auction", "sale.toml", "--quiet"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["[]"]), done.stderr
+
+
+async def test_a_long_run_of_scripts_can_be_cancelled():
+    items = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(60)]
+    bidders = [Bidder(f"Bidder {number}", rule="minimum-raise") for number in range(3)]
+    heard: list[Entry] = []
+    held = asyncio.ensure_future(Auction(items=items, bidders=bidders).arun(listen=heard.append))
+    await asyncio.sleep(0)
+    held.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await held
+    assert 0 < len(heard) < 1_000
+
+
+async def test_in_a_running_event_loop_scripts_alone_can_be_run_at_once():
+    auction = Auction(items=houses(1), bidders=[Bidder("Ann", rule="truthful")])
+    assert of_type(auction.run().log, LogOpened)
