@@ -1,1 +1,16 @@
-"""How one bidder thinks: the graph, its nodes, prompts and replies."""
+"""How one bidder thinks: the graph, its nodes, prompts and replies; what a thought of your own is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harbor._core.faces import face
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.node import ThoughtNode as ThoughtNode
+
+__getattr__, __all__ = face(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

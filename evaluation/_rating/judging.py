@@ -166,7 +166,7 @@ def question(lines: list[str], persona: bool) -> Prompt:
     """Fill the prompt of a judge."""
     criteria = [criterion.model_dump(exclude={"persona_only"}) for criterion in rubric().criteria]
     facts = {"persona": persona, "transcript": lines}
-    return fill("judge", {"criteria": criteria}, facts, PROMPTS / "judge_system.md", PROMPTS / "judge.md")
+    return fill(PROMPTS / "judge.md", {"criteria": criteria}, facts, PROMPTS / "judge_system.md")
 
 
 def _complaint(verdict: Verdict, persona: bool) -> str:

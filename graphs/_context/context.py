@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Protocol, Self, TypedDict, TypeVar, cast
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+from typing import Annotated, Any, TypedDict, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 
@@ -12,48 +14,41 @@ from harbor._config.auction import Bidder, MindSettings, ModelSettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.events import Event, EventSink
+from harbor._core.finding import find
 from harbor._models.client import ModelClient, Prompt
-from harbor.graphs._context.prompting import Facts, fill
+from harbor.graphs._context.node import SYSTEM, Facts, ThoughtNode, View
+from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Reply, without_reasons
 from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
-CATALOG_PROMPTS = ("profile", "mirror", "predict")
-"""Prompts that contain the texts of the catalog; plans contain them too if there are profiles.
-
-They stand in the system prompt, where a provider's prefix cache finds them again.
-"""
-
-MEMORY_PROMPTS = ("plan", "replan", "predict", "strategize", "bid", "fused")
-"""Prompts that contain the recalled memories."""
-
-
-class View(Protocol):
-    """What one bidder has observed, as a fold over events: an `AuctionView` or a `SessionView`."""
-
-    @property
-    def name(self) -> str:
-        """The bidder's name."""
-        ...
-
-    @property
-    def personas(self) -> Mapping[str, float]:
-        """Whom it acts as: weights by text."""
-        ...
-
-    def after(self, events: Iterable[Event]) -> Self:
-        """Give the view after these events."""
-        ...
-
-
 V = TypeVar("V", bound=View)
+Fold = Callable[[Any, Any], Any]
+"""Makes a note of the note so far (None at first) and an event."""
+Folds = Mapping[type[Event], tuple[str, Fold]]
+"""The nodes that note something, and their folds, by event."""
+NO_FOLDS: Folds = MappingProxyType({})
 
 
-def fold_reducer(kind: type[V]) -> Callable[[V | None, V | Iterable[Event]], V]:
-    """Give the reducer of a view's channel: a view replaces it, events are folded into it."""
+def observed(view: V, news: Iterable[Event], folds: Folds = NO_FOLDS) -> V:
+    """Give the view after these events, with what the bidder's own nodes note of them."""
+    news = tuple(news)
+    noted = dict(view.notes)
+    for event in news:
+        if found := folds.get(type(event)):
+            name, fold = found
+            noted[name] = fold(noted.get(name), event)
+    view = view.after(news)
+    return view if noted == view.notes else replace(view, notes=noted)  # type: ignore[type-var]
+
+
+def fold_reducer(first: V, folds: Folds = NO_FOLDS) -> Callable[[V | None, V | Iterable[Event]], V]:
+    """Give the reducer of a view's channel: a view replaces it, events are folded into it, or into the `first` one."""
 
     def fold(view: V | None, news: V | Iterable[Event]) -> V:
-        return news if isinstance(news, kind) else (view or kind()).after(cast("Iterable[Event]", news))
+        if isinstance(news, type(first)):
+            return news
+        return observed(view or first, cast("Iterable[Event]", news), folds)
 
     return fold
 
@@ -65,7 +60,7 @@ class BidderState(TypedDict, total=False):
     """
 
     ask: Ask | Pause
-    view: Annotated[AuctionView, fold_reducer(AuctionView)]
+    view: Annotated[AuctionView, fold_reducer(AuctionView())]
     answer: Answer | None
 
 
@@ -78,6 +73,7 @@ class NodeContext:
     """One run of one node: its bidder, the model to ask, and a sink for the events it concludes."""
 
     bidder: BidderContext
+    node: ThoughtNode
     model: ModelClient
     sink: EventSink
 
@@ -99,16 +95,40 @@ class NodeContext:
 
     def fork(self) -> NodeContext:
         """Begin a run beside this one; its events stay together however fast the model is."""
-        return self.bidder.context()
+        return self.bidder.context(self.node)
 
-    def prompt(self, name: str, view: AuctionView, facts: Facts) -> Prompt:
-        """Fill a prompt with who this bidder is and the facts of the call."""
+    def prompt(self, view: AuctionView, facts: Facts, *, catalog: bool = False, memories: bool = False) -> Prompt:
+        """Fill the prompt of the node with who this bidder is and the facts of the call.
+
+        Args:
+            view: what the bidder has seen.
+            facts: of the call.
+            catalog: whether to show the texts of the catalog. They stand in the system prompt, where a provider's
+                prefix cache finds them again.
+            memories: whether to show what was recalled.
+        """
         who = {**self.identity(view), "objective": view.objective}
-        if name in CATALOG_PROMPTS or (view.profiles and name in ("plan", "replan")):
+        if catalog:
             who = {**who, "catalog": view.catalog}
-        if name in MEMORY_PROMPTS and view.memories:
+        if memories and view.memories:
             facts = {**facts, "memories": [memory.text for memory in view.memories]}
-        return fill(name, who, facts)
+        return self.fill(view, who, facts)
+
+    def fill(
+        self,
+        view: View,
+        who: Facts,
+        facts: Facts,
+        system: Traversable = SYSTEM,
+        body: Traversable | None = None,
+        task: str = "",
+    ) -> Prompt:
+        """Fill the node's prompt, or the `body` of another task, and tell what the bidder's own nodes noted."""
+        tells = [find("node", name).tells for name in view.notes]
+        body = body or self.node.prompt
+        if body is None:
+            raise ConfigError(f"node {self.node.name!r} has no prompt; give it one")
+        return fill(body, who, {**facts, **view.notes}, system, task or self.node.task, tells)
 
     def identity(self, view: View) -> dict[str, Any]:
         """Give the facts that stay the same in every game: name, personas, and whether to give reasons."""
@@ -158,7 +178,7 @@ class BidderContext:
         """Make the context of a bidder outside an auction, from any chat model; `sink` takes what it concludes."""
         return cls(ModelClient(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: sink, memory, game)
 
-    def context(self) -> NodeContext:
+    def context(self, node: ThoughtNode) -> NodeContext:
         """Begin one run of a node."""
         sink = self.begin()
-        return NodeContext(self, replace(self.model, sink=sink), sink)
+        return NodeContext(self, node, replace(self.model, sink=sink), sink)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harbor._core.asks import Ask, Unreadable
 from harbor._core.decisions import BidReply, Decision
 from harbor._core.errors import UnreadableReply
 from harbor._core.thoughts import RAISING, Decided, DecidedInWords, StrategicAction, Strategized
-from harbor._models.client import Prompt
-from harbor.graphs._context.context import NodeContext, Update
 from harbor.graphs._context.replies import FusedReply
+
+if TYPE_CHECKING:
+    from harbor._models.client import Prompt
+    from harbor.graphs._context.context import NodeContext, Update
 
 
 async def decide(

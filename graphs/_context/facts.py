@@ -41,6 +41,11 @@ def current_belief(view: AuctionView, switches: MindSettings) -> Belief:
     return view.truth() if switches.correct_beliefs else view.belief or view.truth()
 
 
+def any_affordable(view: AuctionView) -> bool:
+    """Say whether any coming item is affordable; to look ahead for nothing is not worth a call."""
+    return any(lot.start <= view.budget for lot in view.coming)
+
+
 def belief(belief: Belief) -> Row:
     """Write a belief in the shape of the reply to `believe`."""
     return {

@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from decimal import Decimal
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from string import Template
-from typing import Any
 
 from harbor._core.money import as_number
 from harbor._models.client import Prompt, version_of
-
-Facts = Mapping[str, Any]
-
-
-PROMPTS = files("harbor.graphs._prompts")
+from harbor.graphs._context.node import SYSTEM, Facts
 
 
 def fill(
-    name: str, who: Facts, facts: Facts, system: Traversable = PROMPTS / "system.md", body: Traversable | None = None
+    body: Traversable, who: Facts, facts: Facts, system: Traversable = SYSTEM, task: str = "", tells: Sequence[str] = ()
 ) -> Prompt:
     """Fill a prompt.
 
     Args:
-        name: the prompt's name, which is its task.
+        body: the file of the prompt.
         who: facts that stay the same all through the sale.
         facts: facts of this call.
         system: the file of the system prompt, which comes first.
-        body: the file of the prompt; by default Harbor's own of that name.
+        task: what the prompt is named, if it is not named after its file.
+        tells: sentences that explain facts which the prompt does not know of.
     """
-    opening, asked = _text(system), _text(body or PROMPTS / f"{name}.md")
+    task = task or body.name.removesuffix(".md")
+    opening, wanted = _text(system), _text(body)
+    told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""
     return Prompt(
-        name=name,
+        name=task,
         system=opening.substitute(facts=as_json(who)),
-        human=asked.substitute(facts=as_json({"task": name, **facts})),
-        version=version_of(opening.template + asked.template),
+        human=told + wanted.substitute(facts=as_json({"task": task, **facts})),
+        version=version_of(opening.template + told + wanted.template),
     )
 
 

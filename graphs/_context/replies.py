@@ -151,7 +151,9 @@ class LearnReply(BaseModel):
 
 @cache
 def without_reasons(kind: type[Reply]) -> type[Reply]:
-    """Give the shape of the same reply with reasons that may be left out."""
+    """Give the shape of the same reply with reasons, if it has any, that may be left out."""
+    if "reasons" not in kind.model_fields:
+        return kind
     left_out = Field("", description="Leave this empty.")
     return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, left_out))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from harbor._core.asks import Ask
-from harbor._core.errors import MemoryStoreError, ModelError
+from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, ModelError
 from harbor._core.events import ThoughtFailed
+from harbor._core.redaction import redact
+from harbor._models.client import Prompt
 from harbor.graphs._context.context import BidderContext, NodeContext, Update
-
-Node = Callable[[Any, NodeContext], Awaitable[Update]]
-"""A node: takes the state of its graph (`BidderState` or `SessionState`) and its context; gives what it changes."""
+from harbor.graphs._context.node import Facts, ThoughtNode
+from harbor.graphs._context.session_prompts import prompt as session_prompt
+from harbor.memory._bidder.session_view import SessionView
 
 
 class Step(Protocol):
@@ -22,24 +23,52 @@ class Step(Protocol):
         ...
 
 
-def running(name: str, node: Node, bidder: BidderContext) -> Step:
-    """Give a node as its graph runs it: each run has a context of its own."""
+def running(node: ThoughtNode, bidder: BidderContext) -> Step:
+    """Give a node as its graph runs it: if it is worth a call now, in a context of its own."""
+    think = node.run or declared
 
     async def run(state: Any) -> Update:
-        context = bidder.context()
-        if (past := bidder.model.replay.memory(bidder.model.bidder, name)) is not None:
+        if not node.when(state["view"], state["ask"]):
+            return {}
+        context = bidder.context(node)
+        if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
             return context.emit(past)
         try:
-            return await node(state, context)
-        except (ModelError, MemoryStoreError) as error:
-            if isinstance(state["ask"], Ask) or (isinstance(error, MemoryStoreError) and not _may_forget(bidder)):
+            return await think(state, context)
+        except Exception as error:
+            if isinstance(state["ask"], Ask) or not _stays_alone(error, node, bidder):
                 raise
             # Nodes run side by side at a pause: one that fails must not stop the others.
-            context.emit(ThoughtFailed(state["view"].name, name, str(error)))
+            told = str(error) if isinstance(error, HarborError) else redact(f"{type(error).__name__}: {error}")
+            context.emit(ThoughtFailed(state["view"].name, node.task, told))
             return {}
 
     return run
 
 
-def _may_forget(bidder: BidderContext) -> bool:
-    return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
+async def declared(state: Any, context: NodeContext) -> Update:
+    """Run a declared node: ask its prompt, and conclude its event from the reply.
+
+    Raises:
+        ConfigError: it lacks a piece, as it did not come in by the door.
+        TypeError: it concludes something else, or of another bidder.
+    """
+    node, view = context.node, state["view"]
+    if node.facts is None or node.reply is None or node.conclude is None:
+        raise ConfigError(f"node {node.name!r} {node.complaint()}")
+    reply = await context.ask(_prompt(context, view, node.facts(view)), node.reply)
+    concluded = node.conclude(reply, view)
+    if not isinstance(concluded, node.event) or concluded.bidder != view.name:
+        raise TypeError(f"node {node.name!r} concluded {concluded!r}; give a {node.event.__name__} of {view.name!r}")
+    return context.emit(concluded)
+
+
+def _prompt(context: NodeContext, view: Any, facts: Facts) -> Prompt:
+    return session_prompt(context, view, facts) if isinstance(view, SessionView) else context.prompt(view, facts)
+
+
+def _stays_alone(error: Exception, node: ThoughtNode, bidder: BidderContext) -> bool:
+    """Say whether only this thought has failed: by the model, by the store, or by a mistake in a declared node."""
+    if isinstance(error, MemoryStoreError):
+        return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
+    return isinstance(error, ModelError) or (node.run is None and not isinstance(error, HarborError))

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Belief, Believed, Win
+from harbor._models.simulated import answers
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.graphs._context.replies import BeliefReply
 from harbor.memory._bidder.auction_view import AuctionView
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
 
 
 async def believe(state: BidderState, context: NodeContext) -> Update:
@@ -23,7 +28,7 @@ async def believe(state: BidderState, context: NodeContext) -> Update:
         "belief": facts.belief(view.belief or _at_the_opening(view)),
         "results": [facts.outcome(result) for result in news],
     }
-    said = _as_belief(await context.ask(context.prompt("believe", view, known), BeliefReply))
+    said = _as_belief(await context.ask(context.prompt(view, known), BeliefReply))
     truth = view.truth()
     wrong, fields = compare(said, truth, view.name)
     return context.emit(
@@ -80,3 +85,18 @@ def _as_belief(reply: BeliefReply) -> Belief:
         profits={belief.bidder: belief.profit for belief in reply.profits},
         wins={bidder: tuple(won) for bidder, won in wins.items()},
     )
+
+
+BELIEVE = ThoughtNode(
+    name="believe",
+    description="after an item, update the belief about the auction",
+    occasions=("closed",),
+    event=Believed,
+    needs=("recall",),
+    view=AuctionView,
+    uses=("correct_beliefs",),
+    prompt=PROMPTS / "believe.md",
+    reply=BeliefReply,
+    answer=answers.believe,
+    run=believe,
+)

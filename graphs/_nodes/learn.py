@@ -5,10 +5,17 @@ Source: Chen et al. 2023, sec. 3.2 and B.3.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harbor._core.thoughts import Learned
+from harbor._models.simulated import answers
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.graphs._context.replies import LearnReply
+from harbor.memory._bidder.auction_view import AuctionView
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
 
 
 async def learn(state: BidderState, context: NodeContext) -> Update:
@@ -19,5 +26,20 @@ async def learn(state: BidderState, context: NodeContext) -> Update:
         "profits": facts.belief(view.truth())["profits"],
         "learnings": await context.memory.learnings(),
     }
-    reply = await context.ask(context.prompt("learn", view, known), LearnReply)
+    reply = await context.ask(context.prompt(view, known), LearnReply)
     return context.emit(Learned(view.name, tuple(reply.learnings)))
+
+
+LEARN = ThoughtNode(
+    name="learn",
+    description="after an auction, update the list of general learnings",
+    occasions=("end",),
+    event=Learned,
+    view=AuctionView,
+    on=lambda mind, memory: mind.learning and not memory.frozen,  # nothing is written, so nothing is learned either
+    uses=("learning",),
+    prompt=PROMPTS / "learn.md",
+    reply=LearnReply,
+    answer=answers.learn,
+    run=learn,
+)

@@ -5,11 +5,18 @@ Source: Harbor sec. 4.5 and App. F.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harbor._core.thoughts import Mirrored
+from harbor._models.simulated import answers
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.graphs._context.replies import MirrorReply, names_each
 from harbor.graphs._nodes.profile import mend, weights_over
+from harbor.memory._bidder.auction_view import AuctionView
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
 
 
 async def mirror(state: BidderState, context: NodeContext) -> Update:
@@ -24,7 +31,7 @@ async def mirror(state: BidderState, context: NodeContext) -> Update:
         ],
     }
     reply = await context.ask(
-        context.prompt("mirror", view, known),
+        context.prompt(view, known, catalog=True),
         MirrorReply,
         check=lambda reply: names_each((profile.rival for profile in reply.profiles), view.rivals),
     )
@@ -33,3 +40,20 @@ async def mirror(state: BidderState, context: NodeContext) -> Update:
         weights, repaired = mend(profile.weights, view.catalog, view.mirrors.get(profile.rival, {}))
         mirrored.append(Mirrored(view.name, profile.rival, closed[-1], weights, repaired))
     return context.emit(*mirrored)
+
+
+MIRROR = ThoughtNode(
+    name="mirror",
+    description="after an item, predict how each rival profiles oneself",
+    occasions=("closed",),
+    event=Mirrored,
+    needs=("recall",),
+    view=AuctionView,
+    on=lambda mind, _: mind.theory_of_mind == "second",
+    uses=("theory_of_mind",),
+    when=lambda view, _: bool(view.rivals),
+    prompt=PROMPTS / "mirror.md",
+    reply=MirrorReply,
+    answer=answers.mirror,
+    run=mirror,
+)

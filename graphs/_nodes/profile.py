@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Profiled
+from harbor._models.simulated import answers
 from harbor.graphs._context import facts
-from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.graphs._context.replies import ProfileReply, Weight
 from harbor.memory._bidder.auction_view import AuctionView
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
 
 
 async def profile(state: BidderState, context: NodeContext) -> Update:
@@ -31,7 +36,7 @@ async def _profile(view: AuctionView, context: NodeContext, rival: str, profiled
     for result in view.results[view.profiled.get(rival, 0) :]:
         old = view.profiles.get(rival, {})
         known = {**facts.bidding_record(view, result.item, rival), "profile": weights_over(view.catalog, old)}
-        reply = await context.ask(context.prompt("profile", view, known), ProfileReply)
+        reply = await context.ask(context.prompt(view, known, catalog=True), ProfileReply)
         weights, repaired = mend(reply.weights, view.catalog, old)
         news = Profiled(view.name, rival, result.item, weights, repaired)
         context.emit(news)
@@ -57,3 +62,20 @@ def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -
     clipped = sum(abs(weight) > 1 for persona, weight in named.items() if persona in weights)
     twice = len(said) - len(named)
     return weights, clipped + twice + len(set(weights) ^ set(named))
+
+
+PROFILE = ThoughtNode(
+    name="profile",
+    description="after an item, weigh which personas explain how each rival bid",
+    occasions=("closed",),
+    event=Profiled,
+    needs=("recall",),
+    view=AuctionView,
+    on=lambda mind, _: mind.profiles,
+    uses=("theory_of_mind",),
+    when=lambda view, _: bool(view.rivals),
+    prompt=PROMPTS / "profile.md",
+    reply=ProfileReply,
+    answer=answers.profile,
+    run=profile,
+)

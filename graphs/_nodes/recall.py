@@ -6,11 +6,17 @@ Source: Chen et al. 2023, sec. 3.2 and B.3 (all learnings in the prompt); the ot
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from harbor._config.auction import MindSettings
 from harbor._core.thoughts import Memory, Recalled
-from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.graphs._context.node import ThoughtNode
 from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.bidder_memory import BidderMemory
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
 async def recall(state: BidderState, context: NodeContext) -> Update:
@@ -49,3 +55,22 @@ def _about(view: AuctionView) -> str:
     """Say in words what is coming: the next item, as it is listed, and who bids."""
     lot, *_ = view.coming
     return f"{lot.name}, from ${lot.start}. {lot.listing} Bidders: {', '.join(view.rivals)}."
+
+
+def _once(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
+    """Recall before each item, or only once if the memories are always the same."""
+    return node if mind.memory in ("retrieved", "episodes") else replace(node, occasions=("opening",))
+
+
+RECALL = ThoughtNode(
+    name="recall",
+    description="fetch what earlier auctions taught that matters for the coming item",
+    occasions=("opening", "closed"),
+    event=Recalled,
+    view=AuctionView,
+    on=lambda mind, _: mind.memory != "none",
+    adapt=_once,
+    uses=("memory",),
+    when=lambda view, _: bool(view.coming),
+    run=recall,
+)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from harbor._core.thoughts import MemoryKind, Remembered
-from harbor.graphs._context.context import BidderState, NodeContext, Update
+from harbor.graphs._context.node import ThoughtNode
+from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.episodes import dossier, episode
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import BidderState, NodeContext, Update
 
 
 async def remember(state: BidderState, context: NodeContext) -> Update:
@@ -23,3 +29,16 @@ async def remember(state: BidderState, context: NodeContext) -> Update:
         "dossier": len(dossiers),
     }
     return context.emit(Remembered(view.name, kept))
+
+
+REMEMBER = ThoughtNode(
+    name="remember",
+    description="after an auction, store its episodes, dossiers of the rivals and the learnings",
+    occasions=("end",),
+    event=Remembered,
+    needs=("learn",),
+    view=AuctionView,
+    on=lambda mind, memory: mind.remembers and not memory.frozen,
+    uses=("memory", "learning"),
+    run=remember,
+)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from harbor._core.asks import Ask
-from harbor.graphs._context.context import NodeContext, Update
+from harbor._core.thoughts import Decided
 from harbor.graphs._context.deciding import decide
-from harbor.graphs._sessions.facts import SessionState, game_of, play_of, prompt
+from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs._context.session_prompts import bid_prompt
+from harbor.memory._bidder.session_view import SessionView
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import NodeContext, Update
+    from harbor.graphs._context.session_prompts import SessionState
 
 
 async def bid(state: SessionState, context: NodeContext) -> Update:
@@ -16,5 +22,16 @@ async def bid(state: SessionState, context: NodeContext) -> Update:
     known: dict[str, object] = {**ask.space.facts()}
     if ask.refusal:
         known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
-    name, body = game_of(context.bidder).name.replace("-", "_"), play_of(context.bidder).prompt
-    return await decide(ask, context, prompt(context, name, view, known, body))
+    return await decide(ask, context, bid_prompt(context, view, known))
+
+
+BID = ThoughtNode(
+    name="contest-bid",
+    description="answer the auctioneer with an amount, a number, or a withdrawal",
+    occasions=("call",),
+    event=Decided,
+    step="bid",
+    view=SessionView,
+    answers=True,
+    run=bid,
+)

@@ -101,7 +101,9 @@ class Simulated(Settings):
 
 
 class ModelSettings(Settings):
-    """A model under a name that you choose; `use` is "simulated" or "provider:name".
+    """A model under a name that you choose; `use` is "provider:name", an installed one such as "simulated", or code.
+
+    Code is "package.module:NAME", and has a dot before the colon.
 
     Prices are in dollars per million tokens. Without them the cost of a call is unknown.
     """
@@ -125,7 +127,7 @@ class MindSettings(Settings):
     one call). `memory` says what is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the
     learnings nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within a
     budget of tokens). `learning`: after an auction, update the list of learnings. `chain_of_thought`: ask the model to
-    think step by step before it answers.
+    think step by step before it answers. `nodes` are further thoughts, installed ones or "package.module:NAME".
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
@@ -135,6 +137,7 @@ class MindSettings(Settings):
     chain_of_thought: bool = True
     memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
     learning: bool = False
+    nodes: tuple[str, ...] = ()
 
     @property
     def remembers(self) -> bool:
@@ -148,8 +151,9 @@ class MindSettings(Settings):
 
 
 class Bidder(MindSettings):
-    """A bidder, played by a model, a scripted policy (`rule`), an AutoGen agent given to `run`, or a `person`.
+    """A bidder, played by a model, a scripted policy (`rule`), an AutoGen `agent`, or a `person`.
 
+    `agent` is true for one that is given to `run`, the name of an installed one, or "package.module:NAME".
     A person has ten minutes per answer, others two. `persona` is an id, two ids, or two ids with weights. `objective`
     is "profit", "items", or any text, such as a wanted item. `overestimate` is a share of the true value.
     """
@@ -159,7 +163,7 @@ class Bidder(MindSettings):
     model: str = "simulated"
     rule: str | None = Field(None, min_length=1)
     max_bids: int = Field(4, ge=1)
-    agent: bool = False
+    agent: bool | str = False
     person: bool = False
     objective: str = Field("profit", min_length=1, max_length=1_000)
     budget: Dollars = Decimal(1_000_000)
@@ -186,9 +190,14 @@ class Bidder(MindSettings):
         players = [name for name in ("rule", "agent", "person") if getattr(self, name)]
         if len(players) > 1:
             raise ValueError(f"a bidder has one player, not {' and '.join(players)}; drop one")
-        if (self.rule or self.agent) and (self.theory_of_mind != "none" or self.strategy != "off" or self.remembers):
-            player = "a rule" if self.rule else "an agent"
-            raise ValueError(f"{player} has no mind of Harbor's; drop theory_of_mind, strategy, memory and learning")
+        mind = self.theory_of_mind != "none" or self.strategy != "off" or self.remembers or self.nodes
+        if (self.rule or self.agent) and mind:
+            player, dropped = (
+                "a rule" if self.rule else "an agent",
+                "theory_of_mind, strategy, memory, learning and nodes",
+            )
+            raise ValueError(f"{player} has no mind of Harbor's; drop {dropped}")
+        check_distinct("node", list(self.nodes))
         return self
 
 

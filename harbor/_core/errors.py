@@ -14,6 +14,10 @@ class ConfigError(HarborError):
     """A setting is unknown, missing or out of range."""
 
 
+class UnknownName(ConfigError):
+    """Nothing has that name."""
+
+
 class LogError(HarborError):
     """A log can't be read: missing, edited, or written by a newer Harbor."""
 

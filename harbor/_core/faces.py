@@ -13,6 +13,7 @@ from typing import Any
 
 PUBLIC: dict[str, dict[str, str]] = {
     "harbor": {
+        "Agent": "harbor._room.agent",
         "Auction": "harbor._runs.auction",
         "AuctionRoom": "harbor._room.room",
         "Bidder": "harbor._config.auction",
@@ -21,6 +22,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Houses": "harbor._config.auction",
         "Item": "harbor._config.auction",
         "BidderContext": "harbor.graphs._context.context",
+        "Model": "harbor._models.model",
         "ModelSettings": "harbor._config.auction",
         "Person": "harbor._house.people",
         "Result": "harbor._runs.result",
@@ -80,6 +82,9 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Wait": "harbor._core.actions",
         "Withdraw": "harbor._core.actions",
         "Words": "harbor._core.offers",
+    },
+    "harbor.graphs": {
+        "ThoughtNode": "harbor.graphs._context.node",
     },
     "harbor.memory": {
         "BidderMemory": "harbor.memory._bidder.bidder_memory",

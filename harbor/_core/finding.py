@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harbor._core.errors import ConfigError, unknown
+from harbor._core.errors import ConfigError, UnknownName, unknown
 from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, Part, fault, kind_of
 
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
@@ -45,7 +45,7 @@ def found(kind: Kind, name: str) -> Found:
         else:
             _load_by_name(kind, name)
     if name not in known:
-        raise ConfigError(_unknown(kind, name))
+        raise UnknownName(_unknown(kind, name))
     return known[name]
 
 

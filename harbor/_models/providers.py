@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from harbor._config.auction import ModelSettings
-from harbor._core.errors import ConfigError, unknown
+from harbor._core.errors import ConfigError, UnknownName, unknown
+from harbor._core.finding import find, names
 from harbor._core.redaction import redact
 from harbor._core.seeding import derive
 
@@ -26,17 +28,23 @@ PROVIDERS = {
 
 
 def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
-    """Find the settings of a model named in `models`, or as "simulated" or "provider:name"; `given` names others.
+    """Find the settings of a model named in `models`, or directly; `given` names others.
+
+    It is "provider:name", an installed one such as "simulated", or "package.module:NAME".
 
     Raises:
         ConfigError: no such model; the message names the nearest.
     """
     settings = models.get(name) or ModelSettings(use=name)
-    provider, _, model = settings.use.partition(":")
-    if settings.use != "simulated" and (provider not in PROVIDERS or not model):
-        names = {*models, *given, "simulated", *(f"{key}:MODEL" for key in PROVIDERS)}
-        raise ConfigError(unknown("model", settings.use, names - {settings.use}))
-    return settings
+    provider, colon, model = settings.use.partition(":")
+    if provider in PROVIDERS and model:
+        return settings
+    if not colon or "." in provider:  # "package.module:NAME" has a dot there, and a provider has none
+        with suppress(UnknownName):
+            find("model", settings.use)
+            return settings
+    known = {*models, *given, *names("model"), *(f"{key}:MODEL" for key in PROVIDERS)}
+    raise ConfigError(unknown("model", settings.use, known - {settings.use}))
 
 
 def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
@@ -45,11 +53,9 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
     Raises:
         ConfigError: its package is not installed, or it can't be made (a missing key, say).
     """
-    if settings.use == "simulated":
-        from harbor._models.simulated.chat_model import SimulatedChat
-
-        return SimulatedChat(settings=settings.simulated, seed=derive(seed, "model", name))
     provider, _, model = settings.use.partition(":")
+    if provider not in PROVIDERS:
+        return _made(settings, derive(seed, "model", name))
     module, kind = PROVIDERS[provider]
     try:
         chat = getattr(importlib.import_module(module), kind)
@@ -59,9 +65,26 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
             f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
         ) from error
     except Exception as error:
-        complaint = (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
-        raise ConfigError(f"model {settings.use!r} can't be made: {complaint}; is its API key set?") from error
+        raise ConfigError(f"model {settings.use!r} can't be made: {_why(error)}; is its API key set?") from error
     return made  # type: ignore[no-any-return]
+
+
+def _made(settings: ModelSettings, seed: int) -> BaseChatModel:
+    """Make the chat model of a value."""
+    from langchain_core.language_models import BaseChatModel
+
+    value = find("model", settings.use)
+    try:
+        made: object = value.make(settings, seed)
+    except Exception as error:  # a stranger's code may raise anything
+        raise ConfigError(f"model {settings.use!r} can't be made: {_why(error)}; mend it") from error
+    if not isinstance(made, BaseChatModel):
+        raise ConfigError(f"model {settings.use!r} is a {type(made).__name__}; make a LangChain chat model")
+    return made
+
+
+def _why(error: Exception) -> str:
+    return (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
 
 
 def _retries(provider: str, settings: ModelSettings) -> dict[str, int]:

@@ -48,7 +48,7 @@ class RunInputs:
         if self.agents:
             from autogen_agentchat.base import ChatAgent
 
-            _check("agents", self.agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent])
+            _check("agents", self.agents, ChatAgent, [bidder.name for bidder in config.bidders if bidder.agent is True])
 
 
 def models_in_use(config: AuctionConfig) -> list[str]:

@@ -22,6 +22,8 @@ from harbor._games.mechanism import Mechanism
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
+from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs._wiring.mind import nodes_of
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.catalogue import catalogue_of, extended, persona_of
 
@@ -33,7 +35,8 @@ class ResolvedBidder:
     """A bidder with what its settings name.
 
     `player` says what plays it, as the log does; `personas` has weights by text, `estimates` dollars by item, and
-    `rivals` the weights of its rivals' personas by id, where it is told them; `policy` plays a bidder with a rule.
+    `rivals` the weights of its rivals' personas by id, where it is told them. `policy` plays a bidder with a rule;
+    `nodes` are the thoughts of one with a model.
     """
 
     settings: Bidder
@@ -43,6 +46,7 @@ class ResolvedBidder:
     estimates: Mapping[str, Decimal]
     rivals: Mapping[str, Mapping[str, float]]
     policy: Policy | None
+    nodes: tuple[ThoughtNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     personas = extended(catalogue_of(config.catalogue), config.personas)
     catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
-    return ResolvedAuction(config, (game.part,), build(config), items, bidders, catalog, models, inputs)
+    return ResolvedAuction(config, _parts(config), build(config), items, bidders, catalog, models, inputs)
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:
@@ -120,7 +124,23 @@ def _bidder(
         estimates=_estimates(bidder, items) if "overestimate" in uses else {},
         rivals=_told(bidder, config, catalog) if bidder.theory_of_mind == "true" else {},
         policy=policy_of(bidder, config),
+        nodes=_nodes(bidder, config),
     )
+
+
+def _nodes(bidder: Bidder, config: AuctionConfig) -> tuple[ThoughtNode, ...]:
+    if not bidder.uses_model:
+        return ()
+    try:
+        return tuple(nodes_of(config.rules.game, bidder, config.memory).values())
+    except ConfigError as error:
+        raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
+
+
+def _parts(config: AuctionConfig) -> tuple[Part, ...]:
+    """Name the game, and the nodes of bidders' own, whose events its log may have."""
+    own = dict.fromkeys(name for bidder in config.bidders if bidder.uses_model for name in bidder.nodes)
+    return (found("game", config.rules.game).part, *(found("node", name).part for name in own))
 
 
 def _estimates(bidder: Bidder, items: tuple[Item, ...]) -> dict[str, Decimal]:
@@ -133,6 +153,9 @@ def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInpu
         raise ConfigError(
             f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
         )
+    if isinstance(bidder.agent, str):
+        found("agent", bidder.agent)
+        return f"agent ({bidder.agent})"
     if bidder.agent and bidder.name not in inputs.agents:
         raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
     if not bidder.uses_model:

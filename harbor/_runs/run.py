@@ -20,6 +20,7 @@ from harbor._core.version import __version__
 from harbor._house.sale import Sale
 from harbor._models.connections import connected, shares_connections
 from harbor._models.providers import open_chat
+from harbor._room.agent import make_agent
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs
 from harbor._runs.memories import anybody_remembers, memories, memories_of, named_memories
@@ -72,6 +73,8 @@ class Run:
             name: _of_this_run(inputs.models[name]) if name in inputs.models else open_chat(name, settings, config.seed)
             for name, settings in self.auction.models.items()
         }
+        named = {bidder.name: bidder.agent for bidder in config.bidders if isinstance(bidder.agent, str)}
+        self.agents = {**inputs.agents, **{bidder: make_agent(name, bidder) for bidder, name in named.items()}}
         if anybody_remembers(config):
             as_embedding(config.memory.embedding)
         for item in self.auction.items:
@@ -98,7 +101,7 @@ class Run:
                 sale.record(event)
             async with memories(config, folder, store) as open_store, connected(self.chats.values()):
                 mine = memories_of(config, open_store, f"{opened.run}-{opened.token}")
-                await Seating(auction, self.chats, sale, folder, mine).room().run_to_end()
+                await Seating(auction, self.chats, self.agents, sale, folder, mine).room().run_to_end()
             return Result(tuple(log.entries), folder.path if folder else None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
 
@@ -22,13 +22,17 @@ from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
+if TYPE_CHECKING:
+    from autogen_agentchat.base import ChatAgent
+
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """What seats are made of; `folder` is None for a run in memory, `memories` are by bidder."""
+    """What seats are made of; `folder` is None for a run in memory, `agents` and `memories` are by bidder."""
 
     auction: ResolvedAuction
     chats: Mapping[str, BaseChatModel]
+    agents: Mapping[str, ChatAgent]
     sale: Sale[Any]
     folder: RunFolder | None
     memories: Mapping[str, BidderMemory]
@@ -37,13 +41,17 @@ class Seating:
         """Make the room with a seat for each bidder."""
         config = self.auction.config
         thinkers = [bidder.name for bidder in config.bidders if bidder.uses_model]
-        learners = () if config.memory.frozen else tuple(self.memories)
+        learners = tuple(
+            bidder.settings.name
+            for bidder in self.auction.bidders
+            if any("end" in node.occasions for node in bidder.nodes)
+        )
         seats = [self._seat(number, bidder) for number, bidder in enumerate(self.auction.bidders, start=1)]
         return AuctionRoom(self.sale, seats, thinkers, config.rules.reasks, learners=learners)
 
     def _seat(self, number: int, resolved: ResolvedBidder) -> Seat:
         buffer, bidder = EventBuffer(), resolved.settings
-        agent = self.auction.inputs.agents.get(bidder.name)
+        agent = self.agents.get(bidder.name)
         if agent is None:
             player = resolved.policy or self._player(bidder, buffer)
             agent = BidderAgent(f"bidder_{number}", player, lambda: self.sale.seen_by(bidder.name))
@@ -54,7 +62,7 @@ class Seating:
             agent,
             bidder.timeout_seconds,
             buffer,
-            quoted=bidder.agent or bidder.person,
+            quoted=bool(bidder.agent) or bidder.person,
             recorded=lambda: replay.turn(len(self.sale.log.entries) - 1, bidder.name),
         )
 

@@ -46,6 +46,7 @@ class AuctionView:
 
     `profiles` are its profiles of its rivals, and `mirrors` the profiles that it thinks they have of it. `believed`,
     `profiled` (by rival) and `mirrored` count the results that belief, profiles and mirrors take into account.
+    `notes` are what nodes of the bidder's own tell its later prompts, by node.
     """
 
     name: str = ""
@@ -71,6 +72,7 @@ class AuctionView:
     strategy: Strategized | None = None
     memories: tuple[Memory, ...] = ()
     learnings: tuple[str, ...] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def after(self, events: Iterable[Event]) -> AuctionView:
         """Give the view after these events; an event that concerns no field changes nothing."""

@@ -377,7 +377,7 @@ def test_two_personas_of_your_own_need_two_texts():
 @pytest.mark.parametrize(("player", "named"), [({"rule": "truthful"}, "a rule"), ({"agent": True}, "an agent")])
 def test_who_is_no_mind_of_harbors_is_given_no_settings_of_one(player, named, mind):
     line = complaint(**bidder(**player, **mind))
-    assert f"{named} has no mind of Harbor's; drop theory_of_mind, strategy, memory and learning" in line
+    assert f"{named} has no mind of Harbor's; drop theory_of_mind, strategy, memory, learning and nodes" in line
 
 
 @pytest.mark.parametrize("player", [{"rule": "truthful"}, {"agent": True}], ids=str)

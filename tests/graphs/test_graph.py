@@ -36,13 +36,14 @@ from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
 from harbor._models.client import ModelClient, RawCall
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
+from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import as_json, fill
 from harbor.graphs._nodes.believe import compare
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.memory._bidder.auction_view import AuctionView
 
 LOTS = ("Lot A", "Lot B", "Lot C")
-PROMPTS = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
+ASKED = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
 
 
 class Scripted(BaseChatModel):
@@ -488,16 +489,16 @@ def test_there_are_never_more_errors_than_fields(budget, profits, wins):
 # ---------------------------------------------------------------- prompts
 
 
-@pytest.mark.parametrize("name", PROMPTS)
+@pytest.mark.parametrize("name", ASKED)
 def test_a_prompt_file_is_filled_without_a_rest(name):
-    prompt = fill(name, {"you": "Ann"}, {"budget": Decimal(100)})
+    prompt = fill(PROMPTS / f"{name}.md", {"you": "Ann"}, {"budget": Decimal(100)})
     assert "${" not in prompt.system + prompt.human
     assert read_facts(prompt.system + "\n" + prompt.human) == {"you": "Ann", "task": name, "budget": 100}
 
 
 def test_every_prompt_file_has_exactly_one_block_of_facts():
     texts = [file.read_text() for file in files("harbor.graphs._prompts").iterdir() if file.name.endswith(".md")]
-    assert len(texts) > len(PROMPTS)
+    assert len(texts) > len(ASKED)
     assert {text.count("<facts>\n${facts}\n</facts>") for text in texts} == {1}
 
 
@@ -547,4 +548,5 @@ def test_what_is_no_fact_is_refused():
 
 
 def test_the_hash_of_a_prompt_does_not_depend_on_its_facts():
-    assert fill("bid", {}, {"a": 1}).version == fill("bid", {}, {"a": 2}).version != fill("plan", {}, {}).version
+    bid, plan = PROMPTS / "bid.md", PROMPTS / "plan.md"
+    assert fill(bid, {}, {"a": 1}).version == fill(bid, {}, {"a": 2}).version != fill(plan, {}, {}).version

@@ -30,7 +30,7 @@ from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._models.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor.graphs._context.context import BidderContext
-from harbor.graphs._wiring.session_player import player_graph
+from harbor.graphs._wiring.bidder import bidder_graph
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
 RUNS = 3
@@ -74,7 +74,7 @@ def test_equal_seeds_give_equal_play(game):
 def nodes(planning: str) -> set[str]:
     model = ModelClient("Ann", "model", SimulatedChat(), ModelSettings())
     mind = BidderContext(model, MindSettings(planning=planning), lambda: lambda _: None, game="water")  # type: ignore[arg-type]
-    return set(player_graph(mind).nodes) - {"__start__"}
+    return set(bidder_graph(mind).nodes) - {"__start__"}
 
 
 def test_planning_that_is_switched_off_is_not_in_the_graph():

@@ -25,6 +25,7 @@ from harbor._core.log import of_type
 from harbor._core.redaction import redact
 from harbor._models.client import ModelClient, Prompt, RawCall
 from harbor._models.providers import open_chat, settings_of
+from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
@@ -89,7 +90,7 @@ def used(read: int, written: int, text: str = GOOD) -> AIMessage:
 
 def a_bid_prompt() -> Prompt:
     facts = {"budget": 5_000, "minimum": 1_000, "items": [{"item": "Lot A", "start": 1_000, "estimate": 2_200}]}
-    return fill("bid", {"you": "Ann", "personas": [], "objective": "profit"}, facts)
+    return fill(PROMPTS / "bid.md", {"you": "Ann", "personas": [], "objective": "profit"}, facts)
 
 
 # ---------------------------------------------------------------- replies and repairs

@@ -42,6 +42,7 @@ ENGLISH = Game(
         "predict",
         "strategize",
         "bid",
+        "fused",
         "believe",
         "replan",
         "learn",

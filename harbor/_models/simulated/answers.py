@@ -1,8 +1,7 @@
-"""What the built-in model answers to each task, from the facts of the prompt alone."""
+"""What the built-in model answers to the prompts of Harbor's own nodes, from the facts in them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 from harbor._config.auction import Simulated
@@ -14,17 +13,14 @@ from harbor._models.simulated import valuation as valuation
 from harbor._models.simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
 from harbor._models.simulated.learning import Experience
 from harbor._models.simulated.opponent_model import BiddingRecord
-from harbor._models.simulated.rating_answers import rate
 from harbor._models.simulated.valuation import Option
 from harbor.personas._catalog.traits import foremost
-
-Answer = Callable[[Facts, Simulated, Random], Values]
-"""How the built-in model answers: from the facts, its settings and chance."""
 
 # ---------------------------------------------------------------- plan, replan
 
 
-def _plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Give each item a priority by its worth per probable price."""
     options = contested(facts)
     budget = float(facts["budget"])
     priorities = valuation.rank(options, budget)
@@ -60,7 +56,8 @@ def _in_words(priorities: dict[str, int]) -> str:
 # ---------------------------------------------------------------- strategize, bid
 
 
-def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
+def bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    """Bid the minimum up to one's own limit, and err as often as the settings say."""
     least, budget = float(facts["minimum"]), float(facts["budget"])
     most, why = up_to(facts, settings)
     bidding = least <= most
@@ -79,15 +76,17 @@ def _bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
     }
 
 
-def _strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Choose a strategic action from one's own limit and what is expected of the rivals."""
     action, why = _action(facts, settings)
     return {"reasons": why, "strategy": action}
 
 
-def _fused(facts: Facts, settings: Simulated, chance: Random) -> Values:
+def fused(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    """Choose a strategic action, and act on it."""
     action, why = _action(facts, settings)
-    bid = _bid({**facts, "strategy": action}, settings, chance)
-    return {**bid, "reasons": why, "strategy": action}
+    decided = bid({**facts, "strategy": action}, settings, chance)
+    return {**decided, "reasons": why, "strategy": action}
 
 
 def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
@@ -121,12 +120,14 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
 # ---------------------------------------------------------------- profile, mirror, predict
 
 
-def _profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Update the profile of a rival by Bayes' rule."""
     weights = opponent_model.update(facts["profile"], facts["catalog"], BiddingRecord.of(facts))
     return {"reasons": _impression(weights), "weights": _listed(weights)}
 
 
-def _mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Update by Bayes' rule what each rival may think of oneself."""
     pictures = []
     for known in facts["profiles_of_you"]:
         weights = known["profile"]
@@ -136,7 +137,8 @@ def _mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
     return {"reasons": "They saw how I bid, as I saw how they bid.", "profiles": pictures}
 
 
-def _predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Forecast each rival's interest and limit."""
     return {
         "reasons": "I judge by what each rival seems to want and by the money it has left.",
         "forecasts": [_forecast(facts, rival) for rival in facts["rivals"]],
@@ -165,7 +167,8 @@ def _listed(weights: dict[str, float]) -> list[Values]:
 # ---------------------------------------------------------------- believe, learn
 
 
-def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
+def believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    """Do the sums of the items that are over."""
     believed = facts["belief"]
     budget, wins, told = believed["budget"], list(believed["wins"]), []
     profits = {row["bidder"]: row["profit"] for row in believed["profits"]}
@@ -186,7 +189,8 @@ def _believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
     return {"reasons": " ".join(told), "budget": budget, "profits": listed, "wins": wins}
 
 
-def _learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Add this auction's prices to those before."""
     experience = Experience.of(facts["learnings"]).after(facts["results"])
     return {"reasons": "I added this auction's prices to those before.", "learnings": experience.sentences()}
 
@@ -194,20 +198,21 @@ def _learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 # ---------------------------------------------------------------- games with prompts of their own
 
 
-def _contest_plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    return {"reasons": "This is what serves best in this game.", "plan": _play(facts).plan}
+def contest_plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Give the plan that the game says is best."""
+    return {"reasons": "This is what serves best in this game.", "plan": play_of(facts).plan}
 
 
-def _contest_forecast(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def contest_forecast(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Forecast what the game expects each rival to do."""
-    expect = _play(facts).forecast
+    expect = play_of(facts).forecast
     if expect is None:
         raise ValueError(f"the game {facts['game']!r} expects nothing of rivals; give its play a forecast")
     forecasts = [{"rival": rival, "bid": round(expect(rival, facts, settings), 2)} for rival in facts["rivals"]]
     return {"reasons": "Most will do what they did before, unless their situation forces them.", "forecasts": forecasts}
 
 
-def _play(facts: Facts) -> Play:
+def play_of(facts: Facts) -> Play:
     """Find how the game that a prompt names is played; a prompt never makes it follow a reference."""
     if ":" in facts["game"]:
         raise ValueError(f"the prompt names the game {facts['game']!r}; a prompt names no code")
@@ -215,29 +220,5 @@ def _play(facts: Facts) -> Play:
     return play
 
 
-def answer_of(facts: Facts) -> Answer:
-    """Give how to answer the task of a prompt: the call of a game with a prompt of its own, or one of Harbor's."""
-    task, game = facts["task"], facts.get("game", "")
-    return _play(facts).policy if game and task == game.replace("-", "_") else TASKS[task]
-
-
 def _sum(*amounts: float) -> float:
     return round(sum(amounts), 2)
-
-
-TASKS: dict[str, Answer] = {
-    "plan": _plan,
-    "replan": _plan,
-    "strategize": _strategize,
-    "bid": _bid,
-    "fused": _fused,
-    "profile": _profile,
-    "mirror": _mirror,
-    "predict": _predict,
-    "believe": _believe,
-    "learn": _learn,
-    "contest_plan": _contest_plan,
-    "contest_replan": _contest_plan,
-    "contest_believe": _contest_forecast,
-    "judge": rate,
-}

@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -26,11 +26,17 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor._config.auction import Simulated
+from harbor._core.extensions import NAME
+from harbor._core.finding import find
 from harbor._core.seeding import stream
-from harbor._models.simulated.answers import answer_of
+from harbor._models.simulated.answers import play_of
 from harbor._models.simulated.forecasting import Facts, Values
+from harbor._models.simulated.rating_answers import rate
 
 CHARACTERS_PER_TOKEN = 4
+JUDGE = "judge"
+"""The task of a model that rates transcripts, which no bidder has."""
+Answer = Callable[[Facts, Simulated, Random], Values]
 _FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
 
 
@@ -113,7 +119,7 @@ def read_facts(text: str) -> Facts:
     Raises:
         ValueError: the prompt carries no facts.
     """
-    facts: Facts = {}
+    facts: Values = {}
     for found in _FACTS.finditer(text):
         facts |= json.loads(found[1])
     if "task" not in facts:
@@ -124,4 +130,23 @@ def read_facts(text: str) -> Facts:
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
     values = answer_of(facts)(facts, settings, chance)
-    return values if facts.get("give_reasons", True) else {**values, "reasons": ""}
+    brief = "reasons" in values and not facts.get("give_reasons", True)
+    return {**values, "reasons": ""} if brief else values
+
+
+def answer_of(facts: Facts) -> Answer:
+    """Find who answers a task: the game whose name it has, or a node; text in a prompt never makes it follow code.
+
+    Raises:
+        ValueError: the task is no name.
+    """
+    task = facts["task"]
+    if "game" in facts and task == facts["game"].replace("-", "_"):
+        return play_of(facts).policy
+    if task == JUDGE:
+        return rate
+    name = str(task).replace("_", "-")
+    if not NAME.fullmatch(name):
+        raise ValueError(f"the simulated model knows no task {task!r}")
+    answer: Answer = find("node", name).answer
+    return answer

@@ -15,7 +15,8 @@ from harbor._core.events import ItemSold, ModelCalled, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
-from harbor.graphs._context.context import MEMORY_PROMPTS, BidderContext
+from harbor.graphs._context.context import BidderContext
+from harbor.graphs._nodes.learn import LEARN
 from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore
@@ -182,7 +183,7 @@ def test_a_frozen_memory_is_read_and_never_written(tmp_path):
 def test_a_mind_with_a_memory_and_no_store_says_so():
     mind = BidderContext.of(Bidder("Ann", memory="list"), SimulatedChat())
     with pytest.raises(ConfigError, match="has a memory and no store"):
-        mind.context().memory  # noqa: B018
+        mind.context(LEARN).memory  # noqa: B018
 
 
 # ---------------------------------------------------------------- where it is seen
@@ -201,7 +202,6 @@ def test_what_is_recalled_is_in_the_log_and_in_the_prompts_of_decisions_and_nowh
     )
     tasks = {task for bidder, task, text in chat.heard if canary in text}
     assert tasks == {"plan", "replan", "predict", "strategize", "bid"}
-    assert tasks < set(MEMORY_PROMPTS)
     assert {"believe", "profile", "mirror"} <= {task for _, task, _ in chat.heard} - tasks
     assert {bidder for bidder, _, text in chat.heard if canary in text} == {"Ann"}
     seen = [entry.event for entry in result.log if canary.encode() in encode(entry, "")[0]]
@@ -509,7 +509,7 @@ def test_a_memory_of_another_embedding_is_refused(tmp_path):
 @pytest.mark.parametrize("player", [{"rule": "minimum-raise"}, {"agent": True}])
 @pytest.mark.parametrize("switch", [{"memory": "list"}, {"learning": True}])
 def test_a_memory_is_refused_to_who_has_no_mind(player, switch):
-    with pytest.raises(ConfigError, match="drop theory_of_mind, strategy, memory and learning"):
+    with pytest.raises(ConfigError, match="drop theory_of_mind, strategy, memory, learning and nodes"):
         Bidder("Ann", **player, **switch)
 
 

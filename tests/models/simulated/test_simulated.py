@@ -19,6 +19,7 @@ from harbor._core.seeding import stream
 from harbor._models.client import ModelClient, Prompt
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
+from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 from harbor.personas._catalog.homes import HOMES, personas
 
@@ -31,7 +32,7 @@ def item(name: str = "Lot A", start: float = 1_000, estimate: float = 2_200, **m
 
 def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **facts: Any) -> Prompt:
     return fill(
-        task,
+        PROMPTS / f"{task}.md",
         {
             "you": "Ann",
             "personas": [{"weight": 1 / len(tastes), "text": text} for text in tastes],

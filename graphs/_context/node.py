@@ -1,0 +1,179 @@
+"""A thought node as one value: when a bidder has this thought, what it asks its model, and what becomes of the reply.
+
+To load a node imports no framework, so that settings can be checked against the nodes of a bidder at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from random import Random
+from string import Template
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
+
+from pydantic import BaseModel
+
+from harbor._config.auction import MemorySettings, MindSettings, Simulated
+from harbor._core.asks import Ask, Pause
+from harbor._core.events import Event, PrivateEvent
+from harbor._core.extensions import API, part
+
+if TYPE_CHECKING:
+    from harbor.graphs._context.context import NodeContext, Update
+
+Occasion = Literal["opening", "call", "closed", "end"]
+OCCASIONS: tuple[Occasion, ...] = get_args(Occasion)
+Facts = Mapping[str, Any]
+"""What a prompt tells, as JSON: texts, numbers, lists and tables."""
+Values = dict[str, Any]
+"""A reply to a prompt, as JSON."""
+PROMPTS = files("harbor.graphs._prompts")
+"""Where the prompts of Harbor's own nodes are."""
+SYSTEM = PROMPTS / "system.md"
+"""What begins the prompts of the ascending auction."""
+BLANK = "<facts>\n${facts}\n</facts>"
+"""Where a prompt takes its facts; the built-in model reads them there."""
+DECLARED = {
+    "prompt": "the file of its prompt",
+    "facts": "what its prompt tells, from what the bidder has seen",
+    "reply": "the shape of the reply, a pydantic model",
+    "answer": "how the built-in model replies, from the facts of the prompt",
+    "conclude": "what makes its event from the reply",
+    "fold": "what later prompts are told of its event, after what they were told before",
+    "tells": "a sentence that explains this fact to later prompts",
+}
+"""What a node without a `run` of its own must have."""
+
+
+class View(Protocol):
+    """What one bidder has observed, as a fold over events; `notes` are what its nodes tell later prompts, by name."""
+
+    @property
+    def name(self) -> str:
+        """The bidder's name."""
+        ...
+
+    @property
+    def personas(self) -> Mapping[str, float]:
+        """Whom it acts as: weights by text."""
+        ...
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """Everybody else, in seat order."""
+        ...
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What the bidder's own nodes noted."""
+        ...
+
+    def after(self, events: Iterable[Event]) -> Self:
+        """Give the view after these events."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtNode:
+    """A thought, as an extension.
+
+    It is had on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has "closed", and at
+    the "end". It waits for the nodes in `needs` that are had on the same occasion. `step` is its name in the graph, and
+    in `needs`, if it is not `name`: of two nodes of one step a bidder has one. The node that `answers` a call
+    comes last.
+
+    A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; `uses` names the settings of
+    the bidder that these two or the node itself read. `when` says whether the thought is worth a call now. `view` is
+    the only kind of view that it can read (None: any).
+
+    A node is declared, or has a `run` of its own. A declared one asks its `prompt`, whose one blank is ${facts}, for
+    the `reply`; what it concludes is its private `event`. `fold` makes of the note so far (None at first) and the event
+    what later prompts are told under the name of the node, as `tells` explains. `answer` is how the built-in model
+    replies, from the facts of the prompt alone.
+    """
+
+    name: str = part("its name, in lower case")
+    description: str = part("what it does, in one line")
+    occasions: tuple[Occasion, ...] = part(f"when it is had, some of {', '.join(map(repr, OCCASIONS))}")
+    event: type[PrivateEvent] = part("the private event that it concludes")
+    step: str = ""
+    needs: tuple[str, ...] = ()
+    view: type[View] | None = None
+    on: Callable[[MindSettings, MemorySettings], bool] = lambda *_: True
+    adapt: Callable[[ThoughtNode, MindSettings], ThoughtNode] = lambda node, _: node
+    uses: tuple[str, ...] = ()
+    when: Callable[[Any, Ask | Pause], bool] = lambda *_: True
+    answers: bool = False
+    prompt: Traversable | None = None
+    facts: Callable[[Any], Facts] | None = None
+    reply: type[BaseModel] | None = None
+    answer: Callable[[Facts, Simulated, Random], Values] | None = None
+    conclude: Callable[[Any, Any], PrivateEvent] | None = None
+    fold: Callable[[Any, Any], Any] | None = None
+    tells: str = ""
+    run: Callable[[Any, NodeContext], Awaitable[Update]] | None = None
+    api: int = API
+
+    @property
+    def place(self) -> str:
+        """Its name in the graph."""
+        return self.step or self.name
+
+    @property
+    def task(self) -> str:
+        """What its prompts and calls are named."""
+        return self.name.replace("-", "_")
+
+    @property
+    def events(self) -> tuple[type[PrivateEvent], ...]:
+        """What it adds to logs."""
+        return (self.event,)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings of a bidder that do something to it."""
+        return (*self.uses, *(("chain_of_thought",) if self.prompt else ()))
+
+    def complaint(self) -> str:
+        """Say what is wrong with it; empty if nothing is."""
+        return next(filter(None, (self._of_kind(), self._of_pieces(), self._of_prompt(), self._of_note())), "")
+
+    def _of_kind(self) -> str:
+        if "_" in self.name:
+            return "must have a name with hyphens instead of underscores; rename it"
+        for occasion in self.occasions:
+            if occasion not in OCCASIONS:
+                known = ", ".join(map(repr, OCCASIONS))
+                return f"has the unknown occasion {occasion!r}; choose some of {known}"
+        for name, kind in (("event", PrivateEvent), ("reply", BaseModel)):
+            given = getattr(self, name)
+            if given is not None and not (isinstance(given, type) and issubclass(given, kind)):
+                return f"has {name} {given!r}; give a class that is a {kind.__name__}"
+        return ""
+
+    def _of_pieces(self) -> str:
+        """Name the piece that it lacks: a declared node needs them all, one that runs itself those of its prompt."""
+        wanted = list(DECLARED) if self.run is None else ["reply", "answer"] if self.prompt else []
+        missing = next((name for name in wanted if not getattr(self, name)), "")
+        return f"lacks {missing}: {DECLARED[missing]}; give it one" if missing else ""
+
+    def _of_prompt(self) -> str:
+        if self.prompt is None:
+            return ""
+        try:
+            text = self.prompt.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            return f"has a prompt that can't be read ({error}); give it the file of a text"
+        template = Template(text)
+        if not template.is_valid() or template.get_identifiers() != ["facts"] or text.count(BLANK) != 1:
+            return (
+                f"has a prompt that can't be filled: {str(self.prompt)!r} must have {BLANK!r} once and no other blank"
+            )
+        return ""
+
+    def _of_note(self) -> str:
+        if self.fold is not None and f"`{self.name}`" not in self.tells:
+            return f"has tells {self.tells!r}, which does not say what `{self.name}` is; name it so, in backticks"
+        return ""

@@ -1,0 +1,69 @@
+"""How a prompt is filled with what its game tells, in games whose prompts are those of their `Play`."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypedDict
+
+from harbor._core.asks import Answer, Ask, Pause
+from harbor._core.errors import ConfigError
+from harbor._core.finding import find
+from harbor._games.game import Game, Play
+from harbor.graphs._context.node import Facts
+from harbor.memory._bidder.session_view import SessionView
+
+if TYPE_CHECKING:
+    from harbor._models.client import Prompt
+    from harbor.graphs._context.context import BidderContext, NodeContext
+
+
+class SessionState(TypedDict, total=False):
+    """The state of the graph of such a player, as in `BidderState`."""
+
+    ask: Ask | Pause
+    view: SessionView
+    answer: Answer | None
+
+
+NOTHING_MORE: Facts = MappingProxyType({})
+
+
+def prompt(context: NodeContext, view: SessionView, facts: Facts = NOTHING_MORE) -> Prompt:
+    """Fill the prompt of a node with who this player is, the announced rules, and the facts of the call."""
+    _, play = played_by(context.bidder)
+    return context.fill(view, _who(context, view), {**_known(context, view), **facts}, play.system)
+
+
+def bid_prompt(context: NodeContext, view: SessionView, facts: Facts) -> Prompt:
+    """Fill the prompt for a bid, which is the game's and named after it."""
+    game, play = played_by(context.bidder)
+    known, task = {**_known(context, view), **facts}, game.name.replace("-", "_")
+    return context.fill(view, _who(context, view), known, play.system, play.prompt, task)
+
+
+def played_by(bidder: BidderContext) -> tuple[Game, Play]:
+    """Find the game that a bidder plays, and how bidders see and play it.
+
+    Raises:
+        ConfigError: its bidders think with nodes of its own.
+    """
+    game: Game = find("game", bidder.game)
+    if game.play is None:
+        raise ConfigError(f"the game {game.name!r} has no prompts for these nodes; give it a Play")
+    return game, game.play
+
+
+def _who(context: NodeContext, view: SessionView) -> Facts:
+    game, _ = played_by(context.bidder)
+    rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")
+    return {**context.identity(view), "rules": rules}
+
+
+def _known(context: NodeContext, view: SessionView) -> Facts:
+    game, play = played_by(context.bidder)
+    known = {"game": game.name, **play.facts(view.name, view.seen)}
+    if view.plan:
+        known["plan"] = view.plan
+    if view.expected:
+        known["forecasts"] = [{"rival": rival, "bid": bid} for rival, bid in view.expected.items()]
+    return known

@@ -1,0 +1,111 @@
+"""Which nodes a bidder has, and which of them it waits for: from the game, its settings and nodes of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from harbor._config.auction import MemorySettings, MindSettings
+from harbor._core.asks import Ask, Pause
+from harbor._core.errors import ConfigError
+from harbor._core.finding import find
+from harbor._games.game import Game
+from harbor.graphs._context.node import OCCASIONS, SYSTEM, Occasion, ThoughtNode, View
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.session_view import SessionView
+
+Nodes = Mapping[str, ThoughtNode]
+"""The nodes of a graph, by their names in it."""
+
+
+def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str, ThoughtNode]:
+    """Give the nodes that a bidder has: those of its game that are on, and its own.
+
+    A node of its own takes the place of the game's of the same step.
+
+    Raises:
+        ConfigError: a node of its own is not there, does nothing here, or does not fit the others.
+    """
+    played: Game = find("game", game)
+    usual = [find("node", name) for name in played.nodes]
+    own = [find("node", name) for name in mind.nodes]
+    for node in own:
+        if wrong := _misfit(node, played, usual) or ("" if node.on(mind, memory) else OFF):
+            raise ConfigError(f"node {node.name!r} {wrong}")
+        _check_needs(node, [*usual, *own])
+    nodes = {node.place: node.adapt(node, mind) for node in (*usual, *own) if node.on(mind, memory)}
+    answering = [repr(node.name) for node in nodes.values() if node.answers]
+    if len(answering) != 1:
+        raise ConfigError(f"{' and '.join(answering) or 'no node'} answer a call; a bidder has one that does")
+    for occasion in OCCASIONS:
+        levels(nodes, occasion)
+    return nodes
+
+
+OFF = "is off with the settings of this bidder; drop it, or change them"
+
+
+def first_view(game: str) -> View:
+    """Give what a bidder has observed of a game before it begins: the kind of view that the nodes of the game read."""
+    played: Game = find("game", game)
+    if AuctionView in [find("node", name).view for name in played.nodes]:
+        return AuctionView()
+    return SessionView(outlook=played.play.outlook) if played.play else SessionView()
+
+
+def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode]) -> str:
+    """Say why a node of a bidder's own has no place in a game; empty if it has."""
+    if node in usual:
+        return f"is a node of the game {game.name!r} already; drop it"
+    if node.view not in (None, *(one.view for one in usual)):
+        return f"does not read what bidders see in the game {game.name!r}; drop it"
+    texts = [one.prompt for one in usual] + ([game.play.system, game.play.prompt] if game.play else [SYSTEM])
+    if any(f"`{node.name}`" in text.read_text(encoding="utf-8") for text in texts if text is not None):
+        return f"has a name that prompts use for something else: `{node.name}`; rename it"
+    return ""
+
+
+def _check_needs(node: ThoughtNode, others: Sequence[ThoughtNode]) -> None:
+    """Refuse a need that is no node: neither a step of this mind, on or off, nor known at all."""
+    for need in set(node.needs) - {other.place for other in others}:
+        try:
+            find("node", need)
+        except ConfigError as error:
+            raise ConfigError(f"node {node.name!r} needs a node that is not there: {error}") from error
+
+
+def occasion_of(ask: Ask | Pause) -> Occasion:
+    """Tell on which occasion a bidder is asked."""
+    if isinstance(ask, Ask):
+        return "call"
+    if ask.over:
+        return "end"
+    return "closed" if ask.closed else "opening"
+
+
+def waits(nodes: Nodes, occasion: Occasion) -> dict[str, set[str]]:
+    """Give for each node of an occasion those that it waits for; the node that answers waits for all others."""
+    present = {place: node for place, node in nodes.items() if occasion in node.occasions}
+    thoughts = {place for place, node in present.items() if not node.answers}
+    return {
+        place: thoughts if node.answers else {need for need in node.needs if need in present}
+        for place, node in present.items()
+    }
+
+
+def levels(nodes: Nodes, occasion: Occasion) -> list[list[str]]:
+    """Give the nodes of an occasion, those together that run side by side.
+
+    Raises:
+        ConfigError: nodes wait for each other.
+    """
+    order, found = TopologicalSorter(waits(nodes, occasion)), []
+    try:
+        order.prepare()
+    except CycleError as error:
+        circle = " and ".join(sorted({repr(nodes[place].name) for place in error.args[1]}))
+        raise ConfigError(f"the nodes {circle} wait for each other; change what one of them needs") from error
+    while order.is_active():
+        found.append(sorted(ready := order.get_ready()))
+        order.done(*ready)
+    return found

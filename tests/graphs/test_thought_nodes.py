@@ -1,0 +1,274 @@
+"""Thoughts as values: a stranger's in the ordinary auction, and what is wrong with a broken one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harbor import Auction, Bidder, BidderContext, SimulatedChat, bidder_graph, houses, resume
+from harbor._config.auction import MemorySettings, MindSettings
+from harbor._core.errors import ConfigError
+from harbor._core.events import ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.finding import everything, find
+from harbor._core.log import difference, of_type
+from harbor._core.thoughts import Believed
+from harbor._models.simulated.chat_model import read_facts
+from harbor.graphs._wiring.built_in import NODES
+from harbor.graphs._wiring.mind import levels, nodes_of
+from support.folders import ROOT
+from support.plugins import install, installed
+from support.thoughts import thought
+
+
+@pytest.fixture
+def place(tmp_path, request):
+    """A working directory with room for modules, and a name for one that no other test uses."""
+    with installed(), chdir(tmp_path):
+        yield f"thought_{abs(hash(request.node.name))}"
+
+
+def auction(*nodes: str, **settings: Any) -> Auction:
+    bidders = [Bidder("Ann", nodes=nodes, **settings), Bidder("Ben", rule="minimum-raise")]
+    return Auction(items=houses(3, 1), bidders=bidders)
+
+
+def prompts(folder: Path) -> list[tuple[str, str]]:
+    """The raw prompts of a run: (task, text)."""
+    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    return [(call["purpose"], "\n".join(call["prompt"])) for call in calls]
+
+
+def refusal(reference: str, *more: str) -> str:
+    with pytest.raises(ConfigError) as refused:
+        auction(reference, *more).run()
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+# ---------------------------------------------------------------- a declared node
+
+
+def test_a_declared_thought_is_had_and_its_conclusion_is_in_the_log(place):
+    log = auction(thought(Path(), place)).run().log
+    concluded = [entry.event for entry in log if type(entry.event).__name__ == "Reflected"]
+    assert len(concluded) == 3
+    assert concluded[0].bidder == "Ann"
+    assert concluded[0].lesson.startswith(f"{concluded[0].item} cost ")
+    assert [call.purpose for call in of_type(log, ModelCalled)].count("reflect") == 3
+    assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
+
+
+def test_later_prompts_are_told_what_it_noted_and_what_that_is(place):
+    auction(thought(Path(), place)).run(out=Path("run"))
+    told = [(task, read_facts(text)["reflect"]) for task, text in prompts(Path("run")) if '"reflect":' in text]
+    assert {task for task, _ in told} == {"bid", "believe", "replan", "reflect"}
+    bids = [notes for task, notes in told if task == "bid"]
+    assert (len(bids[0]), len(bids[-1])) == (1, 2)
+    for _, text in prompts(Path("run")):
+        assert ("`reflect`, if it is there, is what the items so far taught you." in text) == ('"reflect":' in text)
+
+
+def test_nobody_elses_prompt_is_told_what_it_noted(place):
+    bidders = [Bidder("Ann", nodes=(thought(Path(), place),)), Bidder("Ben")]
+    Auction(items=houses(3, 1), bidders=bidders).run(out=Path("run"))
+    calls = [json.loads(line) for line in Path("run/calls.jsonl").read_text().splitlines()]
+    assert {call["bidder"] for call in calls if "reflect" in "".join(call["prompt"])} == {"Ann"}
+
+
+def test_it_runs_in_the_step_after_what_it_needs(place):
+    node = find("node", thought(Path(), place))
+    nodes = nodes_of("english", MindSettings(nodes=(f"{place}:REFLECT",)), MemorySettings())
+    assert nodes["reflect"] is node
+    assert levels(nodes, "closed") == [["believe", "replan"], ["reflect"]]
+
+
+def test_a_thought_at_a_call_comes_before_the_answer(place):
+    facts = "lambda view: {'item': view.coming[0].name, 'price': view.coming[0].start}"
+    conclude = "lambda reply, view: Reflected(view.name, view.coming[0].name, reply.lesson)"
+    reference = thought(Path(), place, occasions="('call',)", needs="()", facts=facts, conclude=conclude)
+    auction(reference).run(out=Path("run"))
+    tasks = [task for task, _ in prompts(Path("run")) if task in ("bid", "reflect")]
+    assert tasks[:4] == ["reflect", "bid", "reflect", "bid"]
+    assert all('"reflect":' in text for task, text in prompts(Path("run")) if task == "bid")
+
+
+def test_a_thought_that_is_not_worth_a_call_makes_none(place):
+    log = auction(thought(Path(), place, when="lambda view, ask: len(view.results) == 2")).run().log
+    assert [call.purpose for call in of_type(log, ModelCalled)].count("reflect") == 1
+
+
+def test_a_thought_after_the_auction_is_had_without_a_memory(place):
+    log = auction(thought(Path(), place, occasions="('end',)")).run().log
+    assert [call.purpose for call in of_type(log, ModelCalled)][-1] == "reflect"
+
+
+def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(place):
+    whole = auction(thought(Path(), place)).run(out=Path("run")).log
+    events, calls = Path("run/events.jsonl"), Path("run/calls.jsonl")
+    lines, paid = events.read_bytes().splitlines(keepends=True), calls.read_bytes().splitlines(keepends=True)
+    events.write_bytes(b"".join(lines[: len(lines) // 2]))
+    calls.write_bytes(b"".join(paid[: len(paid) // 2]))
+    again = resume(Path("run")).log
+    assert len(again) == len(whole)
+    assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
+
+
+def test_a_thought_that_breaks_stays_alone(place):
+    log = auction(thought(Path(), place, facts="lambda view: {}['nothing']")).run().log
+    assert {failed.detail for failed in of_type(log, ThoughtFailed)} == {"KeyError: 'nothing'"}
+    assert len(of_type(log, Believed)) == 3
+    assert not of_type(log, SeatFailed)
+
+
+def test_a_thought_can_not_conclude_for_another_bidder(place):
+    log = auction(thought(Path(), place, conclude="lambda reply, view: Reflected('Ben', 'x', 'y')")).run().log
+    assert not [entry for entry in log if type(entry.event).__name__ == "Reflected"]
+    assert "give a Reflected of 'Ann'" in of_type(log, ThoughtFailed)[0].detail
+
+
+def test_an_installed_thought_is_named_by_its_name(tmp_path):
+    thought(tmp_path / "site", "installed_thought")
+    folder = install(tmp_path / "site", "strange", {}, {"harbor.nodes": {"reflect": "installed_thought:REFLECT"}})
+    with installed(folder):
+        log = auction("reflect").run().log
+    assert "reflect" in {call.purpose for call in of_type(log, ModelCalled)}
+
+
+def test_a_thought_of_ones_own_is_in_the_games_of_runs_too(place):
+    facts, event = "lambda view: {'item': 'run', 'price': 1}", "lambda reply, view: Reflected(view.name, 'x', 'y')"
+    reference = thought(Path(), place, facts=facts, conclude=event)
+    bidders = [Bidder("Ann", nodes=(reference,)), Bidder("Ben")]
+    Auction(bidders=bidders, rules={"game": "second-price", "runs": 3}).run(out=Path("run"))
+    told = {task for task, text in prompts(Path("run")) if '"reflect":' in text}
+    assert told >= {"second_price", "contest_believe"}
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("part", "complaint"),
+    [
+        ("name", "lacks name: its name, in lower case; give it one"),
+        ("description", "lacks description: what it does, in one line; give it one"),
+        ("occasions", "lacks occasions: when it is had, some of 'opening', 'call', 'closed', 'end'; give it one"),
+        ("event", "lacks event: the private event that it concludes; give it one"),
+        ("prompt", "lacks prompt: the file of its prompt; give it one"),
+        ("facts", "lacks facts: what its prompt tells, from what the bidder has seen; give it one"),
+        ("reply", "lacks reply: the shape of the reply, a pydantic model; give it one"),
+        ("answer", "lacks answer: how the built-in model replies, from the facts of the prompt; give it one"),
+        ("conclude", "lacks conclude: what makes its event from the reply; give it one"),
+        ("fold", "lacks fold: what later prompts are told of its event, after what they were told before"),
+        ("tells", "lacks tells: a sentence that explains this fact to later prompts; give it one"),
+    ],
+)
+def test_a_missing_part_is_named(place, part, complaint):
+    assert complaint in refusal(thought(Path(), place, **{part: ""}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"occasions": "('lunch',)"}, "unknown occasion 'lunch'; choose some of 'opening', 'call', 'closed', 'end'"),
+        ({"event": "Words"}, "give a class that is a PrivateEvent"),
+        ({"reply": "dict"}, "has reply <class 'dict'>; give a class that is a BaseModel"),
+        ({"name": "'re_flect'"}, "must have a name with hyphens instead of underscores; rename it"),
+        ({"tells": "'What you think.'"}, "does not say what `reflect` is; name it so, in backticks"),
+        ({"needs": "('beleive',)"}, "needs a node that is not there: unknown node 'beleive'; did you mean 'believe'?"),
+        ({"view": "Words"}, "does not read what bidders see in the game 'english'; drop it"),
+        ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
+        (
+            {"answers": "True", "occasions": "('call',)"},
+            "'bid' and 'reflect' answer a call",
+        ),
+    ],
+)
+def test_a_broken_node_is_refused_in_one_line(place, changes, complaint):
+    assert complaint in refusal(thought(Path(), place, **changes))
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "What now?",
+        "What of ${item}?\n<facts>\n${facts}\n</facts>",
+        "It cost $5.\n<facts>\n${facts}\n</facts>",
+        "${facts}",
+    ],
+)
+def test_a_prompt_that_cannot_be_filled_is_refused(place, prompt):
+    assert "has a prompt that can't be filled" in refusal(thought(Path(), place, prompt))
+
+
+def test_a_prompt_that_is_not_there_is_refused(place):
+    assert "has a prompt that can't be read" in refusal(thought(Path(), place, None))
+
+
+def test_nodes_that_wait_for_each_other_are_refused(place):
+    one = thought(Path(), place, needs="('other',)")
+    other = thought(Path(), f"{place}_too", name="'other'", needs="('reflect',)", tells="'`other` is another.'")
+    assert "the nodes 'other' and 'reflect' wait for each other; change what one of them needs" in refusal(one, other)
+
+
+def test_a_node_that_the_game_has_already_is_refused():
+    assert refusal("plan") == "bidder 'Ann': node 'plan' is a node of the game 'english' already; drop it"
+
+
+def test_a_name_that_prompts_use_already_is_refused(place):
+    reference = thought(Path(), place, name="'budget'", tells="'`budget` is what you thought.'")
+    assert "has a name that prompts use for something else: `budget`; rename it" in refusal(reference)
+
+
+def test_a_refused_node_writes_nothing(place):
+    with pytest.raises(ConfigError):
+        auction("nowhere").run(out=Path("run"))
+    assert not Path("run").exists()
+
+
+# ---------------------------------------------------------------- Harbor's own
+
+
+def test_every_node_of_harbors_own_comes_in_by_the_door_and_is_whole():
+    found = [one.value for one in everything("node") if one.builtin]
+    assert found == list(NODES)
+    assert [node.complaint() for node in found] == [""] * len(found)
+
+
+def test_the_nodes_are_loaded_without_a_framework():
+    code = """
+import sys
+from harbor._config.auction import MemorySettings, MindSettings
+from harbor._core.finding import everything
+from harbor.graphs._wiring.mind import nodes_of
+assert everything("node")
+for game in ("english", "water"):
+    nodes_of(game, MindSettings(), MemorySettings())
+print({name.partition(".")[0] for name in sys.modules} & {"langgraph", "langchain_core", "chromadb", "numpy"})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("node", [node for node in NODES if node.prompt], ids=lambda node: node.name)
+def test_what_a_node_says_it_uses_is_a_setting_of_bidders(node):
+    assert set(node.settings) <= set(MindSettings.model_fields)
+
+
+def test_the_graph_of_a_mind_with_a_thought_of_its_own_shows_it(place):
+    mind = BidderContext.of(Bidder("Ann", nodes=(thought(Path(), place),)), SimulatedChat())
+    edges = {(edge.source, edge.target) for edge in bidder_graph(mind).get_graph().edges}
+    assert ("believe", "reflect") in edges
+
+
+def test_a_task_in_a_prompt_never_makes_the_built_in_model_follow_code(place):
+    thought(Path(), place)
+    for task in (f"{place}:REFLECT", "../reflect"):
+        with pytest.raises(ValueError, match="knows no task"):
+            SimulatedChat().invoke(f"<facts>\n{json.dumps({'task': task})}\n</facts>")
+    assert place not in sys.modules
