@@ -30,18 +30,18 @@ NOTHING_MORE: Facts = MappingProxyType({})
 
 def prompt(context: NodeContext, view: SessionView, facts: Facts = NOTHING_MORE) -> Prompt:
     """Fill the prompt of a node with who this player is, the announced rules, and the facts of the call."""
-    _, play = game_of(context.bidder)
+    _, play = played_by(context.bidder)
     return context.fill(view, _who(context, view), {**_known(context, view), **facts}, play.system)
 
 
 def bid_prompt(context: NodeContext, view: SessionView, facts: Facts) -> Prompt:
     """Fill the prompt for a bid, which is the game's and named after it."""
-    game, play = game_of(context.bidder)
+    game, play = played_by(context.bidder)
     known, task = {**_known(context, view), **facts}, game.name.replace("-", "_")
     return context.fill(view, _who(context, view), known, play.system, play.prompt, task)
 
 
-def game_of(bidder: BidderContext) -> tuple[Game, Play]:
+def played_by(bidder: BidderContext) -> tuple[Game, Play]:
     """Find the game that a bidder plays, and how bidders see and play it.
 
     Raises:
@@ -54,13 +54,13 @@ def game_of(bidder: BidderContext) -> tuple[Game, Play]:
 
 
 def _who(context: NodeContext, view: SessionView) -> Facts:
-    game, _ = game_of(context.bidder)
+    game, _ = played_by(context.bidder)
     rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")
     return {**context.identity(view), "rules": rules}
 
 
 def _known(context: NodeContext, view: SessionView) -> Facts:
-    game, play = game_of(context.bidder)
+    game, play = played_by(context.bidder)
     known = {"game": game.name, **play.facts(view.name, view.seen)}
     if view.plan:
         known["plan"] = view.plan

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from harbor._core.asks import Ask
-from harbor._core.errors import HarborError, MemoryStoreError, ModelError
+from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, ModelError
 from harbor._core.events import ThoughtFailed
 from harbor._core.redaction import redact
 from harbor._models.client import Prompt
@@ -50,11 +50,14 @@ async def declared(state: Any, context: NodeContext) -> Update:
     """Run a declared node: ask its prompt, and conclude its event from the reply.
 
     Raises:
+        ConfigError: it lacks a piece, as it did not come in by the door.
         TypeError: it concludes something else, or of another bidder.
     """
     node, view = context.node, state["view"]
-    reply = await context.ask(_prompt(context, view, cast("Facts", node.facts(view))), node.reply)  # type: ignore[misc]
-    concluded = node.conclude(reply, view)  # type: ignore[misc]
+    if node.facts is None or node.reply is None or node.conclude is None:
+        raise ConfigError(f"node {node.name!r} {node.complaint()}")
+    reply = await context.ask(_prompt(context, view, node.facts(view)), node.reply)
+    concluded = node.conclude(reply, view)
     if not isinstance(concluded, node.event) or concluded.bidder != view.name:
         raise TypeError(f"node {node.name!r} concluded {concluded!r}; give a {node.event.__name__} of {view.name!r}")
     return context.emit(concluded)

@@ -20,7 +20,7 @@ from harbor._games.building import build
 from harbor._games.game import Game, game_of
 from harbor._games.water.game import WATER
 from harbor._games.water.settings import WaterRules
-from harbor._models.simulated.answers import answer_of
+from harbor._models.simulated.chat_model import answer_of
 from harbor._runs.auction import Auction
 from support.folders import ROOT
 from support.plugins import installed

@@ -471,7 +471,9 @@ def killed(command, folder, name, size, how=signal.SIGKILL):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.37, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.02, 0.71, 0.95))])
+@pytest.mark.parametrize(
+    "share", [0.37, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.02, 0.71, 0.95))]
+)
 @pytest.mark.parametrize("name", ["events.jsonl", "calls.jsonl"])
 def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path, name, share):
     folder = tmp_path / "run"

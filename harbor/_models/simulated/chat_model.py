@@ -119,7 +119,7 @@ def read_facts(text: str) -> Facts:
     Raises:
         ValueError: the prompt carries no facts.
     """
-    facts: Facts = {}
+    facts: Values = {}
     for found in _FACTS.finditer(text):
         facts |= json.loads(found[1])
     if "task" not in facts:
@@ -129,12 +129,12 @@ def read_facts(text: str) -> Facts:
 
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
-    values = _answer_to(facts)(facts, settings, chance)
+    values = answer_of(facts)(facts, settings, chance)
     brief = "reasons" in values and not facts.get("give_reasons", True)
     return {**values, "reasons": ""} if brief else values
 
 
-def _answer_to(facts: Facts) -> Answer:
+def answer_of(facts: Facts) -> Answer:
     """Find who answers a task: the game whose name it has, or a node; text in a prompt never makes it follow code.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from harbor._config.auction import Simulated
@@ -11,7 +12,7 @@ from harbor._models.simulated import valuation as valuation
 from harbor._models.simulated.learning import Experience, expected_cost
 from harbor._models.simulated.valuation import Option
 
-Facts = dict[str, Any]
+Facts = Mapping[str, Any]
 Values = dict[str, Any]
 
 
