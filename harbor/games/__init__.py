@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
+    from harbor._config.auction import AuctionConfig as AuctionConfig
+    from harbor._config.auction import Simulated as Simulated
+    from harbor._config.rules import RuleSettings as RuleSettings
     from harbor._core.actions import Accept as Accept
     from harbor._core.actions import Action as Action
     from harbor._core.actions import Bid as Bid
@@ -22,13 +25,27 @@ if TYPE_CHECKING:
     from harbor._core.asks import Ask as Ask
     from harbor._core.bundles import Bundle as Bundle
     from harbor._core.events import Event as Event
+    from harbor._core.log import of_type as of_type
+    from harbor._core.log_lines import Entry as Entry
+    from harbor._core.money import CENT as CENT
     from harbor._core.money import Claim as Claim
     from harbor._core.money import Money as Money
+    from harbor._core.money import dollars as dollars
+    from harbor._core.money import to_cents as to_cents
     from harbor._core.offers import AcceptOrWait as AcceptOrWait
     from harbor._core.offers import Choice as Choice
     from harbor._core.offers import Words as Words
+    from harbor._core.players import Policy as Policy
+    from harbor._core.settings import Name as Name
+    from harbor._core.settings import Share as Share
+    from harbor._games.game import Game as Game
+    from harbor._games.game import Measures as Measures
+    from harbor._games.game import Outlook as Outlook
+    from harbor._games.game import Play as Play
     from harbor._games.mechanism import Mechanism as Mechanism
     from harbor._games.policies import Truthful as Truthful
+    from harbor._games.scripted import ScriptedPolicy as ScriptedPolicy
+    from harbor._games.scripted import Table as Table
 
 __getattr__, __all__ = face(__name__)
 

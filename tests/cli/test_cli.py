@@ -184,7 +184,7 @@ def test_a_log_that_was_edited_is_refused(small_run, tmp_path):
 
 def test_a_log_of_a_newer_schema_is_refused(small_run, tmp_path):
     text = (small_run / "run" / "events.jsonl").read_text()
-    (tmp_path / "events.jsonl").write_text(text.replace('"schema":1', '"schema":99', 1))
+    (tmp_path / "events.jsonl").write_text(text.replace('"schema":2', '"schema":99', 1))
     assert "upgrade Harbor" in mistaken("replay", ".", cwd=tmp_path)
 
 

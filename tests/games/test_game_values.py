@@ -150,6 +150,12 @@ def test_the_events_of_a_game_are_all_that_its_logs_have_beside_harbors_own(name
     assert find("game", name).opening in own
 
 
+@pytest.mark.parametrize("name", [name for name in GAMES if name != "english"])
+def test_the_prompts_of_a_game_have_exactly_one_block_of_facts(name):
+    play = find("game", name).play
+    assert {file.read_text().count("<facts>\n${facts}\n</facts>") for file in (play.system, play.prompt)} == {1}
+
+
 def test_settings_are_those_of_the_game_that_they_name():
     assert Auction(bidders=[Bidder("Alex")], rules=WaterRules(days=3)).rules == WaterRules(days=3)
     with pytest.raises(ConfigError, match=r"rules: WaterRules are no settings of the game 'english'; drop game"):
