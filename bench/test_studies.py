@@ -20,7 +20,7 @@ from harbor._runs.series import run_series
 from harbor.evaluation._analysis.profiler import train
 from harbor.evaluation._metrics.profiling import divergence, profiling_errors
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalog import catalog_houses, houses, personas
+from harbor.personas._catalog.homes import HOMES, houses, personas
 
 IDS = tuple(personas())
 TEXTS = {persona.id: persona.text for persona in personas().values()}
@@ -70,7 +70,7 @@ def test_statistical_profiler_beside_the_models(benchmark, figure):
 
     def sale(seed: int, pool: tuple[str, ...]) -> tuple[Entry, ...]:
         rivals = [Bidder(f"Rival {step}", persona=pool[(seed + step) % len(pool)]) for step in (0, 2)]
-        suited = [house.item for house in catalog_houses().values() if house.item.persona in pool]
+        suited = [item for item in HOMES.items.values() if item.persona in pool]
         items = stream(seed, "study").sample([Item.model_validate(house) for house in suited], 10)
         bidders = [Bidder("Master", theory_of_mind="inferred"), *rivals]
         return Auction(seed=seed, items=items, bidders=bidders).run().log

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from harbor.graphs._context.context import BidderContext as BidderContext
     from harbor.graphs._context.context import BidderState as BidderState
     from harbor.graphs._wiring.bidder import bidder_graph as bidder_graph
-    from harbor.personas._catalog.catalog import houses as houses
+    from harbor.personas._catalog.homes import houses as houses
 
 _ROOT = Path(__file__).resolve().parent.parent
 _ROOT_FOLDERS = ("harbor.evaluation", "harbor.graphs", "harbor.memory", "harbor.personas")

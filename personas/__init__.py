@@ -1,4 +1,4 @@
-"""Who bids and what is sold: the personas and the houses of the catalog."""
+"""Who bids and what is sold: catalogues of personas and of items that suit them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
-    from harbor.personas._catalog.catalog import houses as houses
-    from harbor.personas._catalog.catalog import personas as personas
+    from harbor.personas._catalog.catalogue import Catalogue as Catalogue
+    from harbor.personas._catalog.homes import houses as houses
+    from harbor.personas._catalog.homes import personas as personas
 
 __getattr__, __all__ = face(__name__)
 

@@ -1,4 +1,4 @@
-"""What trials sell: houses that match personas, drawn so that trials share them, and the order of sale."""
+"""What trials sell: items that match personas, drawn so that trials share them, and the order of sale."""
 
 from __future__ import annotations
 
@@ -13,32 +13,38 @@ from harbor._core.seeding import stream
 from harbor._core.settings import Settings
 from harbor._runs.items import resolve_items
 from harbor.evaluation._experiments.design import Order
-from harbor.personas._catalog.catalog import catalog_houses, find, personas
+from harbor.personas._catalog.catalogue import Catalogue
+from harbor.personas._catalog.sampling import suited
 
 
-class MatchedHouses(Settings):
-    """A sample of houses: how many in all, and how many of them match the persona of a slot or of a bidder."""
+class MatchedItems(Settings):
+    """A sample of items: how many in all, and how many of them match the persona of a slot or of a bidder."""
 
     count: int = Field(10, ge=1)
     matched: dict[str, Annotated[int, Field(ge=0)]]
 
 
 def matched_sale(
-    wanted: MatchedHouses, seed: int, mixes: Mapping[str, Sequence[str]], reserved: Set[str] = frozenset()
+    catalogue: Catalogue,
+    wanted: MatchedItems,
+    seed: int,
+    mixes: Mapping[str, Sequence[str]],
+    reserved: Set[str] = frozenset(),
 ) -> tuple[Item, ...]:
-    """Draw houses so that sales of one seed share as many as possible, each at the same place in the order of sale.
+    """Draw items so that sales of one seed share as many as possible, each at the same place in the order of sale.
 
-    The seed alone fixes three orders: of the houses of each persona, of the others (the fillers), and of the places.
-    So where an arm wants one more matched house, that house replaces one filler, and nothing else changes.
+    The seed alone fixes three orders: of the items of each persona, of the others (the fillers), and of the places.
+    So where an arm wants one more matched item, that item replaces one filler, and nothing else changes.
 
     Args:
-        wanted: how many houses, and how many match whom.
+        catalogue: of which.
+        wanted: how many items, and how many match whom.
         seed: that of the repeat.
-        mixes: the personas of each whom houses shall match, which take turns.
-        reserved: personas of other arms, whose houses become fillers only after all others.
+        mixes: the personas of each whom items shall match, which take turns.
+        reserved: personas of other arms, whose items become fillers only after all others.
 
     Raises:
-        ConfigError: a persona is not of the catalog, or it has too few houses.
+        ConfigError: a persona is not of the catalogue, or it has too few items.
     """
     turns = [
         (turn, mixes[whose][turn % len(mixes[whose])])
@@ -48,49 +54,48 @@ def matched_sale(
     ]
     if len(turns) > wanted.count:
         raise ConfigError(
-            f"{len(turns)} matched houses are more than the {wanted.count} for sale; lower matched or raise count"
+            f"{len(turns)} matched items are more than the {wanted.count} for sale; lower matched or raise count"
         )
     matched: list[Item] = []
     for turn, persona in turns:
-        matched.append(_suiting(seed, persona, turn, matched))
+        matched.append(_suiting(catalogue, seed, persona, turn, matched))
     suited = {persona for mix in mixes.values() for persona in mix}
-    fillers = [item for item in _in_turn(seed) if item.persona not in suited]
+    fillers = [item for item in _in_turn(catalogue, seed) if item.persona not in suited]
     fillers.sort(key=lambda item: item.persona in reserved)
     left = wanted.count - len(matched)
     if left > len(fillers):
-        raise ConfigError(f"{left} houses that match nobody demanded, but the catalog has {len(fillers)}; lower count")
+        raise ConfigError(
+            f"{left} items that match nobody demanded, but catalogue {catalogue.name!r} has {len(fillers)}; lower count"
+        )
     sale = [*matched, *reversed(fillers[:left])]
     places = stream(seed, "houses", "places").sample(range(len(sale)), len(sale))
     return tuple(sale[place] for place in places)
 
 
-def _in_turn(seed: int, persona: str | None = None) -> list[Item]:
-    """List the houses that match a persona, or all of the catalog, in the order in which they are drawn."""
-    suits = persona and find(personas(), persona).id
-    found = [house.item for house in catalog_houses().values() if suits in (None, house.item.persona)]
-    return stream(seed, "houses", suits or "all").sample(found, len(found))
+def _in_turn(catalogue: Catalogue, seed: int, persona: str = "") -> list[Item]:
+    """List the items that match a persona, or all of the catalogue, in the order in which they are drawn."""
+    found = suited(catalogue, persona) if persona else list(catalogue.items.values())
+    return stream(seed, "houses", persona or "all").sample(found, len(found))
 
 
-def _suiting(seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
-    """Give the house of this turn that matches a persona, or the next that is not drawn."""
-    found = _in_turn(seed, persona)
+def _suiting(catalogue: Catalogue, seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
+    """Give the item of this turn that matches a persona, or the next that is not drawn."""
+    found = _in_turn(catalogue, seed, persona)
     left = [item for item in (*found[turn:], *found[:turn]) if item not in drawn]
     if not left:
-        raise ConfigError(f"more than {len(found)} houses demanded that suit persona {persona!r}; lower matched")
+        raise ConfigError(f"more than {len(found)} items demanded that suit persona {persona!r}; lower matched")
     return left[0]
 
 
 def listed(config: AuctionConfig, order: Order) -> AuctionConfig:
-    """Put the items of a trial in the order of the design; a series that samples houses does so in each auction.
+    """Put the items of a trial in the order of the design; a series that samples items does so in each auction.
 
     Raises:
         ConfigError: the order does not name all items, or is that of items which are not known beforehand.
     """
     if config.series is not None and isinstance(config.items, Houses):
         if order != "given":
-            raise ConfigError(
-                f"order {order!r}: a series draws its houses anew in each auction; list items, or drop it"
-            )
+            raise ConfigError(f"order {order!r}: a series draws its items anew in each auction; list items, or drop it")
         return config
     items = resolve_items(config)
     return config.model_copy(update={"items": _ordered(items, order, config.seed)}) if items else config

@@ -19,11 +19,12 @@ from harbor._core.seeding import derive, stream
 from harbor._core.settings import Settings
 from harbor.evaluation._experiments.cells import check_cells
 from harbor.evaluation._experiments.design import Experiment, Variation
-from harbor.evaluation._experiments.sales import MatchedHouses, listed, matched_sale
+from harbor.evaluation._experiments.sales import MatchedItems, listed, matched_sale
 from harbor.evaluation._experiments.slots import SLOT, named, number
-from harbor.personas._catalog.catalog import personas
+from harbor.personas._catalog.catalogue import Catalogue, catalogue_of
 
 SEEDS = 2**32
+CATALOGUE: str = AuctionConfig.model_fields["catalogue"].default
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class PartialTrial(Settings):
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
+    catalogue: str = CATALOGUE
     bidders: list[dict[str, Any]] = Field(default_factory=list)
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
@@ -135,15 +137,16 @@ def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
 
 
 def _filled(partial: PartialTrial, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
-    """Fill the slots of models and personas, seat the bidders, and draw matched houses."""
-    pool = experiment.personas or tuple(personas())
+    """Fill the slots of models and personas, seat the bidders, and draw matched items."""
+    catalogue = catalogue_of(partial.catalogue)
+    pool = experiment.personas or tuple(catalogue.personas)
     rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
     bidders = [_bind_slots(bidder, experiment, rotation, repeat) for bidder in partial.bidders]
-    values: dict[str, Any] = dict(partial.model_extra or {})
+    values: dict[str, Any] = {**(partial.model_extra or {}), "catalogue": partial.catalogue}
     items = values.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
-        wanted = check(MatchedHouses, dict(items), "items")
-        values["items"] = _houses(wanted, seed, bidders, rotation, experiment, repeat)
+        wanted = check(MatchedItems, dict(items), "items")
+        values["items"] = _matched(catalogue, wanted, seed, bidders, rotation, experiment, repeat)
     values["bidders"] = _seated(bidders, experiment.seed, repeat) if experiment.rotate_seats else bidders
     values["models"] = _models(partial.models, bidders, experiment)
     return values
@@ -192,19 +195,20 @@ def _models(
     return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}
 
 
-def _houses(
-    wanted: MatchedHouses,
+def _matched(
+    catalogue: Catalogue,
+    wanted: MatchedItems,
     seed: int,
     bidders: list[dict[str, Any]],
     rotation: list[str],
     experiment: Experiment,
     repeat: int,
 ) -> list[dict[str, Any]]:
-    """Draw houses that match the personas of slots (so the same for all arms) or of bidders."""
+    """Draw items that match the personas of slots (so the same for all arms) or of bidders."""
     own = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
     mixes = {whose: own.get(whose) or [_persona(whose, rotation, repeat)] for whose in wanted.matched}
     reserved = _personas_in_repeat(experiment, rotation, repeat)
-    return [item.model_dump() for item in matched_sale(wanted, seed, mixes, reserved)]
+    return [item.model_dump() for item in matched_sale(catalogue, wanted, seed, mixes, reserved)]
 
 
 def _personas_in_repeat(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:

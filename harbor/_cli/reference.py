@@ -36,37 +36,34 @@ def graph(
     typer.echo(GraphBidder(context).graph.get_graph().draw_mermaid())
 
 
-def personas(as_json: Json = False) -> None:
-    """List the personas of the catalog."""
-    from harbor.personas._catalog.catalog import personas as catalog
+Named = Annotated[str, typer.Option("--catalogue", help="A catalogue by name, or module:NAME.")]
 
+
+def personas(catalogue: Named = "homes", as_json: Json = False) -> None:
+    """List the personas of a catalogue."""
+    from harbor.personas._catalog.catalogue import catalogue_of
+
+    found = catalogue_of(catalogue).personas.values()
     if as_json:
-        typer.echo(json.dumps([{"id": one.id, "name": one.name, "text": one.text} for one in catalog().values()]))
+        typer.echo(json.dumps([{"id": one.id, "name": one.name, "text": one.text} for one in found]))
         return
-    for one in catalog().values():
+    for one in found:
         typer.echo(f"{one.id}: {one.name}\n  {one.text}\n")
 
 
-def houses(as_json: Json = False) -> None:
-    """List the houses of the catalog, with their labels."""
+def houses(catalogue: Named = "homes", as_json: Json = False) -> None:
+    """List the houses, or other items, of a catalogue, with their labels."""
     from harbor._core.money import as_number, dollars
-    from harbor.personas._catalog.catalog import catalog_houses
+    from harbor.personas._catalog.catalogue import catalogue_of
 
+    items = catalogue_of(catalogue).items
     if as_json:
-        rows = [
-            {
-                "id": house.id,
-                **house.item.model_dump(),
-                "start": as_number(house.item.start),
-                "true_value": as_number(house.item.true_value),
-            }
-            for house in catalog_houses().values()
-        ]
-        typer.echo(json.dumps(rows))
+        amounts = {
+            key: {"start": as_number(one.start), "true_value": as_number(one.true_value)} for key, one in items.items()
+        }
+        typer.echo(json.dumps([{"id": key, **one.model_dump(), **amounts[key]} for key, one in items.items()]))
         return
-    for house in catalog_houses().values():
-        item = house.item
-        typer.echo(
-            f"{house.id}: {item.name}, from {dollars(item.start)}, worth {dollars(item.true_value)}, {item.persona}"
-        )
-        typer.echo(f"  {item.listing}\n")
+    for key, one in items.items():
+        label = f", {one.persona}" if one.persona else ""
+        typer.echo(f"{key}: {one.name}, from {dollars(one.start)}, worth {dollars(one.true_value)}{label}")
+        typer.echo(f"  {one.listing}\n")

@@ -21,7 +21,7 @@ def _as_mix(persona: Any) -> Any:
         return {}
     if isinstance(persona, str):
         return {persona: 1.0}
-    if isinstance(persona, list | tuple) and all(isinstance(id, str) for id in persona):  # noqa: A001 - the catalog's word
+    if isinstance(persona, list | tuple) and all(isinstance(id, str) for id in persona):  # noqa: A001 - the catalogue's word
         twice = [id for id in persona if persona.count(id) > 1]  # noqa: A001
         if twice:
             raise ValueError(f"mixes {twice[0]!r} with itself; name two different personas")
@@ -49,7 +49,7 @@ def _not_blank(text: str) -> str:
 
 MOST_PERSONAS = 2
 PATIENCE_SECONDS = 600.0
-LEAST_CATALOG = 2
+LEAST_PROFILED = 2
 Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
 """The weights of a bidder's personas by id: empty for none, else they add up to one."""
 
@@ -65,7 +65,7 @@ class Item(Settings):
 
 
 class Houses(Settings):
-    """A sample of the catalog's houses: `count` in all, of which `matched` for each persona among the bidders."""
+    """A sample of the catalogue's items: `count` in all, of which `matched` for each persona among the bidders."""
 
     count: int = Field(10, ge=1)
     matched: int | None = Field(None, ge=0)
@@ -79,7 +79,7 @@ Items = Annotated[
     Annotated[tuple[Item, ...], Field(min_length=1), Tag(f"{TAG}list")] | Annotated[Houses, Tag(f"{TAG}sample")],
     Discriminator(_kind_of_items),
 ]
-"""What is for sale: a list of items, or a sample of the catalog's houses."""
+"""What is for sale: a list of items, or a sample of the catalogue's."""
 
 
 class Simulated(Settings):
@@ -231,7 +231,9 @@ class Persona(Settings):
 class AuctionConfig(Settings):
     """One auction: what is sold to whom, under which rules, from which seed.
 
-    `personas` adds your own personas to the catalog. `catalog` names those that rivals are profiled over (None: all).
+    `catalogue` has the personas and the items that are sampled: the name of an installed one, with "@" and its version
+    to mean no other, or "package.module:NAME". `personas` adds your own. `profile_over` names the personas that rivals
+    are profiled over (None: all).
     """
 
     name: Name = "auction"
@@ -239,7 +241,8 @@ class AuctionConfig(Settings):
     items: Items = Houses()
     bidders: tuple[Bidder, ...] = Field(min_length=1)
     personas: tuple[Persona, ...] = ()
-    catalog: tuple[str, ...] | None = None
+    catalogue: str = "homes"
+    profile_over: tuple[str, ...] | None = None
     rules: AnyRules = Field(default_factory=lambda: rules_of({}))
     memory: MemorySettings = MemorySettings()
     series: Series | None = None
@@ -255,7 +258,9 @@ class AuctionConfig(Settings):
         for persona in self.personas:
             if texts.count(persona.text) > 1:
                 raise ValueError(f"persona {persona.id!r} has the text of another one; write a different text")
-        check_distinct("catalog", list(self.catalog or ()))
-        if self.catalog is not None and len(self.catalog) < LEAST_CATALOG:
-            raise ValueError(f"catalog {list(self.catalog)!r} leaves nothing to infer; name two personas or more")
+        check_distinct("profile_over", list(self.profile_over or ()))
+        if self.profile_over is not None and len(self.profile_over) < LEAST_PROFILED:
+            raise ValueError(
+                f"profile_over {list(self.profile_over)!r} leaves nothing to infer; name two personas or more"
+            )
         return self

@@ -18,7 +18,7 @@ from harbor._games.scripted import ScriptedPolicy, Table
 
 OPTIONAL = {
     "items": "it sells no listed items",
-    "catalog": "nobody is profiled in it",
+    "profile_over": "nobody is profiled in it",
 }
 """Settings of an auction that a game may use, and why others don't."""
 OPTIONAL_OF_BIDDERS = {

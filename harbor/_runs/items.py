@@ -1,11 +1,12 @@
-"""What is for sale: the items that settings list, or the houses that they ask a sample of."""
+"""What is for sale: the items that settings list, or those of a catalogue that they ask a sample of."""
 
 from __future__ import annotations
 
 from harbor._config.auction import AuctionConfig, Houses, Item
 from harbor._core.errors import ConfigError
 from harbor._core.finding import find
-from harbor.personas._catalog.catalog import houses
+from harbor.personas._catalog.catalogue import catalogue_of
+from harbor.personas._catalog.sampling import sample
 
 
 def with_items(config: AuctionConfig) -> AuctionConfig:
@@ -15,21 +16,22 @@ def with_items(config: AuctionConfig) -> AuctionConfig:
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
-    """Give the items for sale, sampling houses where the settings ask for a sample; a game that uses none has none.
+    """Give the items for sale, sampled from the catalogue if the settings ask for it; a game that uses none has none.
 
     Raises:
-        ConfigError: the catalog has fewer houses than demanded.
+        ConfigError: the catalogue has fewer items than demanded.
     """
     if "items" not in find("game", config.rules.game).uses:
         return ()
     if not isinstance(config.items, Houses):
         return config.items
-    matched = None
+    catalogue, matched = catalogue_of(config.catalogue), None
     if config.items.matched is not None:
         matched = {key: config.items.matched for bidder in config.bidders for key in bidder.persona}
         for own in config.personas:
-            if own.id in matched:
+            if own.id in matched and not catalogue.suiting(own.id):
                 raise ConfigError(
-                    f"no house of the catalog matches your persona {own.id!r}; drop matched, or list items"
+                    f"no item of the catalogue {catalogue.name!r} suits your persona {own.id!r}; drop matched, list"
+                    f" items, or name a catalogue with items whose persona is {own.id!r}"
                 )
-    return houses(config.items.count, config.seed, matched)
+    return sample(catalogue, config.items.count, config.seed, matched)

@@ -23,7 +23,7 @@ from harbor._models.providers import settings_of
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalog import extended, find
+from harbor.personas._catalog.catalogue import catalogue_of, extended, persona_of
 
 NOTHING_GIVEN = RunInputs()
 
@@ -82,8 +82,8 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     models = {name: _model(name, config, inputs) for name in models_in_use(config)}
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
         settings_of(name, config.models)
-    personas = extended(config.personas)
-    catalog = {key: find(personas, key) for key in config.catalog or personas}
+    personas = extended(catalogue_of(config.catalogue), config.personas)
+    catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
     return ResolvedAuction(config, (game.part,), build(config), items, bidders, catalog, models, inputs)
 
@@ -108,7 +108,7 @@ def _bidder(
     inputs: RunInputs,
 ) -> ResolvedBidder:
     try:
-        texts = {find(personas, key).text: weight for key, weight in bidder.persona.items()}
+        texts = {persona_of(personas, key).text: weight for key, weight in bidder.persona.items()}
     except ConfigError as error:
         raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
     uses = found("game", config.rules.game).value.uses

@@ -1,1 +1,1 @@
-"""The catalog of personas and of houses that suit them."""
+"""Catalogues of personas and of items that suit them."""

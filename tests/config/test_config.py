@@ -19,7 +19,7 @@ from harbor._core.events import BidderLabelled, BidderSeated, CatalogShown, Seat
 from harbor._core.log import of_type
 from harbor._core.thoughts import Profiled
 from harbor._games.english.settings import EnglishRules
-from harbor.personas._catalog.catalog import houses
+from harbor.personas._catalog.homes import houses
 
 ANN = {"name": "Ann"}
 VASE = {"name": "Vase", "start": 100, "true_value": 200}
@@ -387,13 +387,13 @@ def test_who_is_no_mind_of_harbors_may_say_that_it_has_neither(player):
 
 @pytest.mark.parametrize("catalog", [["downsizing"], []])
 def test_a_catalog_of_one_leaves_nothing_to_infer(catalog):
-    assert "leaves nothing to infer; name two personas or more" in complaint(catalog=catalog)
+    assert "leaves nothing to infer; name two personas or more" in complaint(profile_over=catalog)
 
 
 @pytest.mark.parametrize("more", [[], ["urban-dwellers"]])
 def test_a_catalog_that_names_a_persona_twice_is_refused(more):
-    line = complaint(catalog=["downsizing", "downsizing", *more])
-    assert line == "catalog name 'downsizing' is there twice; rename or drop one"
+    line = complaint(profile_over=["downsizing", "downsizing", *more])
+    assert line == "profile_over name 'downsizing' is there twice; rename or drop one"
 
 
 @pytest.mark.parametrize(
@@ -402,8 +402,8 @@ def test_a_catalog_that_names_a_persona_twice_is_refused(more):
         (bidder(persona="downsizer"), "unknown persona 'downsizer'; did you mean 'downsizing'?"),
         (bidder(persona=["downsizing", "urban"]), "unknown persona 'urban'; did you mean 'urban-dwellers'?"),
         (bidder(persona="mien") | {"personas": [OWN]}, "unknown persona 'mien'; did you mean 'mine'?"),
-        ({"catalog": ["downsizing", "urban"]}, "unknown persona 'urban'; did you mean 'urban-dwellers'?"),
-        ({"personas": [{**OWN, "id": "downsizing"}]}, "persona 'downsizing' is in the catalog already"),
+        ({"profile_over": ["downsizing", "urban"]}, "unknown persona 'urban'; did you mean 'urban-dwellers'?"),
+        ({"personas": [{**OWN, "id": "downsizing"}]}, "persona 'downsizing' is in the catalogue already"),
         (
             bidder(persona="downsizer") | {"items": {"count": 2, "matched": 1}},
             "unknown persona 'downsizer'; did you mean 'downsizing'?",
@@ -421,7 +421,7 @@ def test_an_unknown_persona_is_refused_before_anything_is_written(values, said, 
 
 def test_a_persona_of_your_own_from_toml_bids_by_its_text_and_can_be_profiled(tmp_path):
     (tmp_path / "sale.toml").write_text(
-        'catalog = ["mine", "downsizing", "urban-dwellers"]\n'
+        'profile_over = ["mine", "downsizing", "urban-dwellers"]\n'
         '[[personas]]\nid = "mine"\nname = "My own"\ntext = "You look for a lighthouse by the sea."\n'
         '[[items]]\nname = "Lighthouse"\nstart = 100\ntrue_value = 200\nlisting = "A lighthouse by the sea."\n'
         '[[bidders]]\nname = "Ann"\npersona = {mine = 3, downsizing = 1}\n'

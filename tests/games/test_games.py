@@ -131,8 +131,8 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
         ),
         ({"bidders": [Bidder("Alex", overestimate=0)]}, "has no use for overestimate: there are no estimates; drop it"),
         (
-            {"catalog": ["urban-dwellers", "downsizing"]},
-            "the game 'water' has no use for catalog: nobody is profiled in it; drop it",
+            {"profile_over": ["urban-dwellers", "downsizing"]},
+            "the game 'water' has no use for profile_over: nobody is profiled in it; drop it",
         ),
     ],
 )

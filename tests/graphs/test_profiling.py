@@ -56,10 +56,10 @@ from harbor.graphs._context.replies import Weight
 from harbor.graphs._nodes.profile import mend
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalog import catalog_houses, personas
+from harbor.personas._catalog.homes import HOMES, personas
 
 TEXTS = {key: one.text for key, one in personas().items()}
-HOUSES = [house.item for house in catalog_houses().values()]
+HOUSES = list(HOMES.items.values())
 LOFT = next(house for house in HOUSES if house.persona == "urban-dwellers")
 RIVALS = ("Ben", "Cho", "Dan")
 LAW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -44,7 +44,7 @@ from harbor.evaluation._metrics.profiling import profiling_errors
 from harbor.evaluation._metrics.strategy import foresights
 from harbor.graphs._context.context import BidderContext
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalog import personas
+from harbor.personas._catalog.homes import personas
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}
 KNOWING = {
@@ -203,7 +203,7 @@ def test_of_a_rival_with_a_persona_outside_the_catalog_there_is_nothing_true_to_
         Bidder("Cho", persona=["downsizing", "vacation-homes"]),
         Bidder("Dan", persona="vacation-homes"),
     ]
-    log = Auction(items=houses(2, 5), bidders=bidders, catalog=("downsizing", "urban-dwellers")).run().log
+    log = Auction(items=houses(2, 5), bidders=bidders, profile_over=("downsizing", "urban-dwellers")).run().log
     assert of_type(log, BidderSeated)[0].rivals == {"Ben": {"downsizing": 1.0, "urban-dwellers": -1.0}}
 
 
@@ -253,7 +253,7 @@ def canaries(tmp_path_factory) -> tuple[Result, dict[str, list[tuple[str, str]]]
         Bidder(name, persona=own, theory_of_mind=MINDS[name], strategy="on" if name != "Dee" else "fused")
         for name, own in OWN.items()
     ]
-    auction = Auction(items=items, bidders=bidders, personas=cast, catalog=(*OWN.values(), "downsizing"))
+    auction = Auction(items=items, bidders=bidders, personas=cast, profile_over=(*OWN.values(), "downsizing"))
     return auction.run(out=folder), asked(folder)
 
 

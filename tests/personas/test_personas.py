@@ -1,4 +1,4 @@
-"""The catalog: ten personas and forty houses, as published in number and price, with labels apart from texts."""
+"""The catalogue: ten personas and forty houses, as published in number and price, with labels apart from texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._core.errors import ConfigError
-from harbor.personas._catalog.catalog import catalog_houses, find, houses, personas
+from harbor.personas._catalog.catalogue import persona_of
+from harbor.personas._catalog.homes import HOMES, houses, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {
@@ -29,7 +30,7 @@ PRICES = {
     "Multigenerational Living": [(230, 575), (200, 525), (240, 600), (240, 600)],
 }
 NAMES = {entry.name: entry.id for entry in personas().values()}
-EVERY = [house.item for house in catalog_houses().values()]
+EVERY = list(HOMES.items.values())
 some = st.dictionaries(st.sampled_from(sorted(NAMES.values())), st.integers(0, 4), min_size=1, max_size=4)
 
 
@@ -58,7 +59,7 @@ def test_prices_are_as_published(name):
 
 @pytest.mark.parametrize(
     "names",
-    [[*personas()], [*NAMES], [*catalog_houses()], [item.name for item in EVERY], [item.listing for item in EVERY]],
+    [[*personas()], [*NAMES], [*HOMES.items], [item.name for item in EVERY], [item.listing for item in EVERY]],
     ids=["persona ids", "persona names", "house ids", "house names", "listings"],
 )
 def test_ids_names_and_listings_are_unique_whatever_their_case(names):
@@ -70,9 +71,9 @@ def test_a_persona_is_described_in_about_a_hundred_words(id):  # noqa: A002
     assert 85 <= words(personas()[id].text) <= 115
 
 
-@pytest.mark.parametrize("id", catalog_houses())
+@pytest.mark.parametrize("id", HOMES.items)
 def test_a_listing_has_60_to_110_words(id):  # noqa: A002
-    assert 60 <= words(catalog_houses()[id].item.listing) <= 110
+    assert 60 <= words(HOMES.items[id].listing) <= 110
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -108,9 +109,9 @@ def test_the_catalog_order_does_not_tell_the_label():
 
 
 def test_an_unknown_persona_is_refused_with_the_nearest():
-    assert find(personas(), "urban-dwellers").name == "Urban Dwellers"
+    assert persona_of(personas(), "urban-dwellers").name == "Urban Dwellers"
     with pytest.raises(ConfigError, match="unknown persona 'urban-dweller'; did you mean 'urban-dwellers'"):
-        find(personas(), "urban-dweller")
+        persona_of(personas(), "urban-dweller")
 
 
 # ---------------------------------------------------------------- a sample

@@ -49,5 +49,5 @@ ENGLISH = Game(
     ),
     rational=Truthful().decide,
     measures=Measures("items", measures.standings, measures.items),
-    uses=("items", "catalog", "series", "budget", "objective", "overestimate"),
+    uses=("items", "profile_over", "series", "budget", "objective", "overestimate"),
 )

@@ -17,7 +17,7 @@ from harbor._core.seeding import stream
 from harbor.evaluation._analysis.profiler import FEATURES, features, train
 from harbor.evaluation._metrics.profiling import divergence
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalog import catalog_houses, personas
+from harbor.personas._catalog.homes import HOMES, personas
 
 EVERY = [*personas()]
 KNOWN, HELD_OUT = EVERY[::2], EVERY[1::2]
@@ -34,7 +34,7 @@ def sales(ids: tuple[str, ...], count: int) -> tuple[Log, ...]:
     held = []
     for seed in range(count):
         chance = stream(seed, *ids)
-        suited = [house.item for house in catalog_houses().values() if house.item.persona in ids]
+        suited = [item for item in HOMES.items.values() if item.persona in ids]
         items = [Item.model_validate(item) for item in chance.sample(suited, 10)]
         cast = chance.sample(ids, 3)
         bidders = [Bidder(name, persona=persona, planning="none") for name, persona in zip("XYZ", cast, strict=True)]
@@ -103,7 +103,7 @@ def test_a_sale_may_show_the_catalog_itself():
         Bidder("Ann", theory_of_mind="inferred", planning="none"),
         Bidder("Ben", persona="downsizing", planning="none"),
     ]
-    items = [house.item for house in catalog_houses().values()][:4]
+    items = list(HOMES.items.values())[:4]
     log = Auction(items=items, bidders=bidders).run().log
     assert train([log]).profile(log, "Ben", catalog(EVERY)) == train([log], catalog(EVERY)).profile(
         log, "Ben", catalog(EVERY)

@@ -16,8 +16,9 @@ from harbor._core.errors import ConfigError
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, substitutes, with_models
 from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.sales import MatchedHouses, matched_sale
+from harbor.evaluation._experiments.sales import MatchedItems, matched_sale
 from harbor.evaluation._experiments.trials import Trial, trial_count, trials
+from harbor.personas._catalog.homes import HOMES
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
@@ -209,8 +210,8 @@ def test_the_houses_of_an_arm_are_the_same_when_the_others_are_left_out():
 
 @given(st.integers(0, 2**32), st.integers(0, 4), st.integers(0, 4), st.integers(8, 16))
 def test_exactly_so_many_houses_suit_a_persona_as_are_wanted(seed, some, others, count):
-    wanted = MatchedHouses(count=count, matched={"Ann": some, "Ben": others})
-    sale = matched_sale(wanted, seed, {"Ann": PERSONAS[:1], "Ben": PERSONAS[1:3]}, {PERSONAS[3]})
+    wanted = MatchedItems(count=count, matched={"Ann": some, "Ben": others})
+    sale = matched_sale(HOMES, wanted, seed, {"Ann": PERSONAS[:1], "Ben": PERSONAS[1:3]}, {PERSONAS[3]})
     suits = Counter(item.persona for item in sale)
     assert len({item.name for item in sale}) == count
     assert (suits[PERSONAS[0]], suits[PERSONAS[1]], suits[PERSONAS[2]]) == (some, (others + 1) // 2, others // 2)
@@ -231,7 +232,7 @@ def test_sampled_houses_are_listed_in_the_order_of_the_design(houses):
 def test_a_series_draws_its_houses_itself_so_that_they_have_no_order():
     auction = design()["auction"] | {"items": {"count": 6}, "series": {"auctions": 2}}
     assert not isinstance(trials(made(auction=auction, metrics=["mean_rank"]))[0].config.items, tuple)
-    with pytest.raises(ConfigError, match="order 'ascending': a series draws its houses anew in each auction"):
+    with pytest.raises(ConfigError, match="order 'ascending': a series draws its items anew in each auction"):
         trials(made(auction=auction, metrics=["mean_rank"], order="ascending"))
 
 
@@ -318,8 +319,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         comparison({"bidder": "Ann"}, {"bidder": "Ann", "metric": "items_won"}),
         "the comparison of 'profit' is in count and dollars",
     ),
-    (arm(items={"count": 10, "matched": {"Ann": 5}}), f"{OTHER}more than 4 houses demanded that suit persona"),
-    (arm(items={"count": 39, "matched": {"Ann": 0}}), f"{OTHER}39 houses that match nobody demanded"),
+    (arm(items={"count": 10, "matched": {"Ann": 5}}), f"{OTHER}more than 4 items demanded that suit persona"),
+    (arm(items={"count": 39, "matched": {"Ann": 0}}), f"{OTHER}39 items that match nobody demanded"),
     (published(bidder="Bn"), "unknown bidder 'Bn'; did you mean 'Ben'?"),
     (published(arm="plian"), "unknown arm 'plian'; did you mean 'plain'?"),
     (published("trueskill"), "unknown metric 'trueskill'"),
@@ -336,7 +337,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (arm(bidders=7), OTHER),
     (arm(items={"count": 10, "matched": {"@1": -1}}), OTHER),
     (arm(items={"count": 10, "matched": {"Dan": 1}}), f"{OTHER}unknown persona 'Dan'"),
-    (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched houses are more than the 2 for sale"),
+    (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched items are more than the 2 for sale"),
     (arm(rules={"game": "chess"}), f"{OTHER}auction: unknown game 'chess'"),
     (arm(rules={"game": "water"}), OTHER),
     (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "'everyone', which is the mean of all bidders"),

@@ -20,7 +20,7 @@ from harbor._models.client import ModelClient, Prompt
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
 from harbor.graphs._context.prompting import fill
-from harbor.personas._catalog.catalog import catalog_houses, personas
+from harbor.personas._catalog.homes import HOMES, personas
 
 Row = dict[str, Any]
 
@@ -329,15 +329,15 @@ def test_a_wanted_item_is_bought_in_a_real_sale():
 def test_a_persona_likes_its_own_houses_better_than_others(persona):
     own: list[float] = []
     others: list[float] = []
-    for house in catalog_houses().values():
-        suits = fit({personas()[persona].text: 1.0}, house.item.listing)
-        (own if house.item.persona == persona else others).append(suits)
+    for house in HOMES.items.values():
+        suits = fit({personas()[persona].text: 1.0}, house.listing)
+        (own if house.persona == persona else others).append(suits)
     assert len(own) == 4
     assert sum(own) / len(own) > sum(others) / len(others)
 
 
 def test_a_fitting_house_is_bid_on_for_longer():
-    loft = next(house.item.listing for house in catalog_houses().values() if house.item.persona == "urban-dwellers")
+    loft = next(house.listing for house in HOMES.items.values() if house.persona == "urban-dwellers")
     tastes = {name: [personas()[name].text] for name in ("urban-dwellers", "rural-home-seekers")}
     house = item(start=100, estimate=1_000, listing=loft)
     highest = {
@@ -350,8 +350,8 @@ def test_a_fitting_house_is_bid_on_for_longer():
 
 
 def test_a_label_is_no_fact_that_it_could_read():
-    labelled = [house.item.persona for house in catalog_houses().values()]
-    texts = " ".join(house.item.listing for house in catalog_houses().values())
+    labelled = [house.persona for house in HOMES.items.values()]
+    texts = " ".join(house.listing for house in HOMES.items.values())
     assert [label for label in labelled if label and label in texts] == []
 
 
