@@ -15,6 +15,7 @@ import typer
 from harbor._cli.auctions import auction, play, replay, resume
 from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
+from harbor._cli.inventory import list_
 from harbor._cli.memory import memory
 from harbor._cli.output import say
 from harbor._cli.rate import rate
@@ -115,6 +116,7 @@ def _harbor(
 
 for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses):
     app.command()(command)
+app.command("list")(list_)
 app.add_typer(memory)
 app.add_typer(rate)
 app.add_typer(experiment)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from harbor._core.errors import ConfigError, unknown
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from harbor._config.auction import AuctionConfig, Bidder
 
 
@@ -19,23 +21,27 @@ def chosen_config(config: str | None, preset: str | None) -> AuctionConfig:
     return load(config or preset or "demo")
 
 
+def presets() -> dict[str, Traversable]:
+    """Give the files of the presets by name."""
+    from importlib.resources import files
+
+    found = sorted(files("harbor._config.presets").iterdir(), key=lambda one: one.name)
+    return {one.name.removesuffix(".toml"): one for one in found if one.name.endswith(".toml")}
+
+
 def load(config: str) -> AuctionConfig:
     """Read a preset by name, or a TOML file."""
-    from importlib.resources import as_file, files
+    from importlib.resources import as_file
 
     from harbor._config.auction import AuctionConfig, read_settings
 
-    presets = {
-        path.name.removesuffix(".toml"): path
-        for path in files("harbor._config.presets").iterdir()
-        if path.name.endswith(".toml")
-    }
-    if config in presets:
-        with as_file(presets[config]) as path:
+    known = presets()
+    if config in known:
+        with as_file(known[config]) as path:
             return read_settings(path, AuctionConfig)
     path = Path(config)
     if not path.exists() and path.suffix not in (".toml", ".json"):
-        raise ConfigError(unknown("preset", config, presets))
+        raise ConfigError(unknown("preset", config, known))
     if path.is_dir():
         raise ConfigError(f"{config!r} is a folder; give a TOML file or a preset")
     try:

@@ -1,0 +1,107 @@
+"""The command that lists what there is to name: Harbor's own, and what installed packages bring."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import takewhile
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+
+import typer
+
+from harbor._cli.output import Json
+from harbor._core.extensions import HARBOR
+from harbor._core.version import __version__
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from harbor._core.extensions import Found, Kind
+
+What = StrEnum(
+    "What",
+    ["games", "presets", "metrics", "models", "personas", "policies", "figures", "agents", "nodes", "catalogues"],
+)
+
+
+class Row(NamedTuple):
+    """What is listed of one: its name, what it is, the package or the code that brings it, and the version.
+
+    The version of a catalogue, and of the personas in it, is its own; that of all else is the package's.
+    """
+
+    name: str
+    description: str
+    origin: str = HARBOR
+    version: str = __version__
+
+
+def list_(what: Annotated[What, typer.Argument(help="What to list.")], as_json: Json = False) -> None:
+    """List what settings and commands can name, and where it comes from."""
+    from harbor._cli.display.render import Table, render
+
+    rows = [one._asdict() for one in _rows(what)]
+    if as_json:
+        typer.echo(json.dumps(rows))
+    elif rows:
+        render([Table(what.capitalize(), rows)])
+    else:
+        typer.echo(f"no {what} are installed")
+
+
+def _rows(what: What) -> Iterator[Row]:
+    match what:
+        case What.presets:
+            yield from _presets()
+        case What.personas:
+            yield from _personas()
+        case What.catalogues:
+            yield from (row._replace(version=one.value.version) for row, one in _found("catalogue"))
+        case What.models:
+            yield from (row for row, _ in _found("model"))
+            yield from _providers()
+        case _:
+            kind = "policy" if what is What.policies else what.removesuffix("s")
+            yield from (row for row, _ in _found(cast("Kind", kind)))
+
+
+def _found(kind: Kind) -> Iterator[tuple[Row, Found]]:
+    """Give what is installed of a kind; what can't be loaded is warned of."""
+    from harbor._core.finding import everything
+
+    for one in everything(kind):
+        yield Row(one.name, one.value.description, one.package, one.version), one
+
+
+def _personas() -> Iterator[Row]:
+    for row, one in _found("catalogue"):
+        for persona in one.value.personas.values():
+            yield Row(persona.id, f"{persona.name}, in the catalogue {row.name!r}", row.origin, one.value.version)
+
+
+def _providers() -> Iterator[Row]:
+    from harbor._models.providers import PROVIDERS
+
+    for name in PROVIDERS:
+        yield Row(f"{name}:MODEL", f"a model of {name}; needs: pip install 'harbor-auctions[{name}]'")
+
+
+def _presets() -> Iterator[Row]:
+    from importlib.resources import files
+
+    from harbor._cli.configs import presets
+    from harbor.evaluation._experiments.library import presets as experiments
+
+    for name, file in presets().items():
+        yield Row(name, f"auction: {_first_sentence(file)}")
+    for name in experiments():
+        design = files("harbor.evaluation._experiments.presets") / f"{name}.toml"
+        yield Row(name, f"experiment: {tomllib.loads(design.read_text(encoding='utf-8'))['title']}")
+
+
+def _first_sentence(file: Traversable) -> str:
+    """Give the first sentence of the comment that a preset begins with."""
+    lines = takewhile(lambda line: line.startswith("#"), file.read_text(encoding="utf-8").splitlines())
+    return " ".join(line.lstrip("# ") for line in lines).partition(". ")[0].rstrip(".")

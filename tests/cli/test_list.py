@@ -1,0 +1,102 @@
+"""`harbor list`: what there is to name, what it is and where it comes from; a broken package costs one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from harbor import __version__
+from support.commands import harbor, mistake, process
+from support.plugins import install, installed
+
+KNOWN = {
+    "games": "english",
+    "presets": "demo",
+    "metrics": "profit_ratio",
+    "models": "simulated",
+    "personas": "urban-dwellers",
+    "policies": "minimum-raise",
+    "figures": "winning-bids",
+    "nodes": "plan",
+    "catalogues": "homes",
+}
+SIZES = """
+from harbor.evaluation import measured, metric
+from harbor.events import BidderLabelled
+
+@metric("events in the log, [bold]all[/bold]", "count", of=BidderLabelled)
+def sizes(name, entries):
+    return [measured(name, len(entries))]
+"""
+
+
+def listed(what: str) -> dict[str, dict[str, str]]:
+    """List one kind, and give its rows by name."""
+    done = harbor("list", what, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return {row["name"]: row for row in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize("what", KNOWN)
+def test_what_harbor_brings_is_listed_with_what_it_is_and_where_it_comes_from(what):
+    rows = listed(what)
+    assert all(list(row) == ["name", "description", "origin", "version"] for row in rows.values())
+    assert all(row["description"] for row in rows.values())
+    row = rows[KNOWN[what]]
+    assert row["origin"] == "harbor-auctions"
+    assert row["version"] == ("1" if what in ("personas", "catalogues") else __version__)
+
+
+def test_models_of_providers_and_both_kinds_of_presets_are_listed():
+    assert "openai:MODEL" in listed("models")
+    shown = harbor("list", "presets").stdout
+    assert "auction: Three buyers with personas of their own" in shown
+    assert "experiment: Theory of mind" in shown
+
+
+def test_agents_are_brought_by_others_only():
+    assert listed("agents") == {}
+    assert harbor("list", "agents").stdout == "no agents are installed\n"
+
+
+def test_what_a_package_brings_is_listed_and_a_broken_package_is_one_warning(tmp_path):
+    install(tmp_path, "good", {"good.py": SIZES}, {"harbor.metrics": {"sizes": "good:sizes"}}, "2.1")
+    install(tmp_path, "bad", {"bad.py": "1 / 0"}, {"harbor.metrics": {"bad": "bad:IT"}})
+    with installed(tmp_path):
+        done = harbor("list", "metrics", "--json")
+    assert done.returncode == 0
+    assert done.stderr.startswith("harbor: warning: package 'bad' 0.1, entry point 'bad' of 'harbor.metrics'")
+    assert done.stderr.count("\n") == 1
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["sizes"] == {
+        "name": "sizes",
+        "description": "events in the log, [bold]all[/bold]",
+        "origin": "good",
+        "version": "2.1",
+    }
+    assert rows["profit"]["origin"] == "harbor-auctions"
+    assert "bad" not in rows
+
+
+def test_what_the_command_line_names_is_listed_as_that_and_as_text(tmp_path):
+    (tmp_path / "beside.py").write_text(SIZES)
+    with installed():
+        shown = harbor("--plugin", "beside:sizes", "list", "metrics", cwd=tmp_path).stdout
+    [row] = [line for line in shown.splitlines() if "beside:sizes" in line]
+    assert row.split() == ["beside:sizes", "events", "in", "the", "log,", "beside:sizes"]
+    assert "[bold]all[/bold]" in shown
+
+
+def test_what_can_t_be_listed_is_refused_in_one_line():
+    assert "'gams'" in mistake(harbor("list", "gams"))
+
+
+def test_help_loads_no_extension(tmp_path):
+    install(tmp_path, "loud", {"loud.py": "print('loaded')"}, {"harbor.metrics": {"loud": "loud:IT"}})
+    place = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    shown, listed = (process(*words, env=os.environ | place).stdout for words in (["--help"], ["list", "metrics"]))
+    assert "  list " in shown
+    assert ("loaded" in shown, "loaded" in listed) == (False, True)
