@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.finding import references
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
@@ -137,7 +138,7 @@ async def _go_on(
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)
         if todo:
-            tasks = [Task(path.absolute(), trial, measured(experiment)) for trial in todo]
+            tasks = [Task(path.absolute(), trial, measured(experiment), references=references()) for trial in todo]
             async with nullcontext(executor) if executor else _opened(options) as places:
                 await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)

@@ -11,6 +11,7 @@ from typing import Any
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import HarborError, RunFolderError
+from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
 from harbor._runs.folder import RunFolder, complete
@@ -31,12 +32,16 @@ Logs = Sequence[Sequence[Entry]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A trial to run in the folder of an experiment; it is stopped once all its sessions have cost `dollars`."""
+    """A trial to run in the folder of an experiment; it is stopped once all its sessions have cost `dollars`.
+
+    `references` is the code that the user has named, which another process follows before it runs the trial.
+    """
 
     folder: Path
     trial: Trial
     metrics: tuple[str, ...]
     dollars: float | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,10 @@ async def run_task(task: Task) -> TaskOutcome:
     Raises:
         OSError: the folder can't be written.
         RunFolderError: another process has locked it.
+        ConfigError: code that the user has named is not where the trial runs.
     """
+    for reference in set(task.references) - set(references()):
+        follow(reference)
     path, config = trial_path(task.folder, task.trial), task.trial.config
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None

@@ -1,0 +1,104 @@
+"""Experiments with code that the user names: every executor has it, wherever a trial runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from harbor._core.errors import ConfigError
+from harbor._core.finding import find
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._running.experiment_folder import make_folder
+from harbor.evaluation._running.work import Task, run_task
+from support.commands import process
+from support.plugins import installed
+
+MINE = """
+from harbor import of_type
+from harbor.evaluation import by_bidder, metric
+from harbor.events import BidderSeated
+
+@metric("names, in letters", "letters")
+def letters(name, entries):
+    return by_bidder(name, {seat.bidder: len(seat.bidder) for seat in of_type(entries, BidderSeated)})
+"""
+DESIGN = """
+name = "named"
+title = "Names"
+question = "Who has the longest?"
+source = "nobody"
+repeats = 2
+metrics = ["beside_it:letters"]
+
+[auction]
+items = [{ name = "Vase", start = 100, true_value = 300 }]
+
+[[auction.bidders]]
+name = "Ann"
+rule = "truthful"
+
+[[auction.bidders]]
+name = "Benedict"
+rule = "minimum-raise"
+
+[[arms]]
+name = "one"
+"""
+
+
+@pytest.fixture
+def place(tmp_path) -> Path:
+    """A working directory with a design, and the code that it names beside it."""
+    (tmp_path / "beside_it.py").write_text(MINE)
+    (tmp_path / "named.toml").write_text(DESIGN)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["processes", "ray"])
+def test_a_worker_measures_by_code_from_the_users_working_directory(executor, place):
+    words = ["experiment", "run", "named.toml", "--executor", executor, "--jobs", "1", "--out", "out", "--json"]
+    done = process(*words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    games = json.loads((place / "out" / "results.json").read_text())["games"]
+    found = [{one["bidder"]: one["value"] for one in game["measurements"]} for game in games]
+    assert found == [{"Ann": 3, "Benedict": 8}] * 2
+
+
+@pytest.fixture
+def task(tmp_path) -> Task:
+    """A trial of an experiment, as a worker gets it."""
+    design = Experiment(
+        name="named",
+        title="Names",
+        question="Who?",
+        source="nobody",
+        repeats=1,
+        auction={
+            "items": [{"name": "Vase", "start": 100, "true_value": 300}],
+            "bidders": [{"name": "Ann", "rule": "truthful"}],
+        },
+        arms=[{"name": "one"}],
+        metrics=["bids"],
+    )
+    make_folder(tmp_path / "out", design)
+    return Task(tmp_path / "out", trials(design)[0], ("letters",), references=("beside_it:letters",))
+
+
+def test_what_the_user_has_named_is_followed_before_the_trial_and_known_by_its_name(task, place, monkeypatch):
+    monkeypatch.chdir(place)
+    with installed():
+        outcome = asyncio.run(run_task(task))
+        assert find("metric", "letters").description == "names, in letters"
+    assert [(one.metric, one.value) for one in outcome.record.measurements] == [("letters", 3)]
+
+
+def test_code_that_is_not_where_a_trial_runs_stops_the_experiment_and_fails_no_trial(task, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with installed(), pytest.raises(ConfigError, match=r"extension 'beside_it:letters': .* can't be imported"):
+        asyncio.run(run_task(task))
+    assert not list((tmp_path / "out").rglob("failure.json"))
