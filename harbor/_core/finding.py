@@ -55,6 +55,8 @@ def of_part(part: Part) -> Any:
     Raises:
         ConfigError: it is not there; one line that says what to install, or how to name it.
     """
+    from importlib.metadata import distributions
+
     whose = f"{part.kind} {part.name!r} from the package {part.package!r} {part.version}".rstrip()
     if ":" in part.name and part.name not in references():
         raise ConfigError(f"{whose}, which only you can name; if you trust that code: harbor --plugin {part.name} ...")
@@ -93,30 +95,24 @@ def _unknown(kind: Kind, name: str) -> str:
 
 
 def _load_by_name(kind: Kind, name: str) -> None:
-    """Load the entry point of that name; if there is none, those that bring several values under one name.
+    """Load entry points until one has brought that name: Harbor's own first, whose names nobody can take.
 
-    A name of Harbor's own is taken, also one that it brings among several: whoever brings it too is told of by
-    `everything`.
+    One of that name is loaded alone; if there is none, those that may bring several values are loaded.
     """
-    points = _points(KINDS[kind][0])
-    harbors = [(point, package) for point, package in points if package.name == HARBOR]
-    own = [(point, package) for point, package in points if point.name == name and package.name != HARBOR]
-    for point, package in [one for one in harbors if one[0].name == name] or harbors:
-        if name not in _FOUND[kind]:
-            _load(kind, point, package)
-    if name in _FOUND[kind]:
-        return
-    if len(own) > 1:
-        packages = " and ".join(sorted(repr(package.name) for _, package in own))
-        raise ConfigError(f"{kind} {name!r} is brought by the packages {packages}; uninstall all but one")
-    for point, package in own or points:
-        if name in _FOUND[kind]:
-            return  # what comes after it is not asked for
-        try:
-            _load(kind, point, package)
-        except ConfigError:
-            if own:
-                raise
+    for ours in (True, False):
+        points = [one for one in _points(KINDS[kind][0]) if (one[1].name == HARBOR) == ours]
+        own = [(point, package) for point, package in points if point.name == name]
+        if len(own) > 1:
+            packages = " and ".join(sorted(repr(package.name) for _, package in own))
+            raise ConfigError(f"{kind} {name!r} is brought by the packages {packages}; uninstall all but one")
+        for point, package in own or points:
+            try:
+                _load(kind, point, package)
+            except ConfigError:
+                if own:
+                    raise
+            if name in _FOUND[kind]:
+                return
 
 
 @cache
@@ -241,7 +237,8 @@ def check_references(values: object, where: str) -> None:
 
 MODEL_KEYS = ("model", "models", "use")
 """Where a name with a colon is a model's, "provider:name", unless it has a dot before the colon."""
-NAMING_KEYS = ("game", "rule", "agent", "nodes", "catalogue", "metric", "metrics", "figures", *MODEL_KEYS)
+OTHER_KEYS = ("game", "rule", "agent", "nodes", "catalogue", "metric", "metrics", "correlations", "figures")
+NAMING_KEYS = (*OTHER_KEYS, *MODEL_KEYS)
 """The settings that name values of extensions, at any depth."""
 
 

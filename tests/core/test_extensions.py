@@ -131,6 +131,9 @@ def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint):
         {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
         {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]},
         {"models": {"mine": {"use": "evil.chat:MODEL"}}},
+        {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]},
+        {"figures": ["evil:FIGURE"]},
+        {"auction": {"catalogue": "evil:CATALOGUE"}},
         {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
     ],
 )

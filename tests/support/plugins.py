@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,11 +36,25 @@ def install(
 @contextmanager
 def installed(*sites: Path) -> Iterator[None]:
     """Let the packages of these folders be found, and forget them again."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, forgetting_modules():
         for site in sites:
             patch.syspath_prepend(site)
         with remembering(patch):
             yield
+
+
+@contextmanager
+def forgetting_modules() -> Iterator[None]:
+    """Forget the places of modules that are added meanwhile, and what was imported from there."""
+    path, modules = list(sys.path), set(sys.modules)
+    try:
+        yield
+    finally:
+        added = tuple(place for place in sys.path if place not in path)
+        for name in set(sys.modules) - modules:
+            if str(getattr(sys.modules[name], "__file__", None)).startswith(added):
+                del sys.modules[name]
+        sys.path[:] = path
 
 
 @contextmanager
