@@ -9,11 +9,18 @@ from harbor._core.faces import face
 if TYPE_CHECKING:
     from harbor.evaluation._metrics.behaviour import acquisitions as acquisitions
     from harbor.evaluation._metrics.behaviour import engagements as engagements
+    from harbor.evaluation._metrics.measurement import Measurement as Measurement
+    from harbor.evaluation._metrics.measurement import Metric as Metric
+    from harbor.evaluation._metrics.measurement import by_bidder as by_bidder
+    from harbor.evaluation._metrics.measurement import measured as measured
+    from harbor.evaluation._metrics.measurement import metric as metric
     from harbor.evaluation._metrics.plans import priorities as priorities
     from harbor.evaluation._metrics.profiling import profiling_errors as profiling_errors
     from harbor.evaluation._metrics.strategy import agreement as agreement
     from harbor.evaluation._metrics.strategy import foresights as foresights
     from harbor.evaluation._metrics.strategy import strategies as strategies
+    from harbor.evaluation._report.figure import Figure as Figure
+    from harbor.evaluation._report.figure import figure as figure
     from harbor.evaluation._report.loading import Loaded as Loaded
     from harbor.evaluation._report.loading import load as load
 

@@ -11,7 +11,7 @@ from harbor.evaluation._analysis.frames import game_values
 from harbor.evaluation._analysis.statistics import Method, holm, paired
 from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, Side
 from harbor.evaluation._experiments.trial_records import Results
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
 
 def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
     found = paired_differences(values, comparison).to_numpy()
-    test = paired(found, skewed=any(METRICS[metric].interval != "mean" for metric in comparison.metrics))
+    test = paired(found, skewed=any(metric_of(metric).interval != "mean" for metric in comparison.metrics))
     mean = test.difference
     left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
     return Difference(

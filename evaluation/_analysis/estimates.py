@@ -23,7 +23,7 @@ from harbor.evaluation._analysis.statistics import (
 from harbor.evaluation._experiments.design import EVERYONE, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import BOUNDS
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_of
 
 Cell = tuple[str, str]
 """An arm under a condition."""
@@ -150,7 +150,7 @@ def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str])
 def _estimate(cell: Cell, quantity: Quantity, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
     metric, bidder, about, at = quantity
     mean, games = (_mean(quantity, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
-    if bounds := BOUNDS.get(METRICS[metric].unit):
+    if bounds := BOUNDS.get(metric_of(metric).unit):
         mean = within(mean, *bounds)
     return Estimate(
         metric,
@@ -172,7 +172,7 @@ def _estimate(cell: Cell, quantity: Quantity, rows: pd.DataFrame | None, missing
 
 def _mean(quantity: Quantity, rows: pd.DataFrame) -> Mean:
     metric, bidder, about, at = quantity
-    spread, values, repeats = METRICS[metric].interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
+    spread, values, repeats = metric_of(metric).interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
     if len(set(repeats)) < len(repeats):
         return clustered_mean(values, repeats)
     if spread == "binary" and bidder != EVERYONE:

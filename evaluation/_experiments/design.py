@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.extensions import Kind
+from harbor._core.finding import find
 from harbor._core.settings import Settings, check_distinct
 from harbor.evaluation._experiments.slots import SLOT, number, slots_of_models
-from harbor.evaluation._metrics.registry import METRICS
 
 
 def _slug(name: str) -> str:
@@ -135,10 +136,11 @@ class Experiment(Settings):
     """Arms by conditions by repeats of an auction, a game or a series, and what is measured and compared.
 
     `models` fill the slots "@1", "@2" ... by default. `personas` are the pool of the persona slots (by default the ten
-    of the catalog). `correlations` are pairs of metrics that are measured per item. `trueskill`: rate the bidders from
-    their ranks by profit. `prices` are of the models ("provider:name") whose settings name none; they are filled in
-    when the experiment begins, so that it resumes at the same prices. `arms_left_out` are planned but not run:
-    comparisons with them still count in the family of planned comparisons.
+    of its catalogue). `correlations` are pairs of metrics that are measured per item. `figures` are drawn in the report
+    beside those of installed packages. `trueskill`: rate the bidders from their ranks by profit. `prices` are of the
+    models ("provider:name") whose settings name none; they are filled in when the experiment begins, so that it resumes
+    at the same prices. `arms_left_out` are planned but not run: comparisons with them still count in the family of
+    planned comparisons.
     """
 
     name: Slug
@@ -159,6 +161,7 @@ class Experiment(Settings):
     order: Order = "given"
     metrics: tuple[str, ...] = Field(min_length=1)
     correlations: tuple[tuple[str, str], ...] = ()
+    figures: tuple[str, ...] = ()
     trueskill: bool = False
     comparisons: tuple[Comparison, ...] = ()
     published: tuple[Published, ...] = ()
@@ -175,11 +178,15 @@ class Experiment(Settings):
         check_distinct("arm", arms := [arm.name for arm in (*self.arms, *self.arms_left_out)])
         check_distinct("condition", [condition.name for condition in self.conditions])
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
-        _known("metric", [*self.metrics, *(name for pair in self.correlations for name in pair)], METRICS)
+        units = {name: _installed("metric", name).unit for name in measured(self)}
+        own = {find("metric", name).name for name in units}
+        for one in (_installed("figure", name) for name in self.figures):
+            if one.needs not in own:
+                raise ValueError(f"figure {one.name!r} needs the metric {one.needs!r}; add it to metrics")
         _known("metric", [name for one in self.comparisons for name in one.metrics], self.metrics)
         for one in self.comparisons:
-            if len(units := sorted({METRICS[name].unit for name in one.metrics})) > 1:
-                raise ValueError(f"the comparison of {one.metric!r} is in {' and '.join(units)}; keep to one")
+            if len(both := sorted({units[name] for name in one.metrics})) > 1:
+                raise ValueError(f"the comparison of {one.metric!r} is in {' and '.join(both)}; keep to one")
         rated = ["trueskill"] if self.trueskill else []
         _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
         _known("arm", [place.arm for place in named_places(self) if place.arm], arms)
@@ -199,6 +206,13 @@ def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
     """List whatever names an arm, a condition or a bidder: sides of comparisons and published numbers."""
     sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
     return [*sides, *(value for one in experiment.published for value in one.values)]
+
+
+def _installed(kind: Kind, name: str) -> Any:
+    try:
+        return find(kind, name)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
 
 
 def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:

@@ -1,19 +1,18 @@
-"""What a metric is: a log in, measurements out."""
+"""What a metric is: a log in, measurements out; one value, as an extension."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, SupportsFloat
+from typing import Literal, SupportsFloat, get_args
 
 from harbor._core.events import Event, SaleOpened
+from harbor._core.extensions import API, part
 from harbor._core.log_lines import Entry
 
-Unit = Literal[
-    "dollars", "share", "ratio", "count", "rank", "priority", "nats", "number", "health", "tokens", "correlation"
-]
-"""A share is of a whole; a ratio may be any number."""
+Unit = str
+"""A word, such as dollars, share (of a whole), ratio (any number), count, rank or nats; a metric may bring its own."""
 BOUNDS: dict[Unit, tuple[float, float]] = {
     "share": (0, 1),
     "rank": (1, inf),
@@ -22,7 +21,7 @@ BOUNDS: dict[Unit, tuple[float, float]] = {
     "tokens": (0, inf),
     "nats": (0, inf),
 }
-"""The least and the greatest possible value of a unit; other units are unbounded."""
+"""The least and the greatest possible value of a unit; values of other units have no bounds."""
 Interval = Literal["mean", "skewed", "binary"]
 """How the interval of a mean over games is made: by t, by bootstrap for skewed values, by Wilson for 0 and 1."""
 
@@ -49,20 +48,27 @@ Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: its name, what it measures, its unit, and how its values are distributed over games.
+    """A metric, as an extension: its name, what it measures, its unit, and how its values are distributed over games.
 
     The docstring of `measure` gives its formula and source. `of` is the event that opens what it can be measured of,
     `no_data` the reason given where there was nothing to measure, and `place` what a place (`at`) is in such a game.
     """
 
-    name: str
-    description: str
-    unit: Unit
-    measure: Measure
-    interval: Interval
-    of: type[Event]
-    no_data: str
-    place: str
+    name: str = part("its name, in lower case")
+    description: str = part("what it measures, in one line")
+    unit: Unit = part("the unit of its values, such as 'dollars', 'share' or 'number'")
+    measure: Measure = part("the function that measures a log")
+    interval: Interval = "mean"
+    of: type[Event] = SaleOpened
+    no_data: str = "the log has nothing to measure"
+    place: str = "item"
+    api: int = API
+
+    def complaint(self) -> str:
+        """Refuse an interval that nobody knows how to make."""
+        if self.interval in (known := get_args(Interval)):
+            return ""
+        return f"has the interval {self.interval!r}; choose one of: {', '.join(known)}"
 
 
 def metric(
@@ -74,9 +80,12 @@ def metric(
     no_data: str = "the log has nothing to measure",
     place: str = "item",
     name: str = "",
+    api: int = API,
 ) -> Callable[[Measure], Metric]:
     """Make a metric of a function; it is called `name`, by default as the function."""
-    return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, of, no_data, place)
+    return lambda measure: Metric(
+        name or measure.__name__, description, unit, measure, interval, of, no_data, place, api
+    )
 
 
 def measured(

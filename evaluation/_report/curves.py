@@ -10,11 +10,11 @@ from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation._analysis.statistics import t_mean
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_of
 from harbor.evaluation._report.canvas import Drawing, Panel, colour, legend, marker, paint, show_unit
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import Part, drawing, names_in, parts, series_in, values_of
+from harbor.evaluation._report.panels import PanelData, drawing, names_in, parts, series_in, values_of
 
 MOST_PATHS = 40
 """The most paths of single games in a panel: more can't be told apart."""
@@ -38,7 +38,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
     names, low, high = series_in(loaded, table, series), table["value"].min(), table["value"].max()
     unit = unit_of(metric)
 
-    def panel(part: Part) -> Panel:
+    def panel(part: PanelData) -> Panel:
         curves = {name: mean_curve(part.rows[part.rows[series] == name]) for name in names}
 
         def draw(axes: Axes) -> None:
@@ -70,7 +70,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
     table = values_of(loaded, metric)
     bidders, low, high = names_in(table, "bidder"), table["value"].min(), table["value"].max()
 
-    def panel(part: Part) -> Panel:
+    def panel(part: PanelData) -> Panel:
         def draw(axes: Axes) -> None:
             for place, bidder in enumerate(bidders):
                 rows = part.rows[part.rows["bidder"] == bidder]
@@ -90,5 +90,5 @@ def _frame(axes: Axes, metric: str, low: float, high: float) -> None:
     unit, margin = unit_of(metric), (high - low) * 0.05 or 0.5
     axes.set_ylim(*((high + margin, low - margin) if unit == "rank" else (low - margin, high + margin)))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel(METRICS[metric].place)
+    axes.set_xlabel(metric_of(metric).place)
     show_unit(axes, unit)

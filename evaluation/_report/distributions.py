@@ -12,7 +12,7 @@ from scipy.stats import gaussian_kde
 from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, LegendEntry, Panel, colour, paint, show_unit
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import Part, drawing, parts, series_in, values_of
+from harbor.evaluation._report.panels import PanelData, drawing, parts, series_in, values_of
 
 BINS, POINTS = 20, 200
 DAY, MARGIN = 18, 80
@@ -29,7 +29,7 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
     names = series_in(loaded, table, series)
     edges = np.histogram_bin_edges(table["value"], BINS)
 
-    def panel(part: Part) -> Panel:
+    def panel(part: PanelData) -> Panel:
         groups = [part.rows.loc[part.rows[series] == name, "value"] for name in names]
 
         top = 1.1 * max(np.histogram(values, edges)[0].max() / len(values) for values in groups if len(values))
@@ -69,7 +69,7 @@ def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
     """Draw one box per day over games, and a line at the mean of the medians of days."""
     top = values_of(loaded, metric)["value"].max()
 
-    def panel(part: Part) -> Panel:
+    def panel(part: PanelData) -> Panel:
         places = sorted(int(at) for at in part.rows["at"].unique())
         days = {at: part.rows.loc[part.rows["at"] == at, "value"].to_numpy() for at in places}
         medians = [float(np.median(values)) for values in days.values()]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from harbor.evaluation._metrics.measurement import Unit
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_or_none
 
 NOTHING = "\N{EN DASH}"
 """Shown where there is no number."""
@@ -25,8 +25,8 @@ _ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def unit_of(metric: str) -> Unit:
     """Give the unit of a metric; correlations ("a ~ b") and ratings, which are none, have their own."""
-    if metric in METRICS:
-        return METRICS[metric].unit
+    if (found := metric_or_none(metric)) is not None:
+        return found.unit
     return "correlation" if "~" in metric else "number"
 
 

@@ -19,7 +19,7 @@ Draw = Callable[[Axes], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PanelData:
     """What one panel shows: its heading, and the measurements in it."""
 
     heading: str
@@ -37,7 +37,7 @@ def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
     return table[(table["metric"] == metric) & table["value"].notna()]
 
 
-def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition")) -> list[Part]:
+def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition")) -> list[PanelData]:
     """Split the measurements of a metric by these columns."""
     experiment = loaded.experiment
     order = {"arm": _order(experiment.arms), "condition": _order(experiment.conditions)}
@@ -46,7 +46,7 @@ def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition"))
         for names, rows in values_of(loaded, metric).groupby(list(by), sort=False)
     ]
     groups.sort(key=lambda group: [order[name][value] for name, value in group[0].items() if name in order])
-    return [Part(heading(experiment, named), rows) for named, rows in groups]
+    return [PanelData(heading(experiment, named), rows) for named, rows in groups]
 
 
 def _order(variations: Sequence[Variation]) -> dict[str, int]:
@@ -67,8 +67,8 @@ def heading(experiment: Experiment, named: dict[str, str]) -> str:
 def drawing(
     title: str,
     caption: str,
-    split: Sequence[Part],
-    paint_part: Callable[[Part], Panel],
+    split: Sequence[PanelData],
+    paint_part: Callable[[PanelData], Panel],
     keys: tuple[LegendEntry, ...] = (),
 ) -> Drawing | None:
     """Paint one panel per part; None if there are no parts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figures import means
 from harbor.evaluation._report.loading import Loaded
@@ -46,7 +46,7 @@ def _section(loaded: Loaded, name: str) -> Section:
     found = findings(name, loaded.analysis)
     printed = published_numbers(name, found, loaded.experiment)
     whole, rest = parted(found, printed)
-    metric = METRICS.get(name)
+    metric = metric_or_none(name)
     return Section(
         name,
         metric.description if metric else "",

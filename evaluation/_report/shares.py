@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from harbor.evaluation._report.canvas import FAINT, Drawing, LegendEntry, Panel, colour, label, paint, wrapped
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import Part, drawing, names_in, parts, values_of
+from harbor.evaluation._report.panels import PanelData, drawing, names_in, parts, values_of
 
 ROW, MARGIN = 34, 66
 PRIORITIES = ("1, give up if need be", "2, bid if the budget allows", "3, top")
@@ -23,7 +23,7 @@ def stacked(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
     """Draw the mean share of each kind (`about`) as one stacked bar per bidder, in one panel per arm and condition."""
     kinds = names_in(values_of(loaded, metric), "about")
 
-    def panel(part: Part) -> Panel:
+    def panel(part: PanelData) -> Panel:
         shares = part.rows.pivot_table("value", "bidder", "about", aggfunc="mean", sort=False).reindex(columns=kinds)
 
         def draw(axes: Axes) -> None:
@@ -49,7 +49,7 @@ def stacked(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 def heatmap(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw the mean value of each item (`about`) at each place, in one panel per arm, condition and bidder."""
 
-    def panel(part: Part) -> Panel:
+    def panel(part: PanelData) -> Panel:
         grid = part.rows.pivot_table("value", "about", "at", aggfunc="mean", sort=False)
         grid = grid.reindex(index=names_in(part.rows, "about"), columns=sorted(grid.columns))
 

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from harbor._cli.output import Json, say
-from harbor._core.errors import ConfigError, unknown
 from harbor._core.layout import log_of
 
 
 def score(
     run: Annotated[Path, typer.Argument(help="The folder of a run or of a series, or its events.jsonl.")],
     metric: Annotated[
-        list[str] | None, typer.Option(help="A metric by name; give it again for more. Default: all of the game.")
+        list[str] | None,
+        typer.Option(help="A metric by name, or module:NAME; give it again for more. Default: all of the game."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -25,13 +25,12 @@ def score(
     from harbor._cli.display.render import render
     from harbor._cli.display.result_tables import score_tables
     from harbor._core.log import read_log
-    from harbor.evaluation._metrics.registry import METRICS
+    from harbor.evaluation._metrics.registry import metric_of
     from harbor.evaluation._metrics.score import score as measured
 
     names = list(dict.fromkeys(metric or ()))
     for name in names:
-        if name not in METRICS:
-            raise ConfigError(unknown("metric", name, METRICS))
+        metric_of(name)  # an unknown one is refused before the log is read
     reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")

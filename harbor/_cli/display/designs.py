@@ -10,7 +10,7 @@ from harbor._cli.display.render import Table
 from harbor._cli.display.result_tables import simulated
 from harbor.evaluation._experiments.design import Experiment, Side, Variation, model_slots, substitutes
 from harbor.evaluation._experiments.trials import trial_count
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_of
 
 if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
     from harbor.evaluation._analysis.power import Power
@@ -118,7 +118,7 @@ def _flat(changes: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 def _metrics(experiment: Experiment) -> Iterator[dict[str, str]]:
     for name in experiment.metrics:
-        yield {"name": name, "says": METRICS[name].description, "unit": METRICS[name].unit}
+        yield {"name": name, "says": metric_of(name).description, "unit": metric_of(name).unit}
 
 
 def _place(side: Side) -> str:

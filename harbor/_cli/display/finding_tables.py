@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harbor._cli.display.render import Table
 from harbor._cli.display.result_tables import simulated
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report import listings, tables
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.
         printed = tables.published_numbers(name, found, experiment)
         whole, _ = tables.parted(found, printed)
         if whole and (name in published or not published):
-            says = f"{name}: {METRICS[name].description}, {METRICS[name].unit}" if name in METRICS else name
+            metric = metric_or_none(name)
+            says = f"{name}: {metric.description}, {metric.unit}" if metric else name
             yield says, tables.beside_published(name, whole, printed, results)
     if analysis.differences:
         yield "Planned comparisons", listings.comparisons(analysis.differences, experiment)

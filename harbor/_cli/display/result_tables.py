@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harbor._cli.display.render import Table
 from harbor._core.money import dollars, to_cents
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_of
 
 if TYPE_CHECKING:
     from harbor._games.english.measures import ItemResult
@@ -96,7 +96,7 @@ def _number(metric: str, values: list[float] | None) -> str:
     """Write a value, or the mean of several, in the unit of its metric; nothing where there is none."""
     if not values:
         return ""
-    value, unit = fmean(values), METRICS[metric].unit
+    value, unit = fmean(values), metric_of(metric).unit
     if unit == "dollars":
         return dollars(to_cents(Decimal(value)))
     return f"{value:,.0f}" if value.is_integer() and unit in ("count", "rank", "tokens") else f"{value:.3f}"

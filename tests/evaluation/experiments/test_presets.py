@@ -20,7 +20,7 @@ from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._experiments.trials import trial_count, trials
-from harbor.evaluation._metrics.registry import METRICS
+from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._running.experiment_folder import read_results
 from support.commands import harbor, mistake
 
@@ -116,7 +116,7 @@ def numbers(analysis: Analysis) -> set[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_published_numbers_are_in_our_units(name):
     for published in experiment(name).published:
-        unit = METRICS[published.metric].unit if published.metric in METRICS else "number"
+        unit = found.unit if (found := metric_or_none(published.metric)) else "number"
         for value in published.values:
             assert math.isfinite(value.value)
             assert unit != "share" or 0 <= value.value <= 1, published

@@ -35,8 +35,9 @@ from harbor._games.beauty.rules import BeautyOpened
 from harbor._games.sessions.session import RunLabelled, RunSettled
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.bidding import BINS
+from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import METRICS, measure
+from harbor.evaluation._metrics.registry import measure
 
 QUICK = settings(max_examples=60)
 NOTHING = Belief(Decimal(0), {}, {})
@@ -614,7 +615,7 @@ def test_a_rank_is_one_more_than_how_many_have_more_profit(sale):
 @given(sales())
 def test_no_value_hangs_on_who_sits_where(sale):
     def measured(entries):
-        found = measure(METRICS, entries)
+        found = measure([one.name for one in METRICS], entries)
         return sorted((one.metric, one.bidder, one.about, one.at or 0, repr(one.value), one.missing) for one in found)
 
     assert measured(told(sale, turned=True)) == measured(told(sale))

@@ -24,14 +24,13 @@ from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.distributions import boxes
 from harbor.evaluation._report.exports import FRAMES, latex, to_csv
-from harbor.evaluation._report.figures import FIGURES, Figure
 from harbor.evaluation._report.formatting import MINUS, NOTHING
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import Cell, Column, Table
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import Done, harbor
+from support.plugins import install, installed
 
 SMALL = Experiment(
     name="small",
@@ -215,9 +214,21 @@ def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path):
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
 
 
-def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tmp_path, monkeypatch):
-    monkeypatch.setitem(FIGURES, "by-place", Figure("Profits by place", "", "profit", boxes, by_place=True))
-    done = report(folder, "--out", tmp_path / "page.html")
+BY_PLACE = """
+from harbor.evaluation import figure
+
+@figure("Profits by place", "All of them.", "profit", by_place=True)
+def by_place(axes, values):
+    return "never drawn"
+"""
+
+
+def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tmp_path):
+    place = install(
+        tmp_path / "site", "placed", {"placed.py": BY_PLACE}, {"harbor.figures": {"by-place": "placed:by_place"}}
+    )
+    with installed(place):
+        done = report(folder, "--out", tmp_path / "page.html")
     assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "page.html"))
     why = "figure 'by-place' can't be drawn: it is drawn by place, and values of 'profit' have none"
     assert done.stderr == f"harbor: warning: {why}; choose a metric with places\n"

@@ -26,11 +26,12 @@ from harbor.evaluation._experiments.design import (
 )
 from harbor.evaluation._experiments.slots import SLOT
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import METRICS
 from harbor.evaluation._report import intervals
+from harbor.evaluation._report.built_in import FIGURES as BUILT_IN
 from harbor.evaluation._report.canvas import LONGEST_LINE, paint, show_unit, wrapped
-from harbor.evaluation._report.figures import FIGURES, figures
+from harbor.evaluation._report.figures import figures
 from harbor.evaluation._report.formatting import (
     MINUS,
     NOTHING,
@@ -45,7 +46,9 @@ from harbor.evaluation._report.listings import ratings
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import commands, render
 from harbor.evaluation._report.tables import beside_published, few_games, findings, published_numbers
+from support.plugins import install, installed
 
+FIGURES = {figure.name: figure for figure in BUILT_IN}
 PLACES = {"priority": ("1", "2"), "bid_increase_share": ("[0, 10)", "[10, 11)"), "strategy_share": ("A", "F")}
 ALL = ("profit", *(figure.needs for figure in FIGURES.values()))
 NASTY = [
@@ -269,21 +272,28 @@ def broken(*_):
     raise ValueError("<b>no\nway</b>")
 
 
-def test_a_figure_that_fails_costs_that_figure_and_says_why_in_its_place(monkeypatch):
+BROKEN = """
+from harbor.evaluation import figure
+
+@figure("A lost figure", "It shows nothing.", "winning_bid")
+def lost(axes, values):
+    raise ValueError("<b>no\\nway</b>")
+"""
+
+
+def test_a_figure_that_fails_costs_that_figure_and_says_why_in_its_place(tmp_path):
     loaded = Loaded(results(design(("winning_bid", "lowest_bid"))))
     images = render(loaded).count("<img")
-    lost = FIGURES["winning-bids"]
-    panels = figures(loaded)["winning-bids"].panels
-    monkeypatch.setitem(FIGURES, "winning-bids", replace(lost, draw=broken))
-    why = "figure 'winning-bids' can't be drawn: ValueError: <b>no way</b>"
-    with pytest.warns(UserWarning, match="winning-bids") as said:
+    why = "figure 'lost' can't be drawn: ValueError: <b>no way</b>"
+    place = install(tmp_path, "losing", {"losing.py": BROKEN}, {"harbor.figures": {"lost": "losing:lost"}})
+    with installed(place), pytest.warns(UserWarning, match="lost") as said:
         page = render(loaded)
     assert [str(one.message) for one in said] == [why]
     text = Structure(page).text
     assert text.count(why) == 1
-    assert lost.title in text
-    assert FIGURES["lowest-bids"].title in text
-    assert page.count("<img") == images - len(panels)
+    assert "A lost figure" in text
+    assert FIGURES["lowest-bids"].description in text
+    assert page.count("<img") == images
 
 
 @pytest.mark.parametrize(("drawn", "name"), [("dots", "means of profit"), ("trueskill", "trueskill")])
@@ -327,7 +337,7 @@ def test_how_a_rating_spreads_over_orders_never_stands_as_an_interval(rated):
 
 
 def test_every_figure_needs_a_metric_that_there_is():
-    assert {figure.needs for figure in FIGURES.values()} <= set(METRICS)
+    assert {figure.needs for figure in FIGURES.values()} <= {metric.name for metric in METRICS}
 
 
 def test_simulated_results_carry_a_banner_and_others_do_not():

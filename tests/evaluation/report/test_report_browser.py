@@ -17,7 +17,7 @@ from PIL import Image
 from harbor.evaluation._experiments.design import Experiment, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.figures import FIGURES
+from harbor.evaluation._report.built_in import FIGURES
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
 
@@ -91,7 +91,7 @@ def look(html: str, folder: Path, width: int, dark: bool = False) -> Seen:
 @pytest.fixture(scope="module")
 def html() -> str:
     """A report with every figure there is."""
-    metrics = ("profit", *(figure.needs for figure in FIGURES.values()))
+    metrics = ("profit", *(figure.needs for figure in FIGURES))
     bidders = [{"name": name, "model": "@1"} for name in ("Ann", "Ben", "<b>Cho</b> $\\frac$ 拍卖")]
     arms = (Variation(name="one"), Variation(name="two", label="a long label " * 8, auction={"seed": 3}))
     experiment = Experiment(
