@@ -55,8 +55,6 @@ def of_part(part: Part) -> Any:
     Raises:
         ConfigError: it is not there; one line that says what to install, or how to name it.
     """
-    from importlib.metadata import distributions
-
     whose = f"{part.kind} {part.name!r} from the package {part.package!r} {part.version}".rstrip()
     if ":" in part.name and part.name not in references():
         raise ConfigError(f"{whose}, which only you can name; if you trust that code: harbor --plugin {part.name} ...")
