@@ -133,7 +133,17 @@ def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
             raise ConfigError(unknown("bidder", name, known))
     if not by_table:
         return [bidder for bidder in bidders if bidder.get("name") in change]
-    return [{**bidder, **change.get("*", {}), **change.get(bidder.get("name"), {})} for bidder in bidders]
+    return [_played(_played(bidder, change.get("*", {})), change.get(bidder.get("name"), {})) for bidder in bidders]
+
+
+def _played(bidder: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """Change a bidder; a change of who plays it replaces who played it before."""
+    if not any(change.get(player) for player in PLAYERS):
+        return {**bidder, **change}
+    return {**{key: value for key, value in bidder.items() if key not in PLAYERS}, **change}
+
+
+PLAYERS = ("model", "rule", "agent", "person")
 
 
 def _filled(partial: PartialTrial, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
+from typing import Any
 
 from harbor._core.errors import ConfigError
 from harbor._core.finding import everything, find
@@ -62,7 +63,7 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measu
     return found or [Measurement(name, None, missing=metric.no_data)]
 
 
-def _fault(name: str, metric: Metric, one: object) -> str:
+def _fault(name: str, metric: Metric, one: Any) -> str:
     """Say what is wrong with what a metric gave; empty if nothing is. Tables and intervals rely on it."""
     if not isinstance(one, Measurement):
         return f"it gave {one!r}, and no Measurement"

@@ -71,14 +71,16 @@ def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig,
     Raises:
         ConfigError: no bidder has that name.
     """
-    from harbor._config.auction import AuctionConfig, check
+    from harbor._config.auction import AuctionConfig, MindSettings, check
 
     values = chosen.model_dump(exclude_unset=True)  # a person has another default for its time
     bidders = {bidder["name"]: bidder for bidder in values["bidders"]}
     name = name or next((bidder.name for bidder in chosen.bidders if bidder.person), chosen.bidders[0].name)
     if name not in bidders:
         raise ConfigError(unknown("bidder", name, bidders))
-    bidders[name] |= {"rule": None, "agent": False, "person": True}
+    for setting in ("rule", "agent", "model", "max_bids", *MindSettings.model_fields):
+        bidders[name].pop(setting, None)
+    bidders[name]["person"] = True
     seated = check(AuctionConfig, values, "command line")
     return seated, next(bidder for bidder in seated.bidders if bidder.name == name)
 
@@ -91,7 +93,8 @@ def override(chosen: AuctionConfig, seed: int | None, model: str | None, items: 
     if seed is not None:
         values["seed"] = seed
     if model is not None:
-        values["bidders"] = [{**bidder, "model": model} for bidder in values["bidders"]]
+        thinking = {bidder.name for bidder in chosen.bidders if bidder.uses_model}
+        values["bidders"] = [one | ({"model": model} if one["name"] in thinking else {}) for one in values["bidders"]]
     if items is not None:
         if isinstance(values["items"], dict):
             values["items"] = _fewer(values["items"], items, chosen)

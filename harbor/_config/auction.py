@@ -190,13 +190,6 @@ class Bidder(MindSettings):
         players = [name for name in ("rule", "agent", "person") if getattr(self, name)]
         if len(players) > 1:
             raise ValueError(f"a bidder has one player, not {' and '.join(players)}; drop one")
-        mind = self.theory_of_mind != "none" or self.strategy != "off" or self.remembers or self.nodes
-        if (self.rule or self.agent) and mind:
-            player, dropped = (
-                "a rule" if self.rule else "an agent",
-                "theory_of_mind, strategy, memory, learning and nodes",
-            )
-            raise ValueError(f"{player} has no mind of Harbor's; drop {dropped}")
         check_distinct("node", list(self.nodes))
         return self
 

@@ -1,11 +1,7 @@
-"""Building what an auction names: the rules of its game, and the policies of its bidders.
-
-What the game does not use is refused: a setting that would do nothing is a mistake.
-"""
+"""Building what an auction names: the rules of its game, and the policies of its bidders."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from typing import Any
 
 from harbor._config.auction import AuctionConfig, Bidder
@@ -16,33 +12,10 @@ from harbor._games.game import Game
 from harbor._games.mechanism import Mechanism
 from harbor._games.scripted import ScriptedPolicy, Table
 
-OPTIONAL = {
-    "items": "it sells no listed items",
-    "profile_over": "nobody is profiled in it",
-}
-"""Settings of an auction that a game may use, and why others don't."""
-OPTIONAL_OF_BIDDERS = {
-    "budget": "the rules say what there is to spend",
-    "objective": "the rules say what is to be won",
-    "overestimate": "there are no estimates",
-}
-"""Settings of a bidder that a game may use, and why others don't."""
-SWITCHES = {"strategy": "strategize", "theory_of_mind": "predict", "memory": "recall", "learning": "learn"}
-"""Settings of a mind, and the node that each switches on."""
-
 
 def build(config: AuctionConfig) -> Mechanism[Any]:
-    """Build the rules of an auction whose items are already sampled.
-
-    Raises:
-        ConfigError: a setting does not belong to the game.
-    """
+    """Build the rules of an auction whose items are already sampled."""
     game: Game = find("game", config.rules.game)
-    # Compared by value and not by what was set: a copied config has every setting written out.
-    if setting := _idle(config, OPTIONAL, game.uses):
-        raise ConfigError(f"the game {game.name!r} has no use for {setting}: {OPTIONAL[setting]}; drop it")
-    for bidder in config.bidders:
-        _check_bidder(bidder, game)
     return game.build(config.rules, config)
 
 
@@ -62,21 +35,7 @@ def policy_of(bidder: Bidder, config: AuctionConfig) -> Policy | None:
     who = f"bidder {bidder.name!r} of the game {game.name!r} can't be played by the rule {bidder.rule!r}"
     if policy.games and game.name not in policy.games:
         raise ConfigError(f"{who}, which plays {', '.join(policy.games)}; give it rule = 'rational'")
-    for setting in policy.uses:
-        if setting in OPTIONAL_OF_BIDDERS and setting not in game.uses:
-            raise ConfigError(f"{who}: {OPTIONAL_OF_BIDDERS[setting]}; give it rule = 'rational'")
+    for setting in policy.needs:
+        if setting not in game.uses:
+            raise ConfigError(f"{who}, which needs a game that reads {setting}; give it rule = 'rational'")
     return policy.make(Table(bidder, config.seed, game))
-
-
-def _check_bidder(bidder: Bidder, game: Game) -> None:
-    who = f"bidder {bidder.name!r} of the game {game.name!r} has no use for"
-    if setting := _idle(bidder, OPTIONAL_OF_BIDDERS, game.uses):
-        raise ConfigError(f"{who} {setting}: {OPTIONAL_OF_BIDDERS[setting]}; drop it")
-    if setting := _idle(bidder, SWITCHES, [one for one, node in SWITCHES.items() if node in game.nodes]):
-        raise ConfigError(f"{who} {setting}: its bidders have no node {SWITCHES[setting]!r}; drop it")
-
-
-def _idle(settings: AuctionConfig | Bidder, optional: Iterable[str], used: Collection[str]) -> str:
-    """Name a setting that is not used and not as it is by default; empty: none."""
-    fields = type(settings).model_fields
-    return next((one for one in optional if one not in used and getattr(settings, one) != fields[one].default), "")

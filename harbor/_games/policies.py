@@ -126,7 +126,7 @@ POLICIES = (
         name="truthful",
         description="bids the minimum up to its own estimate of the item",
         make=lambda _: Truthful(),
-        uses=("overestimate",),
+        needs=("overestimate",),
     ),
     ScriptedPolicy(
         name="rational",

@@ -24,13 +24,15 @@ class Table(NamedTuple):
 class ScriptedPolicy:
     """A scripted policy, as an extension.
 
-    `make` takes where it is to play. `uses` names the settings of a bidder that it reads: a game whose rules don't use
-    one of them can't be played by it. `games` names the games that it can play (empty: any).
+    `make` takes where it is to play. `uses` names the settings of a bidder that it reads, and `needs` those that the
+    game must read for it to play, such as "overestimate" for estimates. `games` names the games that it can play
+    (empty: any).
     """
 
     name: str = part("its name, in lower case")
     description: str = part("what it does, in one line")
     make: Callable[[Table], Policy] = part("what makes the policy of a bidder")
     uses: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
     games: tuple[str, ...] = ()
     api: int = API

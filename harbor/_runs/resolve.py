@@ -20,6 +20,7 @@ from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
 from harbor._models.providers import settings_of
+from harbor._runs.idle import check_idle
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
 from harbor.graphs._context.node import ThoughtNode
@@ -80,8 +81,8 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
         ConfigError: something is unknown, missing, or does not belong to the game.
     """
     inputs.check(config)
-    config = with_items(config)
     game = found("game", config.rules.game)
+    config = with_items(config)
     items = config.items if isinstance(config.items, tuple) and "items" in game.value.uses else ()
     models = {name: _model(name, config, inputs) for name in models_in_use(config)}
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
@@ -89,6 +90,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     personas = extended(catalogue_of(config.catalogue), config.personas)
     catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
+    check_idle(config, game.value)
     return ResolvedAuction(config, _parts(config), build(config), items, bidders, catalog, models, inputs)
 
 

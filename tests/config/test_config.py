@@ -369,17 +369,6 @@ def test_two_personas_of_your_own_need_two_texts():
     assert "persona 'mine' has the text of another one; write a different text" in line
 
 
-@pytest.mark.parametrize(
-    "mind",
-    [{"theory_of_mind": "true"}, {"strategy": "on"}, {"strategy": "fused"}, {"memory": "list"}, {"learning": True}],
-    ids=str,
-)
-@pytest.mark.parametrize(("player", "named"), [({"rule": "truthful"}, "a rule"), ({"agent": True}, "an agent")])
-def test_who_is_no_mind_of_harbors_is_given_no_settings_of_one(player, named, mind):
-    line = complaint(**bidder(**player, **mind))
-    assert f"{named} has no mind of Harbor's; drop theory_of_mind, strategy, memory, learning and nodes" in line
-
-
 @pytest.mark.parametrize("player", [{"rule": "truthful"}, {"agent": True}], ids=str)
 def test_who_is_no_mind_of_harbors_may_say_that_it_has_neither(player):
     assert config(**bidder(**player, theory_of_mind="none", strategy="off"))

@@ -16,7 +16,6 @@ from harbor._core.events import LogOpened, PublicEvent
 from harbor._core.extensions import HARBOR, Found, Part, fault
 from harbor._core.finding import find, found, names
 from harbor._core.log import Log, of_type, read_log
-from harbor._games.building import build
 from harbor._games.game import Game, game_of
 from harbor._games.water.game import WATER
 from harbor._games.water.settings import WaterRules
@@ -246,7 +245,7 @@ def test_settings_of_a_game_given_in_python_need_no_name_once_it_was_named(toss)
 def test_a_game_refuses_the_settings_that_its_rules_do_not_use(toss):
     find("game", REFERENCE)
     with pytest.raises(ConfigError, match="bidder 'Ann' of the game 'coin' has no use for budget"):
-        build(AuctionConfig(bidders=[Bidder("Ann", budget=7)], rules={"game": "coin"}))
+        Auction(bidders=[Bidder("Ann", budget=7)], rules={"game": "coin"}).run()
 
 
 @pytest.mark.parametrize("name", ["toss:COIN", "os:path"])
