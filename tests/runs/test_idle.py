@@ -1,0 +1,87 @@
+"""A setting that nobody reads is refused, by what the game, its nodes and who plays a bidder say that they read."""
+
+from __future__ import annotations
+
+import pytest
+
+from harbor import Bidder
+from harbor._config.auction import AuctionConfig
+from harbor._core.errors import ConfigError
+from harbor._core.finding import find, names
+from harbor._house.people import Person
+from harbor._runs.inputs import RunInputs
+from harbor._runs.resolve import resolve
+
+OTHER = {
+    "planning": "none",
+    "correct_beliefs": False,
+    "theory_of_mind": "inferred",
+    "strategy": "on",
+    "chain_of_thought": False,
+    "memory": "list",
+    "learning": True,
+    "model": "other",
+    "max_bids": 5,
+    "objective": "items",
+    "budget": 70,
+    "overestimate": 0,
+}
+"""For each setting that not everybody reads, a value that it does not have by default."""
+OF_A_GAME = ("objective", "budget", "overestimate")
+PLAYERS = {
+    "model": {},
+    "minimum-raise": {"rule": "minimum-raise"},
+    "random": {"rule": "random"},
+    "person": {"person": True},
+}
+SESSIONS = {"planning", "chain_of_thought", "model"}
+
+
+def read_by(player: str, game: str) -> set[str]:
+    """What the rules of a game and the player read, of the settings that are tried."""
+    mind = set(OTHER) - {"max_bids", *OF_A_GAME} if game == "english" else SESSIONS
+    return {*find("game", game).uses, *{"model": mind, "minimum-raise": {"max_bids"}}.get(player, set())}
+
+
+def refusal(game: str, player: str, setting: str) -> str:
+    """What is said of a bidder with this setting; empty: nothing."""
+    bidder = Bidder("Alex", **PLAYERS[player], **{setting: OTHER[setting]})
+    config = AuctionConfig(bidders=[bidder], rules={"game": game}, models={"other": {}})
+    try:
+        resolve(config, RunInputs(people={"Alex": Person()} if player == "person" else {}))
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_every_setting_of_a_bidder_is_tried():
+    everyone = {"name", "persona", "timeout_seconds", "rule", "agent", "person", "nodes"}
+    assert set(Bidder.model_fields) - everyone == set(OTHER)
+
+
+@pytest.mark.parametrize("game", names("game"))
+@pytest.mark.parametrize("player", PLAYERS)
+@pytest.mark.parametrize("setting", OTHER)
+def test_a_setting_is_refused_where_neither_the_game_nor_the_player_reads_it(game, player, setting):
+    said = refusal(game, player, setting)
+    if setting in read_by(player, game):
+        assert said == ""
+    else:
+        assert said.startswith(f"bidder 'Alex' of the game {game!r} has no use for {setting}: neither the game nor")
+
+
+@pytest.mark.parametrize("game", sorted({*names("game")} - {"english"}))
+@pytest.mark.parametrize(
+    "setting", [{"items": {"count": 3}}, {"profile_over": ["downsizing", "urban-dwellers"]}, {"catalogue": "homes@1"}]
+)
+def test_what_only_a_sale_of_items_reads_is_refused_in_other_games(game, setting):
+    config = AuctionConfig(bidders=[Bidder("Alex", rule="random")], rules={"game": game}, **setting)
+    with pytest.raises(ConfigError, match=f"the game {game!r} has no use for {next(iter(setting))}; drop it"):
+        resolve(config)
+
+
+def test_a_catalogue_is_read_where_a_bidder_has_a_persona_of_it():
+    config = AuctionConfig(
+        bidders=[Bidder("Alex", rule="random", persona="downsizing")], rules={"game": "water"}, catalogue="homes@1"
+    )
+    assert resolve(config).bidders[0].personas
