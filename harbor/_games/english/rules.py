@@ -139,7 +139,8 @@ class English:
         leader = rng.choice([bidder for bidder, amount in bids.items() if amount == price])
         yield RoundClosed(state.item, state.round, leader, price)
         rivals = [bidder for bidder in staying if bidder != leader]
-        broke = [bidder for bidder in rivals if state.budgets[bidder] < price + state.increment]
+        least = price + state.increment
+        broke = [bidder for bidder in rivals if state.budgets[bidder] < least]
         for bidder in broke:
             yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
         # Nobody is left to outbid the leader: also where the first round brings one bid and the others withdraw.
