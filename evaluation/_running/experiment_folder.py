@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from harbor._config.auction import check
 from harbor._core.errors import RunFolderError
+from harbor._core.finding import check_references
 from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
@@ -65,6 +66,7 @@ def read_design(path: Path) -> Experiment:
 
     Raises:
         RunFolderError: it is not the folder of an experiment, or the design was changed; the message says where.
+        ConfigError: it names code that the user has not named: the folder may have been sent.
     """
     begun_with = read_manifest(path)
     try:
@@ -77,7 +79,9 @@ def read_design(path: Path) -> Experiment:
         raise RunFolderError(
             f"{str(path / DESIGN)!r} was changed since the experiment began: {changes}; restore it, or run a new one"
         )
-    return check(Experiment, design, f"design {str(path / DESIGN)!r}")
+    where = f"design {str(path / DESIGN)!r}"
+    check_references(design, where)
+    return check(Experiment, design, where)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

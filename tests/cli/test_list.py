@@ -52,9 +52,9 @@ def test_what_harbor_brings_is_listed_with_what_it_is_and_where_it_comes_from(wh
 
 def test_models_of_providers_and_both_kinds_of_presets_are_listed():
     assert "openai:MODEL" in listed("models")
-    shown = harbor("list", "presets").stdout
-    assert "auction: Three buyers with personas of their own" in shown
-    assert "experiment: Theory of mind" in shown
+    presets = listed("presets")
+    assert presets["demo"]["description"].startswith("auction: Three buyers with personas of their own")
+    assert presets["tom"]["description"].startswith("experiment: Theory of mind")
 
 
 def test_agents_are_brought_by_others_only():

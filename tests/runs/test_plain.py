@@ -41,7 +41,23 @@ GAMES = {
 NAMES = ("Alex", "Bob", "Cindy", "David")
 SECRET = "sk-abcdefgh12345678"
 GOOD_FOR_NOTHING: tuple[Any, ...] = (
-    *(Bid(Decimal(words)) for words in "0 -0 -5 47.5 47.50 1250.00 1E+3 12.3456789 1E+30 0.005 NaN Infinity".split()),
+    *(
+        Bid(Decimal(words))
+        for words in [
+            "0",
+            "-0",
+            "-5",
+            "47.5",
+            "47.50",
+            "1250.00",
+            "1E+3",
+            "12.3456789",
+            "1E+30",
+            "0.005",
+            "NaN",
+            "Infinity",
+        ]
+    ),
     *(Bid(odd) for odd in (5, 12.5, "5", None)),
     *(Withdraw(), Withdraw("fault", Decimal(3)), Unreadable("no words"), None, 7, object, ["I withdraw."]),
     *(Accept(), Wait(), Choose("it"), Say("I bid $7."), BundleBid(("it",), Decimal(5)), Take(2)),

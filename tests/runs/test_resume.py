@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import resource
 import signal
 import subprocess
-import sys
 import threading
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -23,8 +19,7 @@ from autogen_agentchat.messages import TextMessage
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type
-from harbor._core.log import read_log
+from harbor._core.log import of_type, read_log
 from harbor._runs.folder import RunFolder
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import paid

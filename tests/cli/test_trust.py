@@ -1,0 +1,107 @@
+"""A folder that somebody sent names code: no command follows it, until its user names that code too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from support.commands import harbor, mistake
+from support.plugins import installed
+
+MINE = """
+from pathlib import Path
+Path(__file__).with_name("imported").touch()
+from harbor._core.players import Policy
+from harbor._games.scripted import ScriptedPolicy
+from harbor.evaluation import by_bidder, metric
+from harbor.events import BidderLabelled
+from harbor.games import Bid, of_type
+
+class Minimum(Policy):
+    def decide(self, ask, seen):
+        return Bid(ask.minimum)
+
+POLICY = ScriptedPolicy(name="mine", description="bids the minimum", make=lambda _: Minimum())
+
+@metric("letters of a name", "count", of=BidderLabelled)
+def letters(name, entries):
+    "Letters of each bidder's name."
+    return by_bidder(name, {one.bidder: len(one.bidder) for one in of_type(entries, BidderLabelled)})
+"""
+AUCTION = """
+items = { count = 1 }
+[[bidders]]
+name = "Ann"
+rule = "mine:POLICY"
+[[bidders]]
+name = "Ben"
+rule = "random"
+"""
+DESIGN = """
+name = "own"
+title = "Own"
+question = "?"
+source = "own"
+repeats = 1
+metrics = ["mine:letters"]
+[auction]
+items = { count = 1 }
+[[auction.bidders]]
+name = "Ann"
+rule = "mine:POLICY"
+[[arms]]
+name = "one"
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A working directory with code of the user's, a run and an experiment that name it, and nothing followed yet."""
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    (tmp_path / "auction.toml").write_text(AUCTION, encoding="utf-8")
+    (tmp_path / "design.toml").write_text(DESIGN, encoding="utf-8")
+    with installed():
+        for command in (
+            ["auction", "auction.toml", "--out", "run"],
+            ["experiment", "run", "design.toml", "--out", "exp"],
+        ):
+            assert harbor(*command, cwd=tmp_path).returncode == 0, command
+    (tmp_path / "imported").unlink()
+    log = tmp_path / "run" / "events.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+    with installed():
+        yield tmp_path
+
+
+COMMANDS = (
+    ["resume", "run"],
+    ["auction", "run/config.json"],
+    ["experiment", "resume", "exp"],
+    ["report", "exp"],
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_code_that_only_a_folder_names_is_not_imported(place, command):
+    line = mistake(harbor(*command, cwd=place))
+    assert "names the code 'mine:" in line
+    assert "harbor --plugin mine:" in line
+    assert not (place / "imported").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_code_that_the_user_names_is_followed(place, command):
+    named = ["--plugin", "mine:POLICY", "--plugin", "mine:letters"]
+    assert harbor(*named, *command, cwd=place).returncode == 0
+    assert (place / "imported").exists()
+
+
+def test_what_is_sent_as_json_by_hand_names_no_code_either(place):
+    shutil.copy(place / "run" / "config.json", place / "sent.json")
+    sent = json.loads((place / "sent.json").read_text())
+    sent["bidders"][0] |= {"rule": None, "model": "m"}
+    sent["models"] = {"m": {"use": "mine.models:CHAT"}}
+    (place / "sent.json").write_text(json.dumps(sent))
+    assert "names the code 'mine.models:CHAT'" in mistake(harbor("auction", "sent.json", cwd=place))
