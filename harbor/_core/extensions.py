@@ -29,6 +29,8 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "catalogue": ("harbor.catalogues", "harbor.personas._catalog.catalogue:Catalogue"),
 }
 """The group of entry points of each kind, and the class of its values."""
+WITH_EVENTS: tuple[Kind, ...] = ("game", "node")
+"""The kinds that add events to logs, so that a log with them can't be read without them."""
 
 REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 LONGEST_SHOWN = 60

@@ -11,6 +11,7 @@ from typing import IO, TypeVar
 
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import CLOCK_FIELDS, SCHEMA_VERSION, Event, LogOpened, SaleClosed, SeriesClosed
+from harbor._core.extensions import WITH_EVENTS
 from harbor._core.finding import of_part
 from harbor._core.log_lines import Entry, decode, encode, named, schema_of
 
@@ -185,7 +186,8 @@ def read_whole_lines(path: Path) -> Reading:
 def _events_of(path: Path, opened: LogOpened) -> dict[str, type[Event]]:
     """Give the events that a log of these parts may have."""
     try:
-        return named(event for part in opened.parts for event in getattr(of_part(part), "events", ()))
+        with_events = (of_part(part) for part in opened.parts if part.kind in WITH_EVENTS)
+        return named(event for value in with_events for event in value.events)
     except ConfigError as error:
         raise LogError(f"log {str(path)!r} is of the {error}") from error
 

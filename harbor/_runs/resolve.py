@@ -21,8 +21,9 @@ from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
 from harbor._models.providers import settings_of
 from harbor._runs.idle import check_idle
-from harbor._runs.inputs import RunInputs, models_in_use
+from harbor._runs.inputs import GIVEN, RunInputs, models_in_use
 from harbor._runs.items import with_items
+from harbor._runs.parts import parts_of
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._wiring.mind import nodes_of
 from harbor.personas._catalog import traits
@@ -81,8 +82,8 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
         ConfigError: something is unknown, missing, or does not belong to the game.
     """
     inputs.check(config)
-    game = found("game", config.rules.game)
     config = with_items(config)
+    game = found("game", config.rules.game)
     items = config.items if isinstance(config.items, tuple) and "items" in game.value.uses else ()
     models = {name: _model(name, config, inputs) for name in models_in_use(config)}
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
@@ -91,7 +92,9 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
     check_idle(config, game.value)
-    return ResolvedAuction(config, _parts(config), build(config), items, bidders, catalog, models, inputs)
+    return ResolvedAuction(
+        config, parts_of(config, models.values()), build(config), items, bidders, catalog, models, inputs
+    )
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:
@@ -100,7 +103,7 @@ def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings
         return settings_of(name, config.models, inputs.models)
     from harbor._models.simulated.chat_model import SimulatedChat
 
-    use = "simulated" if isinstance(inputs.models[name], SimulatedChat) else "given"
+    use = "simulated" if isinstance(inputs.models[name], SimulatedChat) else GIVEN
     return (config.models.get(name) or ModelSettings()).model_copy(update={"use": use})
 
 
@@ -137,12 +140,6 @@ def _nodes(bidder: Bidder, config: AuctionConfig) -> tuple[ThoughtNode, ...]:
         return tuple(nodes_of(config.rules.game, bidder, config.memory).values())
     except ConfigError as error:
         raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
-
-
-def _parts(config: AuctionConfig) -> tuple[Part, ...]:
-    """Name the game, and the nodes of bidders' own, whose events its log may have."""
-    own = dict.fromkeys(name for bidder in config.bidders if bidder.uses_model for name in bidder.nodes)
-    return (found("game", config.rules.game).part, *(found("node", name).part for name in own))
 
 
 def _estimates(bidder: Bidder, items: tuple[Item, ...]) -> dict[str, Decimal]:

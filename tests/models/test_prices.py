@@ -18,7 +18,7 @@ from harbor.evaluation._experiments.trials import trials
 
 
 def config(model: str, **models: ModelSettings) -> Experiment:
-    bidders = [{"name": "Ann", "model": model}, {"name": "Rob", "rule": "minimum-raise", "model": "openai:gpt-4"}]
+    bidders = [{"name": "Ann", "model": model}, {"name": "Rob", "rule": "minimum-raise"}]
     own = {name: settings.model_dump(exclude_unset=True) for name, settings in models.items()}
     return Experiment(
         name="dear",
