@@ -69,10 +69,8 @@ class Sale(Generic[S]):
         self.log.append(event)
         self.state = self.rules.apply(self.state, event)
         audience = event.audience
-        if (
-            audience == EVERYONE
-        ):  # bidders catch up when they are asked: so a public event costs the same for any number
-            self._public.append(event)
+        if audience == EVERYONE:
+            self._public.append(event)  # bidders catch up when they are asked, so it costs the same for any number
         elif audience != ANALYST:
             self._seen[audience.removeprefix("bidder:")]._hear_alone(self._public, event)
 
