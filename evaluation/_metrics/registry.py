@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
-from typing import Any
 
 from harbor._core.errors import ConfigError
 from harbor._core.finding import everything, find
@@ -63,13 +62,15 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measu
     return found or [Measurement(name, None, missing=metric.no_data)]
 
 
-def _fault(name: str, metric: Metric, one: Any) -> str:
+def _fault(name: str, metric: Metric, one: object) -> str:
     """Say what is wrong with what a metric gave; empty if nothing is. Tables and intervals rely on it."""
     if not isinstance(one, Measurement):
         return f"it gave {one!r}, and no Measurement"
     if one.metric != name:
         return f"it measured {one.metric!r} under the name {name!r}"
-    if not (isinstance(one.bidder, str) and isinstance(one.about, str) and isinstance(one.at, int | None)):
+    labels: tuple[object, ...] = (one.bidder, one.about)
+    place: object = one.at
+    if not (all(isinstance(label, str) for label in labels) and isinstance(place, int | None)):
         return f"it measured of {one.bidder!r} about {one.about!r} at {one.at!r}, where texts and a whole number belong"
     if one.value is None:
         return "" if one.missing else "it gave a missing value without a reason"
