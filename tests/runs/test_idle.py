@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from autogen_agentchat.agents import BaseChatAgent
 
 from harbor import Bidder
 from harbor._config.auction import AuctionConfig
@@ -33,8 +34,21 @@ PLAYERS = {
     "minimum-raise": {"rule": "minimum-raise"},
     "random": {"rule": "random"},
     "person": {"person": True},
+    "agent": {"agent": True},
 }
 SESSIONS = {"planning", "chain_of_thought", "model"}
+
+
+class Silent(BaseChatAgent):
+    """An agent that is never asked."""
+
+    produced_message_types = ()
+
+    async def on_messages(self, messages, cancellation_token):
+        raise NotImplementedError
+
+    async def on_reset(self, cancellation_token):
+        raise NotImplementedError
 
 
 def read_by(player: str, game: str) -> set[str]:
@@ -47,8 +61,10 @@ def refusal(game: str, player: str, setting: str) -> str:
     """What is said of a bidder with this setting; empty: nothing."""
     bidder = Bidder("Alex", **PLAYERS[player], **{setting: OTHER[setting]})
     config = AuctionConfig(bidders=[bidder], rules={"game": game}, models={"other": {}})
+    given = {"people": {"Alex": Person()}} if player == "person" else {}
+    given |= {"agents": {"Alex": Silent("agent", "An agent.")}} if player == "agent" else {}
     try:
-        resolve(config, RunInputs(people={"Alex": Person()} if player == "person" else {}))
+        resolve(config, RunInputs(**given))
     except ConfigError as error:
         return str(error)
     return ""

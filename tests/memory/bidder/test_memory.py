@@ -506,13 +506,6 @@ def test_a_memory_of_another_embedding_is_refused(tmp_path):
         hold(tmp_path / "memory", memory="list")
 
 
-@pytest.mark.parametrize("player", [{"rule": "minimum-raise"}, {"agent": True}])
-@pytest.mark.parametrize("switch", [{"memory": "list"}, {"learning": True}])
-def test_a_memory_is_refused_to_who_has_no_mind(player, switch):
-    with pytest.raises(ConfigError, match="drop theory_of_mind, strategy, memory, learning and nodes"):
-        Bidder("Ann", **player, **switch)
-
-
 @pytest.mark.parametrize(
     "memory",
     [
