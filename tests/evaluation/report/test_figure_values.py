@@ -39,7 +39,7 @@ DESIGN = {
     "repeats": 2,
     "auction": {
         "items": [{"name": "Vase", "start": 100, "true_value": 300}],
-        "bidders": [{"name": "Ann", "rule": "truthful"}, {"name": "Benedict", "rule": "minimum-raise"}],
+        "bidders": [{"name": "Ann", "rule": "minimum-raise"}, {"name": "Benedict", "rule": "minimum-raise"}],
     },
     "arms": [{"name": "one"}, {"name": "two", "auction": {"bidders": {"Ann": {"max_bids": 2}}}}],
     "metrics": ["mine:letters"],
