@@ -9,7 +9,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundlesOpened, ValuesDrawn, worth
+from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundleSealed, BundlesOpened, ValuesDrawn, worth
 from harbor.events import BidderLabelled, Event
 from harbor.games import (
     Action,
@@ -118,7 +118,7 @@ BUNDLES = Game(
     settings=BundleRules,
     build=build,
     opening=BundlesOpened,
-    events=(BundlesOpened, ValuesDrawn, BundlesAllotted),
+    events=(BundlesOpened, ValuesDrawn, BundleSealed, BundlesAllotted),
     uses=("budget",),
     rational=rational,
     measures=Measures("outcomes", standings, outcomes),
@@ -127,6 +127,6 @@ BUNDLES = Game(
         system=files(__package__) / "system.md",
         prompt=files(__package__) / "bid.md",
         policy=policy,
-        plan="Bid for all the items, and keep a share of their worth as profit.",
+        plan="Bid for the items that are worth most to me, and keep a share of their worth as profit.",
     ),
 )
