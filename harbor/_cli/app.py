@@ -17,6 +17,7 @@ from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
 from harbor._cli.inventory import list_
 from harbor._cli.memory import memory
+from harbor._cli.new import new
 from harbor._cli.output import say
 from harbor._cli.rate import rate
 from harbor._cli.reference import graph, houses, personas
@@ -114,7 +115,7 @@ def _harbor(
         typer.echo(context.get_help())
 
 
-for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses):
+for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses, new):
     app.command()(command)
 app.command("list")(list_)
 app.add_typer(memory)

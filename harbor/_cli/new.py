@@ -1,9 +1,10 @@
-"""The command that begins an extension or an experiment: a folder that passes its suite."""
+"""The command that begins a game, a metric or an experiment: a folder that passes its conformance suite."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from importlib.resources import files
+from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated
 
@@ -13,47 +14,58 @@ from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.extensions import NAME
 
 What = StrEnum("What", ["game", "metric", "experiment"])
-IN_THE_PACKAGE = ("__init__.py", "game.py", "metric.py", "system.md", "bid.md")
-"""Files of the package itself; the others stand beside it. An experiment has no package."""
+PACKAGED = ("__init__.py", "game.py", "metric.py", "system.md", "bid.md")
+"""Files that stand in the package itself, and not beside it."""
 
 
 def new(
     what: Annotated[What, typer.Argument(help="What to begin.")],
     name: Annotated[str, typer.Argument(help="Its name, in lower case, such as 'lowest-unique'.")],
 ) -> None:
-    """Write a folder to begin from; `pytest` in it runs its conformance suite."""
-    if not NAME.fullmatch(name) or name[0].isdigit():
-        raise ConfigError(f"name {name!r}: write words in lower case joined by hyphens, such as 'lowest-unique'")
-    folder = Path(name)
-    if folder.exists():
-        raise RunFolderError(f"folder {name!r} exists; choose another name, or remove it")
-    module = name.replace("-", "_")
-    for template in sorted(files("harbor._cli").joinpath("templates", what.value).iterdir(), key=lambda one: one.name):
-        file = template.name.removesuffix(".in")
-        path = folder / module / file if file in IN_THE_PACKAGE else folder / file
+    """Write a folder to begin from; `pytest` in it runs the conformance suite."""
+    from importlib.resources import files
+
+    module = _spellings(name)[1]
+    _check(what, name, module)
+    templates = files("harbor._cli") / "templates" / what.value
+    texts = {one.name.removesuffix(".in"): one.read_text(encoding="utf-8") for one in templates.iterdir()}
+    for file in sorted(texts):
+        path = Path(name, module, file) if file in PACKAGED else Path(name, file)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_named(template.read_text(encoding="utf-8"), f"my-{what.value}", name), encoding="utf-8")
+        path.write_text(_renamed(texts[file], f"my-{what.value}", name), encoding="utf-8")
         typer.echo(path)
 
 
-def _named(text: str, old: str, new: str) -> str:
+def _check(what: What, name: str, module: str) -> None:
+    """Refuse a name that can't be used, or is used.
+
+    Raises:
+        ConfigError: it is no name, or Python or an installed package has it.
+        RunFolderError: there is such a folder.
+    """
+    from harbor._core.finding import names
+
+    if not NAME.fullmatch(name) or name[0].isdigit():
+        raise ConfigError(f"name {name!r}: write words in lower case joined by hyphens, such as 'lowest-unique'")
+    if Path(name).exists():
+        raise RunFolderError(f"folder {name!r} exists; choose another name, or remove it")
+    if what is What.experiment:
+        return
+    if iskeyword(module) or find_spec(module):
+        raise ConfigError(f"name {name!r}: Python has something of that name; choose another")
+    if {name, module} & set(names("game" if what is What.game else "metric")):
+        raise ConfigError(f"there is a {what.value} {name!r}; choose another name")
+
+
+def _renamed(text: str, old: str, new: str) -> str:
     """Put a name in place of another, in each of the ways in which programs spell it."""
-    for spell in (str, _snake, _upper, _pascal, _words):
-        text = text.replace(spell(old), spell(new))
+    for theirs, ours in zip(_spellings(old), _spellings(new), strict=True):
+        text = text.replace(theirs, ours)
     return text
 
 
-def _snake(name: str) -> str:
-    return name.replace("-", "_")
-
-
-def _upper(name: str) -> str:
-    return _snake(name).upper()
-
-
-def _pascal(name: str) -> str:
-    return "".join(word.capitalize() for word in _snake(name).split("_"))
-
-
-def _words(name: str) -> str:
-    return _snake(name).replace("_", " ").capitalize()
+def _spellings(name: str) -> tuple[str, str, str, str, str]:
+    """Spell a name as it is, as that of a module, of a constant and of a class, and as words."""
+    module = name.replace("-", "_")
+    words = module.split("_")
+    return name, module, module.upper(), "".join(map(str.capitalize, words)), " ".join(words).capitalize()

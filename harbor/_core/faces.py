@@ -98,6 +98,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Words": "harbor._core.offers",
         "dollars": "harbor._core.money",
         "of_type": "harbor._core.log",
+        "stream": "harbor._core.seeding",
         "to_cents": "harbor._core.money",
     },
     "harbor.graphs": {

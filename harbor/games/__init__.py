@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from harbor._core.offers import Choice as Choice
     from harbor._core.offers import Words as Words
     from harbor._core.players import Policy as Policy
+    from harbor._core.seeding import stream as stream
     from harbor._core.settings import Name as Name
     from harbor._core.settings import Share as Share
     from harbor._games.game import Game as Game

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from random import Random
 from typing import Any
 
-from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundlesOpened, BundleWanted, ValuesDrawn, worth
+from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundleSealed, BundlesOpened, ValuesDrawn, worth
 from harbor.events import BidderLabelled, Event
 from harbor.games import (
     Action,
@@ -48,24 +48,24 @@ def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
 
 
 def policy(facts: dict[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
-    """Bid for everything, (n - 1) / n of its worth."""
+    """Bid as a rational bidder does."""
     values = {item: Decimal(str(value)) for item, value in facts["values"].items()}
-    amount = shaded(values, Decimal(str(facts["synergy"])), len(facts["bidders"]))
-    reasons = "Together the items are worth more to me than one by one, so I bid for all, and keep a share as profit."
-    return {"reasons": reasons, "action": "bid", "items": list(values), "amount": float(min(amount, facts["maximum"]))}
+    bid = favourites(values, Decimal(str(facts["synergy"])), len(facts["bidders"]), Decimal(str(facts["maximum"])))
+    reasons = "I bid for the items that are worth most to me, and keep a share of their worth as profit."
+    return {"reasons": reasons, "action": "bid", "items": list(bid.items), "amount": float(bid.amount)}
 
 
 def rational(ask: Ask, seen: Sequence[Event]) -> Action:
-    """Bid for everything, shaded as in a first-price auction; an equilibrium of this game is not known."""
+    """Bid for the favourites; no equilibrium of this game is known."""
     opened = next(event for event in seen if isinstance(event, BundlesOpened))
     drawn = next(event for event in seen if isinstance(event, ValuesDrawn))
-    amount = shaded(drawn.values, opened.synergy, len(opened.bidders))
-    return BundleBid(opened.items, min(amount, ask.maximum))
+    return favourites(drawn.values, opened.synergy, len(opened.bidders), ask.maximum)
 
 
-def shaded(values: dict[str, Decimal], synergy: Decimal, bidders: int) -> Decimal:
-    """Give (n - 1) / n of what all items together are worth."""
-    return to_cents(worth(tuple(values), values, synergy) * (bidders - 1) / bidders)
+def favourites(values: Mapping[str, Decimal], synergy: Decimal, bidders: int, most: Decimal) -> BundleBid:
+    """Bid (n - 1) / n of its worth, as in a first-price auction, for what is worth half of the best item or more."""
+    items = tuple(item for item, value in values.items() if value >= max(values.values()) / 2)
+    return BundleBid(items, min(most, to_cents(worth(items, values, synergy) * (bidders - 1) / bidders)))
 
 
 # ---------------------------------------------------------------- how it is measured
@@ -118,7 +118,7 @@ BUNDLES = Game(
     settings=BundleRules,
     build=build,
     opening=BundlesOpened,
-    events=(BundlesOpened, ValuesDrawn, BundleWanted, BundlesAllotted),
+    events=(BundlesOpened, ValuesDrawn, BundleSealed, BundlesAllotted),
     uses=("budget",),
     rational=rational,
     measures=Measures("outcomes", standings, outcomes),
@@ -127,6 +127,6 @@ BUNDLES = Game(
         system=files(__package__) / "system.md",
         prompt=files(__package__) / "bid.md",
         policy=policy,
-        plan="Bid for all the items, and keep a share of their worth as profit.",
+        plan="Bid for the items that are worth most to me, and keep a share of their worth as profit.",
     ),
 )

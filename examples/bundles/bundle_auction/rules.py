@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from bundle_auction.winners import best_bids
 from harbor.events import LotClosed, PrivateEvent, PublicEvent
@@ -24,6 +24,13 @@ class BundleRules(RuleSettings):
     items: tuple[Name, ...] = Field(("north", "east", "south"), min_length=2, max_length=12)
     most_value: int = Field(100, ge=1, le=10**6)
     synergy: Decimal = Field(Decimal("0.2"), ge=0, le=10)
+
+    @field_validator("items")
+    @classmethod
+    def _distinct(cls, items: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(items)) < len(items):
+            raise ValueError("an item is listed twice; name each once")
+        return items
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +64,11 @@ class ValuesDrawn(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class BundleWanted(PublicEvent):
-    """Bids are wanted now."""
+class BundleSealed(PrivateEvent):
+    """What a bidder bid."""
 
-    item: str
+    items: tuple[str, ...]
+    amount: Money
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +116,16 @@ class Bundles:
         if not wanted:
             told = [ValuesDrawn(name, dict(values)) for name, values in self.values.items()]
             opened = BundlesOpened(tuple(self.values), self.options.items, self.options.synergy)
-            return [opened, *told, BundleWanted("the bundles")]
+            return [opened, *told]
         bids = {name: bid for name in self.values if isinstance(bid := actions[name], BundleBid)}
         winners = best_bids({name: (bid.items, bid.amount) for name, bid in bids.items()}, rng)
         won = {name: bids[name].items for name in winners}
-        return [BundlesAllotted("the bundles", won, {name: bids[name].amount for name in winners})]
+        told = [BundleSealed(name, bid.items, bid.amount) for name, bid in bids.items()]
+        return [*told, BundlesAllotted("the bundles", won, {name: bids[name].amount for name in winners})]
 
     def apply(self, wanted: bool, event: Event) -> bool:
         """Give the state after an event."""
-        return isinstance(event, BundleWanted) or (wanted and not isinstance(event, BundlesAllotted))
+        return isinstance(event, BundlesOpened) or (wanted and not isinstance(event, BundlesAllotted))
 
 
 def worth(items: Sequence[str], values: Mapping[str, Decimal], synergy: Decimal) -> Decimal:

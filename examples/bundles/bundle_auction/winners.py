@@ -23,6 +23,7 @@ def best_bids(bids: Mapping[str, tuple[Sequence[str], Decimal]], rng: Random) ->
         return ()
     solver = highspy.Highs()
     solver.silent()
+    solver.setOptionValue("mip_rel_gap", 0.0)  # the best bids, and none that are only nearly as good
     taken = {name: solver.addBinary() for name in rng.sample(list(bids), len(bids))}
     for item in sorted({item for items, _ in bids.values() for item in items}):
         solver.addConstr(solver.qsum(taken[name] for name, (items, _) in bids.items() if item in items) <= 1)

@@ -45,7 +45,7 @@ def policy(facts: dict[str, Any], settings: Simulated, chance: Random) -> dict[s
 
 
 def rational(ask: Ask, seen: Sequence[Event]) -> Action:
-    """Play the equilibrium of n bidders with uniform values: as in a first-price auction, (n - 1) / n of the value."""
+    """Accept (n - 1) / n of the value, the equilibrium of n bidders whose values are drawn uniformly."""
     me = next(event for event in seen if isinstance(event, BidderSeated))
     opened = next(event for event in seen if isinstance(event, DutchOpened))
     return Accept() if ask.minimum <= limit(me.estimates[ask.item], len(opened.bidders)) else Wait()

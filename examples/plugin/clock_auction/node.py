@@ -41,7 +41,5 @@ REFLECT = ThoughtNode(
     event=Reflected,
     fold=lambda _, event: event.lesson,
     tells="`reflect`, if it is there, is the lesson that you drew from the last item.",
-    answer=lambda facts, settings, chance: {
-        "lesson": f"{facts['item']} went to {facts['winner']} for {facts['price']}."
-    },
+    answer=lambda facts, settings, chance: {"lesson": f"{facts['item']} went to {facts['winner'] or 'nobody'}."},
 )

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from harbor._cli.display.render import Table
 from harbor._core.money import dollars, to_cents
+from harbor._games.english.measures import ItemResult
 from harbor.evaluation._metrics.registry import metric_of
 
 if TYPE_CHECKING:
-    from harbor._games.english.measures import ItemResult
     from harbor.evaluation._metrics.score import RunScore
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.evaluation._metrics.summary import Summary
@@ -28,8 +28,7 @@ HARBOR_LABELS = 3
 def summary_tables(summary: Summary, with_items: bool = True) -> Iterator[Table | str]:
     """Give the items, days or runs, if asked for, and the standings of a run."""
     if with_items:
-        item = _item if summary.parts == "items" else _row
-        yield Table(summary.parts.capitalize(), [item(one) for one in summary.items])
+        yield Table(summary.parts.capitalize(), [_part(one) for one in summary.items])
     yield Table("Standings", [_row(one) for one in summary.standings])
     if summary.figures:
         yield ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items())
@@ -40,9 +39,12 @@ def summary_tables(summary: Summary, with_items: bool = True) -> Iterator[Table 
     )
 
 
-def _item(item: ItemResult) -> dict[str, object]:
-    winner = item.winner or ("not sold" if item.closed else "not reached")
-    return {"item": item.name, "winner": winner, "price": item.price, "rounds": item.rounds}
+def _part(part: Any) -> dict[str, object]:
+    """Show the result of a part of a game: an item of the ascending auction in words, any other as it is."""
+    if not isinstance(part, ItemResult):
+        return _row(part)
+    winner = part.winner or ("not sold" if part.closed else "not reached")
+    return {"item": part.name, "winner": winner, "price": part.price, "rounds": part.rounds}
 
 
 def _row(record: Any) -> dict[str, object]:

@@ -1,0 +1,137 @@
+"""`harbor new`: a folder to begin from, which passes its conformance suite as it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.commands import Done, harbor, mistake
+from support.plugins import install, installed
+
+WRITES = {
+    "game": {
+        "pyproject.toml",
+        "auction.toml",
+        "test_game.py",
+        "{}/__init__.py",
+        "{}/game.py",
+        "{}/system.md",
+        "{}/bid.md",
+    },
+    "metric": {"pyproject.toml", "test_metric.py", "{}/__init__.py", "{}/metric.py"},
+    "experiment": {"experiment.toml", "test_experiment.py"},
+}
+
+
+def begun(what: str, name: str, place: Path) -> Path:
+    """Begin an extension, or an experiment."""
+    done = harbor("new", what, name, cwd=place)
+    assert (done.returncode, done.stderr) == (0, "")
+    files = {str(path.relative_to(place)) for path in (place / name).rglob("*") if path.is_file()}
+    assert set(done.stdout.splitlines()) == files
+    return place / name
+
+
+def suite(folder: Path) -> Done:
+    """Run the suite of a folder, as its author does."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_a_folder_has_its_files_and_the_name_in_every_spelling(what, tmp_path):
+    folder = begun(what, "lowest-unique", tmp_path)
+    texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    assert set(texts) == {name.format("lowest_unique") for name in WRITES[what]}
+    whole = "".join(texts.values()).lower()
+    assert "lowest-unique" in whole
+    assert not [old for old in (f"my-{what}", f"my_{what}", f"my{what}", f"my {what}") if old in whole]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", WRITES)
+@pytest.mark.parametrize("name", ["lowest-unique", "nim"])
+def test_its_suite_passes(what, name, tmp_path):
+    done = suite(begun(what, name, tmp_path))
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.slow
+def test_its_suite_fails_once_the_game_is_spoilt(tmp_path):
+    folder = begun("game", "nim", tmp_path)
+    file = folder / "nim" / "game.py"
+    text = file.read_text()
+    assert "return Bid(ask.minimum)" in text
+    file.write_text(text.replace("return Bid(ask.minimum)", "return Bid(ask.maximum + 1)"))
+    assert suite(folder).returncode == 1
+
+
+def test_its_auction_is_run_in_it(tmp_path):
+    with installed():
+        done = harbor("auction", "auction.toml", cwd=begun("game", "lowest-unique", tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "$10" in done.stdout.partition("Standings")[2]
+
+
+def test_its_metric_is_measured_in_it(tmp_path):
+    folder = begun("metric", "answered", tmp_path)
+    harbor("auction", "demo", "--items", "1", "--quiet", "--out", "run", cwd=folder)
+    with installed():
+        done = harbor("score", "run", "--metric", "answered.metric:answered", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "answered.metric:answered" in done.stdout
+
+
+@pytest.mark.slow
+def test_its_experiment_is_run_in_it(tmp_path):
+    done = harbor("experiment", "run", "experiment.toml", "--quiet", cwd=begun("experiment", "rivalry", tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "8 of 8 games finished, 0 failed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Lowest", "lowest unique", "../lowest", "/lowest", "lowest.game", "2-lowest", "-lowest", "a--b"]
+)
+@pytest.mark.parametrize("what", WRITES)
+def test_what_is_no_name_is_refused_in_one_line(what, name, tmp_path):
+    said = mistake(harbor("new", what, "--", name, cwd=tmp_path))
+    assert f"{name!r}" in said
+    assert "such as 'lowest-unique'" in said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "why"),
+    [
+        ("game", "class", "Python has something of that name"),
+        ("game", "random", "Python has something of that name"),
+        ("metric", "numpy", "Python has something of that name"),
+        ("game", "english", "there is a game 'english'"),
+        ("metric", "profit-ratio", "there is a metric 'profit-ratio'"),
+        ("gam", "nim", "'gam' is not one of 'game', 'metric', 'experiment'"),
+    ],
+)
+def test_a_name_that_is_used_is_refused_in_one_line(what, name, why, tmp_path):
+    assert why in mistake(harbor("new", what, name, cwd=tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_exists_is_left_as_it_is(tmp_path):
+    folder = begun("game", "nim", tmp_path)
+    (folder / "nim" / "game.py").write_text("mine")
+    assert "folder 'nim' exists; choose another name, or remove it" in mistake(
+        harbor("new", "game", "nim", cwd=tmp_path)
+    )
+    assert (folder / "nim" / "game.py").read_text() == "mine"
+
+
+def test_a_bad_package_does_not_keep_anybody_from_beginning_a_game(tmp_path):
+    install(tmp_path / "site", "bad", {"bad.py": "1 / 0"}, {"harbor.games": {"bad": "bad:IT"}})
+    with installed(tmp_path / "site"):
+        done = harbor("new", "game", "nim", cwd=tmp_path)
+    assert done.returncode == 0
+    assert (tmp_path / "nim" / "nim" / "game.py").exists()

@@ -1,0 +1,65 @@
+"""An environment of its own, in which the packages of `examples` are installed as their users would install them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.commands import Done
+from support.folders import ROOT
+from support.plugins import installed
+
+PACKAGES = ("plugin", "bundles")
+
+
+class Environment:
+    """A fresh environment that sees the packages of this one, Harbor among them."""
+
+    def __init__(self, folder: Path):
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+        self.python = folder / "bin" / "python"
+        self.site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+        (self.site / "beside.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+
+    def install(self, package: Path) -> None:
+        """Install a package from its folder, without the network."""
+        words = ["pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index", package]
+        assert (done := self.run(*words)).returncode == 0, done.stderr
+
+    def run(self, *words: object, cwd: Path | str = ".") -> Done:
+        """Run a module of Python's."""
+        return subprocess.run(
+            [str(self.python), "-P", "-m", *map(str, words)],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        )
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory) -> Environment:
+    """Install both packages; from copies, as the build leaves files beside the source."""
+    made = Environment(tmp_path_factory.mktemp("environment") / "venv")
+    for name in PACKAGES:
+        copy = tmp_path_factory.mktemp("sources") / name
+        shutil.copytree(
+            ROOT / "examples" / name, copy, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
+        )
+        made.install(copy)
+    return made
+
+
+@pytest.fixture
+def in_company(environment) -> Iterator[None]:
+    """Let this process find what is installed in that environment."""
+    with installed(environment.site):
+        yield

@@ -1,0 +1,57 @@
+"""The second package of a stranger: several items at once, in one folder, its winners found by a solver."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from itertools import combinations
+
+import pytest
+
+from harbor import of_type, read_log
+from harbor.events import BidFailed, SeatFailed, ThoughtFailed
+from support.commands import harbor, mistake
+from support.folders import ROOT
+
+pytestmark = pytest.mark.slow
+
+EXAMPLE = ROOT / "examples" / "bundles" / "auction.toml"
+MORE_PLAYERS = '\n[[bidders]]\nname = "Dee"\nrule = "random"\nbudget = 90\n\n[[bidders]]\nname = "Eve"\nbudget = 150\n'
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_among_simulated_rational_and_random_bidders_those_bids_win_that_bring_most(seed, in_company, tmp_path):
+    from bundle_auction.rules import BundlesAllotted, BundleSealed
+
+    (tmp_path / "auction.toml").write_text(EXAMPLE.read_text() + MORE_PLAYERS)
+    done = harbor("auction", "auction.toml", "--seed", seed, "--out", "run", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    log = read_log(tmp_path / "run" / "events.jsonl").entries
+    bids = {bid.bidder: bid for bid in of_type(log, BundleSealed)}
+    assert set(bids) == {"Ann", "Ben", "Cho", "Dee", "Eve"}
+    assert not [one for kind in (BidFailed, SeatFailed, ThoughtFailed) for one in of_type(log, kind)]
+    [over] = of_type(log, BundlesAllotted)
+    assert sum(over.paid.values()) == most(bids.values())
+    assert {name: (bids[name].items, bids[name].amount) for name in over.won} == {
+        name: (over.won[name], over.paid[name]) for name in over.won
+    }
+
+
+def most(bids) -> Decimal:
+    """Give the most that bids without a common item bring together."""
+    sets = [chosen for size in range(4) for chosen in combinations(bids, size)]
+    apart = [one for one in sets if len(sold := [item for bid in one for item in bid.items]) == len(set(sold))]
+    return max(sum((bid.amount for bid in chosen), Decimal(0)) for chosen in apart)
+
+
+def test_its_standings_say_who_got_what_for_how_much(in_company, tmp_path):
+    done = harbor("auction", EXAMPLE, "--seed", 2, "--json", cwd=tmp_path)
+    rows = {row["bidder"]: row for row in json.loads(done.stdout)["standings"]}
+    assert set(rows) == {"Ann", "Ben", "Cho"}
+    winner = next(row for row in rows.values() if row["items"])
+    assert winner["paid"] > 0
+
+
+def test_an_item_that_is_listed_twice_is_refused_in_one_line(in_company, tmp_path):
+    (tmp_path / "auction.toml").write_text(EXAMPLE.read_text().replace('"east"', '"north"'))
+    assert "an item is listed twice; name each once" in mistake(harbor("auction", "auction.toml", cwd=tmp_path))
