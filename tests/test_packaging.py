@@ -51,6 +51,9 @@ def test_the_wheel_holds_every_module_and_data_file(wheel):
         for path in (ROOT / place).iterdir():
             if path.suffix in {".py", ".toml", ".md", ".typed", ".j2", ".css"}:
                 assert f"{package.replace('.', '/')}/{path.name}" in shipped
+    templates = [path.relative_to(ROOT).as_posix() for path in (ROOT / "harbor" / "_cli" / "templates").glob("*/*")]
+    assert templates
+    assert set(templates) <= shipped
 
 
 @pytest.mark.slow

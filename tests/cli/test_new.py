@@ -37,7 +37,7 @@ def begun(what: str, name: str, place: Path) -> Path:
 
 def suite(folder: Path) -> Done:
     """Run the suite of a folder, as its author does."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command = [Path(sys.executable).with_name("pytest"), "-q", "-p", "no:cacheprovider"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -14,24 +14,27 @@ from support.plugins import install, installed
 EXAMPLE = ROOT / "examples" / "plugin" / "clock_auction"
 BAD = """
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from clock_auction.catalogue import FLOWERS
 from clock_auction.game import DUTCH
 from clock_auction.node import REFLECT
-from clock_auction.rules import Dutch, DutchRules
+from clock_auction.rules import Dutch, DutchRules, PriceCalled
 
 
 class BadRules(DutchRules):
     game: str = "bad"
 
 
-class Counting(Dutch):
-    calls = []
+class Drifting(Dutch):
+    drift = count()
 
-    def asks(self, state):
-        self.calls.append(state)
-        return super().asks(state)[: len(self.calls)]
+    def settle(self, state, actions, rng):
+        return list(map(self.drifted, super().settle(state, actions, rng)))
+
+    def drifted(self, event):
+        return replace(event, price=event.price - next(self.drift)) if isinstance(event, PriceCalled) else event
 
 
 WHOLE = replace(DUTCH, name="bad", settings=BadRules)
@@ -53,8 +56,8 @@ GAMES = {
         "game 'bad' has a prompt that can't be read ([Errno 2] No such file or directory: '/nowhere.md')",
     ),
     "has rules that are not pure": (
-        "IT = replace(WHOLE, build=lambda rules, config: Counting(*vars(DUTCH.build(rules, config)).values()))",
-        "pure",
+        "IT = replace(WHOLE, build=lambda rules, config: Drifting(*vars(DUTCH.build(rules, config)).values()))",
+        "equal states, actions and ties give different events",
     ),
     "is no game": ("IT = FLOWERS", "'bad' is no game, but a Catalogue; give a Game"),
     "has a name that is not its own": ("IT = DUTCH", "entry point 'bad' brings the game 'dutch'"),
@@ -96,7 +99,7 @@ def test_a_bad_game_is_refused_in_one_line_that_names_the_package_and_other_game
     with installed(site):
         said = mistake(harbor("auction", "auction.toml", "--out", "out", cwd=tmp_path))
         others_work(tmp_path)
-    assert "package 'bad-game' 0.3" in said
+    assert "package 'bad-game'" in said
     assert why in said
     assert not (tmp_path / "out").exists()
 
