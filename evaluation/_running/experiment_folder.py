@@ -1,26 +1,29 @@
 """The folder of an experiment: its design, its manifest, one folder per trial, and the results.
 
-``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git state, models and seed;
-``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json`` contains the records of all trials.
+``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git state, models, seed, and the
+packages that bring its games, metrics and figures; ``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json``
+contains the records of all trials.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from harbor._config.auction import check
-from harbor._core.errors import RunFolderError
-from harbor._core.finding import check_references
+from harbor._core.errors import ConfigError, RunFolderError
+from harbor._core.extensions import Kind, Part
+from harbor._core.finding import check_references, found, of_part
 from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
@@ -32,6 +35,7 @@ from harbor.evaluation._running.trial_folder import read_trial, write_whole
 
 _LOCK = ".lock"
 _RECORDS = TypeAdapter(tuple[TrialRecord, ...])
+_PARTS = TypeAdapter(tuple[Part, ...])
 
 
 def make_folder(path: Path, experiment: Experiment) -> None:
@@ -55,6 +59,7 @@ def make_folder(path: Path, experiment: Experiment) -> None:
         "token": token_hex(8),
         "seed": experiment.seed,
         "models": experiment.models,
+        "parts": [asdict(part) for part in _parts(experiment)],
         "experiment": json.loads(text),
     }
     write_whole(path / DESIGN, text.encode() + b"\n")
@@ -65,7 +70,8 @@ def read_design(path: Path) -> Experiment:
     """Read the design that an experiment was begun with.
 
     Raises:
-        RunFolderError: it is not the folder of an experiment, or the design was changed; the message says where.
+        RunFolderError: it is not the folder of an experiment, or the design was changed (the message says where),
+            or a package is missing that brings a part of it.
         ConfigError: it names code that the user has not named: the folder may have been sent.
     """
     begun_with = read_manifest(path)
@@ -81,7 +87,26 @@ def read_design(path: Path) -> Experiment:
         )
     where = f"design {str(path / DESIGN)!r}"
     check_references(design, where)
+    _check_parts(begun_with, path)
     return check(Experiment, design, where)
+
+
+def _parts(experiment: Experiment) -> Iterator[Part]:
+    """Name the games, metrics and figures of a design, with the packages that they come from."""
+    games = dict.fromkeys(trial.config.rules.game for trial in trials(experiment, repeats=1))
+    kinds: dict[Kind, Iterable[str]] = {"game": games, "metric": experiment.metrics, "figure": experiment.figures}
+    return (found(kind, name).part for kind, names in kinds.items() for name in names)
+
+
+def _check_parts(begun_with: dict[str, Any], path: Path) -> None:
+    """Refuse an experiment that has a part whose package is missing."""
+    try:
+        for part in _PARTS.validate_python(begun_with.get("parts", ())):
+            of_part(part)
+    except ValidationError as error:
+        raise no_experiment(path) from error
+    except ConfigError as error:
+        raise RunFolderError(f"experiment {str(path)!r} has the {error}") from error
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

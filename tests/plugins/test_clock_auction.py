@@ -174,3 +174,13 @@ def test_without_the_package_a_log_says_which_one_is_missing(words, run):
     command, *more = words
     complaint = mistake(harbor(command, run, *more))
     assert "is of the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed" in complaint
+
+
+@pytest.mark.parametrize("words", [["report"], ["experiment", "resume"]])
+def test_without_the_package_an_experiment_says_which_one_is_missing(words, experiment):
+    said = mistake(harbor(*words, experiment))
+    assert "has the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed; install" in said
+
+
+def test_without_the_package_its_settings_are_refused_in_one_line(tmp_path):
+    assert "unknown game 'dutch'" in mistake(harbor("auction", EXAMPLE / "auction.toml", cwd=tmp_path))
