@@ -44,6 +44,13 @@ class Environment:
             env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         )
 
+    def suite(self, package: Path, place: Path) -> Done:
+        """Run the tests of a package from a copy, as its author runs them."""
+        (place / "suite").mkdir()
+        for file in (*package.glob("test_*.py"), *package.glob("*.toml")):
+            shutil.copy(file, place / "suite")
+        return self.run("pytest", "-q", "-p", "no:cacheprovider", cwd=place / "suite")
+
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory) -> Environment:

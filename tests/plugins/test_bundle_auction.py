@@ -15,7 +15,7 @@ from support.folders import ROOT
 
 pytestmark = pytest.mark.slow
 
-EXAMPLE = ROOT / "examples" / "bundles" / "auction.toml"
+EXAMPLE = ROOT / "examples" / "bundles"
 MORE_PLAYERS = '\n[[bidders]]\nname = "Dee"\nrule = "random"\nbudget = 90\n\n[[bidders]]\nname = "Eve"\nbudget = 150\n'
 
 
@@ -23,7 +23,7 @@ MORE_PLAYERS = '\n[[bidders]]\nname = "Dee"\nrule = "random"\nbudget = 90\n\n[[b
 def test_among_simulated_rational_and_random_bidders_those_bids_win_that_bring_most(seed, in_company, tmp_path):
     from bundle_auction.rules import BundlesAllotted, BundleSealed
 
-    (tmp_path / "auction.toml").write_text(EXAMPLE.read_text() + MORE_PLAYERS)
+    (tmp_path / "auction.toml").write_text((EXAMPLE / "auction.toml").read_text() + MORE_PLAYERS)
     done = harbor("auction", "auction.toml", "--seed", seed, "--out", "run", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     log = read_log(tmp_path / "run" / "events.jsonl").entries
@@ -45,7 +45,7 @@ def most(bids) -> Decimal:
 
 
 def test_its_standings_say_who_got_what_for_how_much(in_company, tmp_path):
-    done = harbor("auction", EXAMPLE, "--seed", 2, "--json", cwd=tmp_path)
+    done = harbor("auction", EXAMPLE / "auction.toml", "--seed", 2, "--json", cwd=tmp_path)
     rows = {row["bidder"]: row for row in json.loads(done.stdout)["standings"]}
     assert set(rows) == {"Ann", "Ben", "Cho"}
     winner = next(row for row in rows.values() if row["items"])
@@ -53,5 +53,10 @@ def test_its_standings_say_who_got_what_for_how_much(in_company, tmp_path):
 
 
 def test_an_item_that_is_listed_twice_is_refused_in_one_line(in_company, tmp_path):
-    (tmp_path / "auction.toml").write_text(EXAMPLE.read_text().replace('"east"', '"north"'))
+    (tmp_path / "auction.toml").write_text((EXAMPLE / "auction.toml").read_text().replace('"east"', '"north"'))
     assert "an item is listed twice; name each once" in mistake(harbor("auction", "auction.toml", cwd=tmp_path))
+
+
+def test_the_game_passes_the_suite_of_games(environment, tmp_path):
+    done = environment.suite(EXAMPLE, tmp_path)
+    assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout

@@ -169,6 +169,11 @@ def test_later_prompts_are_told_what_it_concluded(reflecting):
     assert not any('"reflect":' in "".join(call["prompt"]) for call in calls(reflecting) if call["bidder"] == "Ben")
 
 
+def test_each_value_of_the_package_passes_the_suite_of_its_kind(environment, tmp_path):
+    done = environment.suite(EXAMPLE, tmp_path)
+    assert (done.returncode, "7 passed" in done.stdout) == (0, True), done.stdout
+
+
 @pytest.mark.parametrize("words", [["replay"], ["score"], ["resume"], ["score", "--metric", "profit"]])
 def test_without_the_package_a_log_says_which_one_is_missing(words, run):
     command, *more = words
