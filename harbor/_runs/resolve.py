@@ -19,6 +19,7 @@ from harbor._core.money import to_cents
 from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
+from harbor._games.purity import check_pure
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
@@ -89,7 +90,9 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     personas = extended(catalogue_of(config.catalogue), config.personas)
     catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
-    return ResolvedAuction(config, _parts(config), build(config), items, bidders, catalog, models, inputs)
+    rules = build(config)
+    check_pure(game, config)
+    return ResolvedAuction(config, _parts(config), rules, items, bidders, catalog, models, inputs)
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:
