@@ -31,8 +31,8 @@ from harbor.testing._playing import (
 )
 from harbor.testing._rules import Secrets, check_rules
 
-OF_HARBOR = ("task", "game")
-"""Facts that are for the built-in model alone."""
+UNEXPLAINED = ("task", "game", "item", "items")
+"""Facts that need no explanation: two are for the built-in model alone, and two say what they are."""
 GAMES_OF_RULES = 5
 
 
@@ -93,7 +93,7 @@ def _thought(game: Game, auction: Auction) -> None:
 def explained(calls: Sequence[Asked]) -> None:
     """Require that each fact of a prompt is explained in it by its name, in backticks."""
     for call in calls:
-        missing = [name for name in call.facts if f"`{name}`" not in call.text and name not in OF_HARBOR]
+        missing = [name for name in call.facts if f"`{name}`" not in call.text and name not in UNEXPLAINED]
         require(not missing, f"the prompt {call.purpose!r} does not explain these facts in backticks", missing)
 
 

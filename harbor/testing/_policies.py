@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
 
 from harbor._core.asks import Answer, Ask
 from harbor._core.errors import ConfigError
@@ -14,6 +14,7 @@ from harbor._core.players import Policy
 from harbor._games.game import Game
 from harbor._games.purity import require
 from harbor._games.scripted import ScriptedPolicy, Table
+from harbor._house.plain import never_waits
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run, start
 from harbor._runs.result import finish
@@ -25,7 +26,7 @@ class Watched(Policy):
     """A policy whose decisions are compared with those of a new one, and which must leave alone what it is given."""
 
     policy: Policy
-    make: Any
+    make: Callable[[], Policy]
     broken: list[str] = field(default_factory=list)
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer | str:
@@ -72,17 +73,22 @@ def _plays(policy: ScriptedPolicy, name: str, *, insist: bool) -> bool:
             if insist:
                 raise
             return False
-        watched = {
-            one.settings.name: Watched(one.policy, lambda bidder=one.settings: policy.make(Table(bidder, auction.seed, game)))
-            for one in run.auction.bidders
-            if one.policy is not None
-        }
-        run.auction = replace(
-            run.auction, bidders=tuple(replace(one, policy=watched[one.settings.name]) for one in run.auction.bidders)
-        )
-        log = finish(start(run), "check_policy() can't be used", "a thread").log
-        for one in watched.values():
+        watched = _watch(run, policy, game)
+        log = finish(start(run), "check_policy() can't be used", "a test that is no coroutine").log
+        for one in watched:
             require(not one.broken, f"{who} {''.join(one.broken[:1])}")
         sound(log)
         equal(log, auction.run().log)
         return True
+
+
+def _watch(run: Run, policy: ScriptedPolicy, game: Game) -> list[Watched]:
+    """Put somebody who compares in the place of each policy that does nothing but decide."""
+    bidders = [
+        replace(one, policy=Watched(one.policy, partial(policy.make, Table(one.settings, run.config.seed, game))))
+        if one.policy is not None and never_waits(one.policy)
+        else one
+        for one in run.auction.bidders
+    ]
+    run.auction = replace(run.auction, bidders=tuple(bidders))
+    return [one.policy for one in bidders if isinstance(one.policy, Watched)]

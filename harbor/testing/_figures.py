@@ -1,0 +1,93 @@
+"""The conformance suite for figures: call it in a test of one that you write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from harbor._core.events import SeriesOpened
+from harbor._core.finding import find
+from harbor._games.purity import require
+from harbor._runs.auction import Auction
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.run_trial import run_trial
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._metrics.measurement import Metric
+from harbor.evaluation._report.canvas import Drawing
+from harbor.evaluation._report.figure import Figure
+from harbor.evaluation._report.loading import Loaded
+from harbor.testing._metrics import fitting_logs, series
+from harbor.testing._playing import promised, tables, whole
+
+REPEATS = 2
+
+
+def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> None:
+    """Check that a figure keeps its promises.
+
+    It is drawn from a small experiment that is run for it, twice alike, with words for those who can't see each of its
+    panels. It is drawn also where an arm has no value, and where no arm has one it costs nothing.
+
+    Args:
+        figure: the figure.
+        auction: the settings of an auction in which its metric has values; by default of an installed game.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(figure, "figure")
+    what = f"the figure {figure.name!r}"
+    with promised(what):
+        metric: Metric = find("metric", figure.needs)
+        results = _results(metric, auction)
+        drawing = _drawn(figure, results, what)
+        require(drawing is not None and drawing.panels, f"{what} draws nothing of an experiment that has its metric")
+        require(drawing == _drawn(figure, results, what), f"{what} is drawn twice otherwise")
+        for panel in drawing.panels if drawing else ():
+            words = panel.alt.removeprefix(figure.description).strip(" .:;,")
+            require(words, f"{what} has no words for those who can't see the panel {panel.heading!r}", panel.alt)
+        half = [_missing(one) if one.arm != "first" else one for one in results.records]
+        for records in (half, [_missing(one) for one in results.records]):
+            _drawn(figure, replace(results, records=tuple(records)), f"{what}, where values are missing,")
+
+
+def _drawn(figure: Figure, results: Results, what: str) -> Drawing | None:
+    with promised(what):
+        return figure.drawn(Loaded(results), figure.needs)
+
+
+def _missing(record: TrialRecord) -> TrialRecord:
+    lost = (replace(one, value=None, missing="left out") for one in record.measurements)
+    return replace(record, measurements=tuple(lost))
+
+
+def _results(metric: Metric, auction: Mapping[str, Any] | None) -> Results:
+    """Run a small experiment in which a metric has values."""
+    for settings in [auction] if auction else _settings(metric):
+        design = Experiment(
+            name="small",
+            title="A small experiment",
+            question="What is drawn?",
+            source="own",
+            repeats=REPEATS,
+            auction=dict(settings),
+            arms=[{"name": "first"}, {"name": "second", "auction": {"seed_of": 1}}],
+            metrics=[metric.name],
+        )
+        found = asyncio.run(_held(design))
+        if any(one.value is not None for record in found.records for one in record.measurements):
+            return found
+    raise AssertionError(f"the metric {metric.name!r} has no value in an installed game; give check_figure an auction")
+
+
+async def _held(design: Experiment) -> Results:
+    return Results(design, tuple([await run_trial(trial, design.metrics) for trial in trials(design)]))
+
+
+def _settings(metric: Metric) -> Iterator[dict[str, Any]]:
+    auctions: Sequence[Auction] = [series()] if metric.of is SeriesOpened else [*tables()]
+    for one in auctions:
+        yield one.model_dump(mode="json", exclude_unset=True, exclude={"seed"})
