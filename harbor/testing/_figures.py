@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from harbor._core.events import SeriesOpened
 from harbor._core.finding import find
 from harbor._games.purity import require
-from harbor._runs.auction import Auction
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Metric
+from harbor.evaluation._metrics.registry import measure
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figure import Figure
 from harbor.evaluation._report.loading import Loaded
-from harbor.testing._metrics import fitting_logs, series
-from harbor.testing._playing import promised, tables, whole
-
-REPEATS = 2
+from harbor.testing._metrics import fitting
+from harbor.testing._playing import promised, whole
 
 
 def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> None:
@@ -47,8 +44,12 @@ def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> No
         require(drawing is not None and drawing.panels, f"{what} draws nothing of an experiment that has its metric")
         require(drawing == _drawn(figure, results, what), f"{what} is drawn twice otherwise")
         for panel in drawing.panels if drawing else ():
-            words = panel.alt.removeprefix(figure.description).strip(" .:;,")
-            require(words, f"{what} has no words for those who can't see the panel {panel.heading!r}", panel.alt)
+            words = panel.alt.removeprefix(figure.description).replace(panel.heading, "").strip(" .:;,")
+            require(
+                words not in ("", "None"),
+                f"{what} has no words for those who can't see the panel {panel.heading!r}",
+                panel.alt,
+            )
         half = [_missing(one) if one.arm != "first" else one for one in results.records]
         for records in (half, [_missing(one) for one in results.records]):
             _drawn(figure, replace(results, records=tuple(records)), f"{what}, where values are missing,")
@@ -66,28 +67,23 @@ def _missing(record: TrialRecord) -> TrialRecord:
 
 def _results(metric: Metric, auction: Mapping[str, Any] | None) -> Results:
     """Run a small experiment in which a metric has values."""
-    for settings in [auction] if auction else _settings(metric):
-        design = Experiment(
-            name="small",
-            title="A small experiment",
-            question="What is drawn?",
-            source="own",
-            repeats=REPEATS,
-            auction=dict(settings),
-            arms=[{"name": "first"}, {"name": "second", "auction": {"seed_of": 1}}],
-            metrics=[metric.name],
-        )
-        found = asyncio.run(_held(design))
-        if any(one.value is not None for record in found.records for one in record.measurements):
-            return found
-    raise AssertionError(f"the metric {metric.name!r} has no value in an installed game; give check_figure an auction")
+    found = (one for one, log in fitting(metric) if any(each.value is not None for each in measure([metric.name], log)))
+    settings = auction or next(
+        (one.model_dump(mode="json", exclude_unset=True, exclude={"seed"}) for one in found), None
+    )
+    require(settings is not None, f"the metric {metric.name!r} has no value in an installed game; give an auction")
+    design = Experiment(
+        name="small",
+        title="A small experiment",
+        question="What is drawn?",
+        source="own",
+        repeats=1,
+        auction=dict(settings or {}),
+        arms=[{"name": "first"}, {"name": "second", "auction": {"rules": {"reasks": 2}}}],
+        metrics=[metric.name],
+    )
+    return asyncio.run(_held(design))
 
 
 async def _held(design: Experiment) -> Results:
     return Results(design, tuple([await run_trial(trial, design.metrics) for trial in trials(design)]))
-
-
-def _settings(metric: Metric) -> Iterator[dict[str, Any]]:
-    auctions: Sequence[Auction] = [series()] if metric.of is SeriesOpened else [*tables()]
-    for one in auctions:
-        yield one.model_dump(mode="json", exclude_unset=True, exclude={"seed"})

@@ -70,6 +70,7 @@ def check_game(
         for auction, who in ((rational, "the rational policy"), (random, "random play"), (adversary, "")):
             log = auction.run().log
             sound(log)
+            _known_events(game, log)
             equal(log, auction.run().log)
             if who:
                 legal(log, who)
@@ -82,7 +83,6 @@ def _thought(game: Game, auction: Auction) -> None:
     log, calls = played(auction)
     equal(log, auction.run().log)
     legal(log, "the built-in model")
-    require(bool(of_type(log, game.opening)), f"the log has no {game.opening.__name__}, which opens the game")
     _known_events(game, log)
     _measured(game, log, [bidder.name for bidder in auction.bidders])
     if game.play is not None:
@@ -99,11 +99,14 @@ def explained(calls: Sequence[Asked]) -> None:
 
 def _settings_come_back(auction: Auction) -> None:
     again = AuctionConfig(**json.loads(auction.model_dump_json()))
-    require(again.rules == auction.rules, "settings that are written and read back differ", (auction.rules, again.rules))
+    require(
+        again.rules == auction.rules, "settings that are written and read back differ", (auction.rules, again.rules)
+    )
 
 
 def _known_events(game: Game, log: Sequence[Entry]) -> None:
     """Require that whoever reads a log knows its events, by their names."""
+    require(of_type(log, game.opening), f"the log has no {game.opening.__name__}, which opens the game")
     known = set(named(game.events).values())
     strange = sorted({type(entry.event).__name__ for entry in log if type(entry.event) not in known})
     require(not strange, "its log has events that are not among its events", strange)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from harbor._core.events import SeriesOpened
 from harbor._core.finding import find
@@ -12,7 +13,7 @@ from harbor._runs.auction import Auction
 from harbor._runs.series import run_series
 from harbor.evaluation._metrics.measurement import Measurement, Metric
 from harbor.evaluation._metrics.registry import measure
-from harbor.testing._playing import cuts, promised, table, tables, thinking, whole
+from harbor.testing._playing import ITEMS, cuts, held, promised, thinkers, whole
 
 FAILED = "the metric failed"
 """How a missing value begins whose metric broke."""
@@ -36,29 +37,28 @@ def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
     what = f"the metric {metric.name!r}"
     require((metric.measure.__doc__ or "").strip(), f"{what} has no docstring that gives its formula")
     with promised(what):
-        valued = [_measured(metric, one, what) for one in ([log] if log else fitting_logs(metric))]
+        valued = [_measured(metric, one, what) for one in ([log] if log else (one for _, one in fitting(metric)))]
         require(valued, f"no installed game opens with {metric.of.__name__}; give check_metric a log of one that does")
         require(any(valued), f"{what} has no value in a whole game")
         other = measure([metric.name], ())
         require(all(one.value is None and one.missing for one in other), f"{what} of another game does not say so")
 
 
-def fitting_logs(metric: Metric) -> Iterator[Sequence[Entry]]:
-    """Give a log of each installed game that opens with what a metric is of, or of a series."""
+def fitting(metric: Metric) -> Iterator[tuple[Auction, Sequence[Entry]]]:
+    """Give an auction of each installed game that opens with what a metric is of, or a series; and its log."""
     if metric.of is SeriesOpened:
-        yield run_series(series()).log
-        return
-    for auction in tables():
-        log = auction.run().log
+        yield _series()
+    for auction, log in held():
         if any(isinstance(entry.event, metric.of) for entry in log):
-            yield log
+            yield auction, log
 
 
-def series() -> Auction:
-    """Give a series of auctions, in which bidders learn."""
-    game = find("game", "english")
-    seats = [{"name": name, "memory": "list", "learning": True, **thinking(game)} for name in ("Ann", "Ben")]
-    return Auction(**{**dict(table(game, seats, {})), "series": {"auctions": 2}})
+@cache
+def _series() -> tuple[Auction, Sequence[Entry]]:
+    """Run a series of auctions in which bidders learn; give its log too."""
+    seats = thinkers(find("game", "english"), memory="list", learning=True)
+    auction = Auction(items=ITEMS, bidders=seats, series={"auctions": 2})
+    return auction, run_series(auction).log
 
 
 def _measured(metric: Metric, log: Sequence[Entry], what: str) -> bool:

@@ -20,7 +20,7 @@ from harbor._runs.resuming import resume
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._wiring.mind import nodes_of
 from harbor.testing._games import explained
-from harbor.testing._playing import Played, equal, names_of, played, promised, table, whole
+from harbor.testing._playing import Played, equal, played, promised, table, thinkers, whole
 
 MEMORY = MemorySettings()
 Mind = Mapping[str, Any]
@@ -50,12 +50,7 @@ def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> N
         usual = node.name in where.nodes
         own = {} if usual else {"nodes": (node.name,)}
         _absent_where_off(node, where, what)
-        personas = list(find("catalogue", "homes").personas)
-        seats = [
-            {"name": name, "persona": persona, **chosen, **own}
-            for name, persona in zip(names_of(where), personas, strict=False)
-        ]
-        auction = table(where, seats, {}, seed=1)
+        auction = table(where, thinkers(where, **chosen, **own), {}, seed=1)
         _had(node, played(auction), what)
         _resumed(auction, what)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from harbor._core.errors import ConfigError, HarborError
+from harbor._core.errors import HarborError
 from harbor._core.events import BidFailed, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.extensions import Found, Kind, fault
-from harbor._core.finding import GIVEN, everything, find, use
+from harbor._core.finding import GIVEN, everything, use
 from harbor._core.layout import CALLS, EVENTS
 from harbor._core.log import difference, of_type, read_log
 from harbor._core.log_lines import Entry
@@ -23,9 +23,22 @@ from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
 
 BIDDERS = ("Ann", "Ben", "Cho")
+PERSONAS = ("urban-dwellers", "rural-home-seekers", "downsizing")
 ITEMS = (
-    {"name": "First House", "start": 1_000, "true_value": 2_500, "listing": "A small house with a garden."},
-    {"name": "Second House", "start": 1_500, "true_value": 3_000, "listing": "A flat in the middle of town."},
+    {
+        "name": "First House",
+        "start": 1_000,
+        "true_value": 2_500,
+        "listing": "A small house with a garden.",
+        "persona": PERSONAS[0],
+    },
+    {
+        "name": "Second House",
+        "start": 1_500,
+        "true_value": 3_000,
+        "listing": "A flat in the middle of town.",
+        "persona": PERSONAS[1],
+    },
 )
 THOUGHTS = {"strategy": "on", "theory_of_mind": "second"}
 CUTS = 20
@@ -135,19 +148,27 @@ def cuts(log: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
     yield log
 
 
-def tables() -> Iterator[Auction]:
-    """Give an auction of each installed game, in which bidders with personas have every thought."""
-    personas = list(find("catalogue", "homes").personas)
+def thinkers(game: Game, bidders: Sequence[str] = (), **mind: Any) -> list[dict[str, Any]]:
+    """Give the settings of bidders with personas who have every thought of a game, or these."""
+    names = bidders or names_of(game)
+    given = mind or thinking(game)
+    return [{"name": name, "persona": persona, **given} for name, persona in zip(names, PERSONAS, strict=False)]
+
+
+_HELD: dict[str, tuple[Game, Auction, Sequence[Entry]]] = {}
+"""An auction of each installed game, by its name, with its log."""
+
+
+def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
+    """Give an auction of each installed game, and its log; each is run once per process."""
     for one in everything("game"):
         game: Game = one.value
-        seats = [
-            {"name": name, "persona": persona, **thinking(game)}
-            for name, persona in zip(names_of(game), personas, strict=False)
-        ]
-        try:
-            yield table(game, seats, {}, seed=1)
-        except ConfigError:  # it needs settings that only its author knows
-            continue
+        if one.name not in _HELD or _HELD[one.name][0] is not game:
+            with suppress(Exception):  # another's game may need settings that only its author knows, or break
+                auction = table(game, thinkers(game), {}, seed=1)
+                _HELD[one.name] = game, auction, auction.run().log
+        if one.name in _HELD:
+            yield _HELD[one.name][1:]
 
 
 def _asked(call: Mapping[str, Any]) -> Asked:

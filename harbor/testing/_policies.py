@@ -16,8 +16,8 @@ from harbor._games.purity import require
 from harbor._games.scripted import ScriptedPolicy, Table
 from harbor._house.plain import never_waits
 from harbor._runs.inputs import RunInputs
-from harbor._runs.run import Run, start
 from harbor._runs.result import finish
+from harbor._runs.run import Run, start
 from harbor.testing._playing import equal, names_of, promised, seated, sound, table, whole
 
 
