@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from random import Random
-from string import Template
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
 
 from pydantic import BaseModel
@@ -19,6 +18,7 @@ from harbor._config.auction import MemorySettings, MindSettings, Simulated
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.extensions import API, part
+from harbor._core.prompts import unfillable
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, Update
@@ -33,8 +33,6 @@ PROMPTS = files("harbor.graphs._prompts")
 """Where the prompts of Harbor's own nodes are."""
 SYSTEM = PROMPTS / "system.md"
 """What begins the prompts of the ascending auction."""
-BLANK = "<facts>\n${facts}\n</facts>"
-"""Where a prompt takes its facts; the built-in model reads them there."""
 DECLARED = {
     "prompt": "the file of its prompt",
     "facts": "what its prompt tells, from what the bidder has seen",
@@ -160,18 +158,7 @@ class ThoughtNode:
         return f"lacks {missing}: {DECLARED[missing]}; give it one" if missing else ""
 
     def _of_prompt(self) -> str:
-        if self.prompt is None:
-            return ""
-        try:
-            text = self.prompt.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            return f"has a prompt that can't be read ({error}); give it the file of a text"
-        template = Template(text)
-        if not template.is_valid() or template.get_identifiers() != ["facts"] or text.count(BLANK) != 1:
-            return (
-                f"has a prompt that can't be filled: {str(self.prompt)!r} must have {BLANK!r} once and no other blank"
-            )
-        return ""
+        return "" if self.prompt is None else unfillable(self.prompt)
 
     def _of_note(self) -> str:
         if self.fold is not None and f"`{self.name}`" not in self.tells:

@@ -17,6 +17,7 @@ from harbor._core.extensions import API, part
 from harbor._core.finding import of_part
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, named
+from harbor._core.prompts import unfillable
 from harbor._games.mechanism import Mechanism
 
 Facts = Mapping[str, Any]
@@ -63,10 +64,10 @@ class Play:
     forecast: Callable[[str, Facts, Simulated], float] | None = None
 
     def complaint(self) -> str:
-        """Say what is missing where it has an outlook."""
+        """Say what is missing where it has an outlook, and which prompt can't be filled."""
         if self.outlook is not no_outlook and self.forecast is None:
             return "lacks play.forecast: what the built-in model expects a rival to bid next; give it one"
-        return ""
+        return unfillable(self.system) or unfillable(self.prompt)
 
 
 @dataclass(frozen=True, slots=True)

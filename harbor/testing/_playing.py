@@ -2,60 +2,175 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-from harbor._core.errors import ConfigError
-from harbor._core.events import SeatFailed, ThoughtFailed
-from harbor._core.extensions import lacks
-from harbor._core.finding import use
-from harbor._core.log import difference, of_type
+from harbor._core.errors import HarborError
+from harbor._core.events import BidFailed, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.extensions import Found, Kind, fault
+from harbor._core.finding import GIVEN, everything, use
+from harbor._core.layout import CALLS, EVENTS
+from harbor._core.log import difference, of_type, read_log
 from harbor._core.log_lines import Entry
+from harbor._games.building import SWITCHES
 from harbor._games.game import Game
+from harbor._games.purity import require
+from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
 
 BIDDERS = ("Ann", "Ben", "Cho")
+PERSONAS = ("urban-dwellers", "rural-home-seekers", "downsizing")
 ITEMS = (
-    {"name": "First House", "start": 1_000, "true_value": 2_500, "listing": "A small house with a garden."},
-    {"name": "Second House", "start": 1_500, "true_value": 3_000, "listing": "A flat in the middle of town."},
+    {
+        "name": "First House",
+        "start": 1_000,
+        "true_value": 2_500,
+        "listing": "A small house with a garden.",
+        "persona": PERSONAS[0],
+    },
+    {
+        "name": "Second House",
+        "start": 1_500,
+        "true_value": 3_000,
+        "listing": "A flat in the middle of town.",
+        "persona": PERSONAS[1],
+    },
 )
+THOUGHTS = {"strategy": "on", "theory_of_mind": "second"}
+CUTS = 20
+"""Into about how many pieces a log is cut, to see what is made of one that broke off."""
 
 
-def require(kept: object, broken: str, evidence: object = "") -> None:
-    """Refuse what is broken, with the evidence.
+class Asked(NamedTuple):
+    """A model call: whose, for what, what the model read, and the facts in it."""
+
+    bidder: str
+    purpose: str
+    text: str
+    facts: Mapping[str, Any]
+
+
+class Played(NamedTuple):
+    """A run: its log, and the calls of its models."""
+
+    log: Sequence[Entry]
+    calls: Sequence[Asked]
+
+
+def whole(extension: Any, kind: Kind) -> None:
+    """Require that an extension has all its parts, and keep it in this process.
 
     Raises:
-        AssertionError: it is.
+        AssertionError: it lacks one, or its name is taken.
     """
-    if not kept:
-        raise AssertionError(f"{broken}: {evidence!r}"[:2_000] if evidence != "" else broken)
+    wrong = fault(Found(kind, extension, GIVEN, ""))
+    require(not wrong, wrong)
+    with promised(f"{kind} {extension.name!r}"):
+        if not any(one.value is extension for one in everything(kind)):
+            use(extension)
 
 
-def whole(extension: Any) -> None:
-    """Require that an extension has all its parts, and keep it in this process."""
+@contextmanager
+def promised(what: str) -> Iterator[None]:
+    """Let no refusal and no error of what is checked pass as anything but a broken promise."""
     try:
-        missing = lacks(extension)
-        require(not missing, f"{type(extension).__name__} {extension.name!r} {missing}")
-        use(extension)
-    except ConfigError as error:
-        raise AssertionError(str(error)) from error
+        yield
+    except AssertionError:
+        raise
+    except HarborError as error:
+        raise AssertionError(f"{what} is refused: {error}") from error
+    except Exception as error:
+        raise AssertionError(f"{what} fails with {type(error).__name__}: {error}") from error
 
 
-def table(
-    game: Game, bidders: Sequence[str], settings: Mapping[str, Any], player: Mapping[str, Any], **more: Any
-) -> Auction:
-    """Seat bidders, all played alike, in a game with these settings."""
+def names_of(game: Game) -> tuple[str, ...]:
+    """Name bidders of a game: those whom its settings name as residents, else three."""
+    return tuple(getattr(game.settings(), "residents", BIDDERS))
+
+
+def table(game: Game, seats: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], seed: int = 0) -> Auction:
+    """Seat bidders in a game with these settings."""
     items = {"items": ITEMS} if "items" in game.uses else {}
-    seats = [{"name": name, **player} for name in bidders]
-    return Auction(rules={"game": game.name, **settings}, bidders=seats, **items, **more)
+    return Auction(rules={"game": game.name, **settings}, bidders=seats, seed=seed, **items)
 
 
-def played(auction: Auction) -> tuple[Entry, ...]:
-    """Run an auction twice, and give its log: equal runs give equal logs, and no seat or thought fails."""
-    log, again = auction.run().log, auction.run().log
-    require(len(log) == len(again), "two equal runs give logs of different lengths", (len(log), len(again)))
-    for one, other in list(zip(log, again, strict=True))[1:]:  # the first names the run, which has a token of its own
-        require(not difference(one.event, other.event), "two equal runs differ", difference(one.event, other.event))
+def seated(bidders: Sequence[str], player: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the settings of bidders who are all played alike."""
+    return [{"name": name, **player} for name in bidders]
+
+
+def thinking(game: Game) -> dict[str, Any]:
+    """Give the settings of a bidder that has every thought of a game, but for memories."""
+    return {name: value for name, value in THOUGHTS.items() if SWITCHES[name] in game.nodes}
+
+
+def played(auction: Auction) -> Played:
+    """Run an auction, and require that it ends, that no seat or thought fails, and that its log is read back."""
+    with TemporaryDirectory() as place, promised(f"the game {auction.rules.game!r}"):
+        folder = Path(place) / "run"
+        log = auction.run(out=folder).log
+        read = read_log(folder / EVENTS).entries
+        require([one.event for one in read] == [one.event for one in log], "a log that is read back differs")
+        lines = (folder / CALLS).read_text(encoding="utf-8").splitlines()
+    sound(log)
+    return Played(log, [_asked(json.loads(line)) for line in lines])
+
+
+def sound(log: Sequence[Entry]) -> None:
+    """Require that no seat or thought failed, and that the auction came to its end."""
     for failure in (*of_type(log, SeatFailed), *of_type(log, ThoughtFailed)):
-        require(False, f"{failure.bidder} failed", failure.detail)
-    return log
+        what = f"thought {failure.purpose!r}" if isinstance(failure, ThoughtFailed) else "seat"
+        require(False, f"the {what} of {failure.bidder!r} failed", failure.detail)
+    require(type(log[-1].event) is SaleClosed, "the auction does not come to its end", log[-1].event)
+
+
+def legal(log: Sequence[Entry], who: str) -> None:
+    """Require that no answer was refused."""
+    failed = [(event.bidder, event.reason) for event in of_type(log, BidFailed)]
+    require(not failed, f"{who} gives answers that are not legal", failed)
+
+
+def equal(log: Sequence[Entry], again: Sequence[Entry], what: str = "two equal runs") -> None:
+    """Require that two logs are equal but for clocks; the first event names the run, by a token of its own."""
+    for one, other in zip(log[1:], again[1:], strict=False):
+        require(not difference(one.event, other.event), f"{what} differ", difference(one.event, other.event))
+    require(len(log) == len(again), f"{what} give logs of different lengths", (len(log), len(again)))
+
+
+def cuts(log: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    """Give a log as it is when it broke off here and there, and whole in the end."""
+    for end in range(1, len(log), max(1, len(log) // CUTS)):
+        yield log[:end]
+    yield log
+
+
+def thinkers(game: Game, bidders: Sequence[str] = (), **mind: Any) -> list[dict[str, Any]]:
+    """Give the settings of bidders with personas who have every thought of a game, or these."""
+    names = bidders or names_of(game)
+    given = mind or thinking(game)
+    return [{"name": name, "persona": persona, **given} for name, persona in zip(names, PERSONAS, strict=False)]
+
+
+_HELD: dict[str, tuple[Game, Auction, Sequence[Entry]]] = {}
+"""An auction of each installed game, by its name, with its log."""
+
+
+def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
+    """Give an auction of each installed game, and its log; each is run once per process."""
+    for one in everything("game"):
+        game: Game = one.value
+        if one.name not in _HELD or _HELD[one.name][0] is not game:
+            with suppress(Exception):  # another's game may need settings that only its author knows, or break
+                auction = table(game, thinkers(game), {}, seed=1)
+                _HELD[one.name] = game, auction, auction.run().log
+        if one.name in _HELD:
+            yield _HELD[one.name][1:]
+
+
+def _asked(call: Mapping[str, Any]) -> Asked:
+    text = "\n".join(call["prompt"])
+    return Asked(call["bidder"], call["purpose"], text, read_facts(text))

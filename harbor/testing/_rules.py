@@ -7,10 +7,11 @@ from dataclasses import fields, is_dataclass
 from random import Random
 from typing import Any
 
-from harbor._core.asks import Action, Ask, Bid, Withdraw
+from harbor._core.asks import Ask
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode, named
 from harbor._games.mechanism import Mechanism, fold, violation
+from harbor._games.purity import drawn, require, settled
 from harbor._house.auctioneer import announce, call
 
 Secrets = Mapping[str, Collection[object]]
@@ -36,72 +37,35 @@ def check_rules(
     Raises:
         AssertionError: it names the broken promise and the evidence.
     """
-    original = repr(rules)
     for number in range(games):
         events = _play(rules, secrets or {}, Random(f"{seed} {number}"), most_turns)
-        _require(fold(rules, _read_back(events)) == fold(rules, events), "a log read back gives another state", events)
-        _require(repr(rules) == original, "the rules were changed by playing", rules)
+        require(fold(rules, _read_back(events)) == fold(rules, events), "a log read back gives another state", events)
 
 
 def _play(rules: Mechanism[Any], secrets: Secrets, rng: Random, most_turns: int) -> list[Event]:
     state = rules.start()
-    _require(not rules.asks(state), "somebody is asked before the doors open", rules.asks(state))
-    events, state = _settle(rules, state, {}, rng)
+    require(not rules.asks(state), "somebody is asked before the doors open", rules.asks(state))
+    events, state = settled(rules, state, {}, rng)
     turns = 0
     while asks := rules.asks(state):
         turns += 1
-        _require(turns <= most_turns, f"the game has not ended after {most_turns} turns", asks)
+        require(turns <= most_turns, f"the game has not ended after {most_turns} turns", asks)
         _check_asks(asks, secrets)
-        happened, state = _settle(rules, state, {ask.bidder: _act(ask, rng) for ask in asks}, rng)
-        _require(bool(happened), "nothing follows from the actions", asks)
+        happened, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng)
+        require(bool(happened), "nothing follows from the actions", asks)
         events += happened
-    _require(not rules.asks(rules.apply(state, SaleClosed())), "somebody is asked after the end", state)
-    _require(fold(rules, events) == state, "the state is not the fold of the events", state)
+    require(not rules.asks(rules.apply(state, SaleClosed())), "somebody is asked after the end", state)
+    require(fold(rules, events) == state, "the state is not the fold of the events", state)
     _check_secrets(events, secrets)
     return events
 
 
-def _settle(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random) -> tuple[list[Event], Any]:
-    """Settle three times: once, again, and with the answers in reverse order."""
-    before, ties = repr(state), rng.getrandbits(64)
-    events = rules.settle(state, actions, Random(ties))
-    _require(repr(state) == before, "settling changed the state", state)
-    again = rules.settle(state, actions, Random(ties))
-    _require(events == again, "equal states, actions and ties give different events", [events, again])
-    late = rules.settle(state, dict(reversed(actions.items())), Random(ties))
-    _require(events == late, "the order in which answers arrive makes a difference", [events, late])
-    after = state
-    for event in events:
-        kept = repr(after)
-        following = rules.apply(after, event)
-        _require(following == rules.apply(after, event), "applying an event twice gives two states", event)
-        _require(repr(after) == kept, "applying an event changed the state before it", event)
-        after = following
-    return events, after
-
-
-def _act(ask: Ask, rng: Random) -> Action:
-    """Draw a legal action: the bounds often, and every kind of withdrawal, which a failed answer counts as."""
-    if rng.random() < 1 / 4:
-        return rng.choice(_withdrawals(ask))
-    edges = ask.space.edges()
-    return rng.choice([edges[0], edges[0], edges[-1], ask.space.draw(rng)])
-
-
-def _withdrawals(ask: Ask) -> list[Withdraw]:
-    failed = [Withdraw("fault"), Withdraw("failed bids")]
-    if not ask.space.can_withdraw:
-        return failed
-    over = [Withdraw("failed bids", bid.amount + 1) for bid in ask.space.edges()[-1:] if isinstance(bid, Bid)]
-    return [Withdraw(), *failed, *over]
-
-
 def _check_asks(asks: Sequence[Ask], secrets: Secrets) -> None:
     bidders = [ask.bidder for ask in asks]
-    _require(len(set(bidders)) == len(bidders), "a bidder is asked twice in one turn", asks)
-    _require(len({(ask.item, ask.round) for ask in asks}) == 1, "a turn asks for more than one thing", asks)
+    require(len(set(bidders)) == len(bidders), "a bidder is asked twice in one turn", asks)
+    require(len({(ask.item, ask.round) for ask in asks}) == 1, "a turn asks for more than one thing", asks)
     for ask in asks:
-        _require((ask.attempt, ask.refusal) == (1, ""), "the rules ask again, which the auctioneer does", ask)
+        require((ask.attempt, ask.refusal) == (1, ""), "the rules ask again, which the auctioneer does", ask)
         _check_space(ask)
         for other, values in secrets.items():
             if other != ask.bidder:
@@ -110,11 +74,11 @@ def _check_asks(asks: Sequence[Ask], secrets: Secrets) -> None:
 
 def _check_space(ask: Ask) -> None:
     for action in ask.space.edges():
-        _require(not violation(ask, action), f"the bound {action} of an ask is not legal", ask)
+        require(not violation(ask, action), f"the bound {action} of an ask is not legal", ask)
         words = ask.space.say(action)
-        _require(ask.space.read(words, ask.item) == action, f"{words!r} is not read as what was said", ask)
+        require(ask.space.read(words, ask.item) == action, f"{words!r} is not read as what was said", ask)
     for action in ask.space.beyond():
-        _require(bool(violation(ask, action)), f"{action} is beyond the bounds of an ask and is legal", ask)
+        require(bool(violation(ask, action)), f"{action} is beyond the bounds of an ask and is legal", ask)
 
 
 def _check_secrets(events: Sequence[Event], secrets: Secrets) -> None:
@@ -123,12 +87,12 @@ def _check_secrets(events: Sequence[Event], secrets: Secrets) -> None:
             if event.audience not in (ANALYST, f"bidder:{owner}"):
                 _require_hidden(values, _values(event), announce(event), event)
         if event.audience not in (ANALYST, EVERYONE):
-            _require(announce(event) == "", "a private event is said aloud", event)
+            require(announce(event) == "", "a private event is said aloud", event)
 
 
 def _require_hidden(values: Collection[object], shown: Collection[object], words: str, where: object) -> None:
     for value in values:
-        _require(value not in shown and str(value) not in words, f"the secret {value!r} can be seen by another", where)
+        require(value not in shown and str(value) not in words, f"the secret {value!r} can be seen by another", where)
 
 
 def _values(found: object) -> list[object]:
@@ -147,10 +111,5 @@ def _read_back(events: Sequence[Event]) -> Iterator[Event]:
     for event in events:
         line, _ = encode(Entry(0, 0.0, event), "")
         read = decode(line, "", named([type(event)]))[0].event
-        _require(read == event, "an event read back from the log is not the event that was written", event)
+        require(read == event, "an event read back from the log is not the event that was written", event)
         yield read
-
-
-def _require(kept: bool, broken: str, evidence: object) -> None:
-    if not kept:
-        raise AssertionError(f"{broken}: {evidence!r}"[:2_000])

@@ -1,0 +1,125 @@
+"""The conformance suite for thought nodes: call it in a test of one that you write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, get_args, get_origin
+
+from harbor._config.auction import MemorySettings, MindSettings
+from harbor._core.errors import ConfigError
+from harbor._core.finding import everything, find
+from harbor._core.layout import CALLS, EVENTS
+from harbor._core.log import of_type
+from harbor._games.game import Game
+from harbor._games.purity import require
+from harbor._runs.auction import Auction
+from harbor._runs.resuming import resume
+from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs._wiring.mind import nodes_of
+from harbor.testing._games import explained
+from harbor.testing._playing import Played, equal, played, promised, table, thinkers, whole
+
+MEMORY = MemorySettings()
+Mind = Mapping[str, Any]
+"""The settings of a mind that differ from the defaults."""
+
+
+def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> None:
+    """Check that a thought node keeps its promises.
+
+    It is had in a game: its prompt is filled, explains each fact, and is answered by the built-in model; its event is
+    in the log; what it notes is in later prompts, with the sentence that explains it. Equal runs give equal logs, and a
+    run that is interrupted resumes to the same log. Where it is off it is absent from the graph.
+
+    Args:
+        node: the thought node.
+        game: where to try it; by default the first installed game in which it has a place.
+        mind: the settings of a bidder that has it; by default found among the settings that it `uses`.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(node, "node")
+    what = f"the node {node.name!r}"
+    with promised(what):
+        where = find("game", game) if game else _home(node)
+        chosen = dict(_mind(node, on=True) if mind is None else mind)
+        usual = node.name in where.nodes
+        own = {} if usual else {"nodes": (node.name,)}
+        _absent_where_off(node, where, what)
+        auction = table(where, thinkers(where, **chosen, **own), {}, seed=1)
+        _had(node, played(auction), what)
+        _resumed(auction, what)
+
+
+def _home(node: ThoughtNode) -> Game:
+    """Find a game in which a node has a place: as one of the game's own, or as one of a bidder's own."""
+    games: list[Game] = [find("game", "english"), *(one.value for one in everything("game"))]
+    for game in games:
+        if node.name in game.nodes:
+            return game
+    complaints = []
+    for game in games:
+        try:
+            nodes_of(game.name, MindSettings(**_mind(node, on=True), nodes=(node.name,)), MEMORY)
+            return game
+        except ConfigError as error:
+            complaints.append(str(error))
+    raise AssertionError(f"the node {node.name!r} has a place in no installed game: {complaints[0]}")
+
+
+def _mind(node: ThoughtNode, *, on: bool) -> dict[str, Any]:
+    """Give the first settings, of those that a node uses, with which it is on, or off."""
+    found = next((one for one in _minds(node) if bool(node.on(MindSettings(**one), MEMORY)) == on), None)
+    require(found is not None or not on, f"the node {node.name!r} is off with all that it uses", node.uses)
+    return found or {}
+
+
+def _minds(node: ThoughtNode) -> Iterator[dict[str, Any]]:
+    """Give the settings of minds that differ in what a node uses, the defaults first."""
+    yield {}
+    used = [name for name in node.uses if name in MindSettings.model_fields]
+    for values in product(*(_values(name) for name in used)):
+        yield dict(zip(used, values, strict=True))
+
+
+def _values(setting: str) -> tuple[Any, ...]:
+    kind = MindSettings.model_fields[setting].annotation
+    return get_args(kind) if get_origin(kind) is Literal else (False, True)
+
+
+def _absent_where_off(node: ThoughtNode, game: Game, what: str) -> None:
+    """Require that a node of a bidder's own is there only if it is named, and one of a game's only if it is on."""
+    off = MindSettings(**_mind(node, on=False))
+    if not node.on(off, MEMORY) or node.name not in game.nodes:
+        there = [one.name for one in nodes_of(game.name, off, MEMORY).values()]
+        require(node.name not in there, f"{what} is in the graph where it is off", there)
+
+
+def _had(node: ThoughtNode, run: Played, what: str) -> None:
+    """Require what follows from having a thought: calls, events, and notes in later prompts."""
+    require(bool(of_type(run.log, node.event)), f"{what} is on, and no {node.event.__name__} is in the log")
+    mine = [call for call in run.calls if call.purpose == node.task]
+    explained(mine)
+    if node.fold is None or not mine:
+        return
+    bidder = mine[0].bidder
+    later = [call for call in run.calls[run.calls.index(mine[0]) + 1 :] if call.bidder == bidder]
+    noted = [call for call in later if node.name in call.facts]
+    require(bool(noted) or not later, f"{what} notes nothing that later prompts tell", [one.purpose for one in later])
+    for call in noted:
+        require(node.tells in call.text, f"{what} tells nothing of its fact in {call.purpose!r}", node.tells)
+
+
+def _resumed(auction: Auction, what: str) -> None:
+    """Require that a run which broke off in the middle resumes to the log that it would have had."""
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "run"
+        log = auction.run(out=folder).log
+        for name in (EVENTS, CALLS):
+            lines = (folder / name).read_bytes().splitlines(keepends=True)
+            (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
+        equal(log, resume(folder).log, f"a run with {what} and the same run resumed")

@@ -1,0 +1,29 @@
+"""What a stranger begins with: the folders that `harbor new` writes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import pytest
+
+from support.commands import harbor
+from support.plugins import forgetting_modules, remembering
+
+
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory):
+    """A game, a metric and an experiment that were begun a moment ago, side by side."""
+    place = tmp_path_factory.mktemp("begun")
+    for what in ("game", "metric", "experiment"):
+        assert harbor("new", what, f"my-{what}", cwd=place).returncode == 0
+    return place
+
+
+@pytest.fixture
+def stranger(begun, monkeypatch):
+    """Import a module of what was begun; nothing of it is known to Harbor yet."""
+    with forgetting_modules(), pytest.MonkeyPatch.context() as patch, remembering(patch):
+        for folder in ("my-game", "my-metric"):
+            sys.path.append(str(begun / folder))
+        yield import_module

@@ -1,0 +1,83 @@
+"""Every value of Harbor's own passes the suite of its kind, as a stranger's must."""
+
+from __future__ import annotations
+
+import pytest
+
+from harbor._core.finding import everything
+from harbor.testing import (
+    check_catalogue,
+    check_experiment,
+    check_figure,
+    check_game,
+    check_metric,
+    check_model,
+    check_node,
+    check_policy,
+)
+from support.folders import ROOT, TINY
+
+SHORT = {"runs": 2, "days": 3}
+"""Settings that make games of days and runs short."""
+
+
+def values(kind, slow=()):
+    return [
+        pytest.param(one.value, id=one.name, marks=[pytest.mark.slow] if slow == "all" or one.name in slow else [])
+        for one in everything(kind)
+        if one.builtin
+    ]
+
+
+@pytest.mark.parametrize("game", values("game", ["english"]))
+def test_every_game_keeps_its_promises(game):
+    settings = {name: value for name, value in SHORT.items() if name in game.settings.model_fields}
+    check_game(game, settings, getattr(game.settings(), "residents", ("Ann", "Ben", "Cho")))
+
+
+@pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
+def test_a_private_value_is_a_secret_where_only_actions_are_shown(game):
+    values = {"Ann": (61.37,), "Ben": (59.83,), "Cho": (57.29,)}
+    value = next(one.value for one in everything("game") if one.name == game)
+    check_game(value, {"runs": 1, "show": "actions", "values": values}, secrets=values)
+    with pytest.raises(AssertionError, match="can be seen by another"):
+        check_game(value, {"runs": 1, "show": "actions and values", "values": values}, secrets=values)
+
+
+@pytest.mark.parametrize("policy", values("policy"))
+def test_every_policy_keeps_its_promises(policy):
+    check_policy(policy)
+
+
+@pytest.mark.parametrize("node", values("node"))
+def test_every_node_keeps_its_promises(node):
+    check_node(node)
+
+
+@pytest.mark.parametrize("metric", values("metric"))
+def test_every_metric_keeps_its_promises(metric):
+    check_metric(metric)
+
+
+@pytest.mark.parametrize("figure", values("figure", "all"))
+def test_every_figure_keeps_its_promises(figure):
+    check_figure(figure)
+
+
+@pytest.mark.parametrize("model", values("model"))
+def test_every_model_keeps_its_promises(model):
+    check_model(model)
+
+
+@pytest.mark.parametrize("catalogue", values("catalogue"))
+def test_every_catalogue_keeps_its_promises(catalogue):
+    check_catalogue(catalogue)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [TINY, ROOT / "examples" / "experiment.toml", pytest.param("beauty", marks=pytest.mark.slow)],
+    ids=["tiny", "example", "beauty"],
+)
+def test_an_experiment_keeps_its_promises(design):
+    check_experiment(design)
