@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 from harbor._core.errors import HarborError
 from harbor._core.events import BidFailed, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.extensions import Found, Kind, fault
-from harbor._core.finding import GIVEN, everything, use
+from harbor._core.finding import GIVEN, everything, find, use
 from harbor._core.layout import CALLS, EVENTS
 from harbor._core.log import difference, of_type, read_log
 from harbor._core.log_lines import Entry
-from harbor._games.building import SWITCHES
 from harbor._games.game import Game
 from harbor._games.purity import require
 from harbor._models.simulated.chat_model import read_facts
@@ -105,7 +104,8 @@ def seated(bidders: Sequence[str], player: Mapping[str, Any]) -> list[dict[str, 
 
 def thinking(game: Game) -> dict[str, Any]:
     """Give the settings of a bidder that has every thought of a game, but for memories."""
-    return {name: value for name, value in THOUGHTS.items() if SWITCHES[name] in game.nodes}
+    read = {setting for node in game.nodes for setting in find("node", node).settings}
+    return {name: value for name, value in THOUGHTS.items() if name in read}
 
 
 def played(auction: Auction) -> Played:
@@ -122,7 +122,8 @@ def played(auction: Auction) -> Played:
 
 def sound(log: Sequence[Entry]) -> None:
     """Require that no seat or thought failed, and that the auction came to its end."""
-    for failure in (*of_type(log, SeatFailed), *of_type(log, ThoughtFailed)):
+    failures: list[SeatFailed | ThoughtFailed] = [*of_type(log, SeatFailed), *of_type(log, ThoughtFailed)]
+    for failure in failures:
         what = f"thought {failure.purpose!r}" if isinstance(failure, ThoughtFailed) else "seat"
         require(False, f"the {what} of {failure.bidder!r} failed", failure.detail)
     require(type(log[-1].event) is SaleClosed, "the auction does not come to its end", log[-1].event)

@@ -262,7 +262,7 @@ def test_a_prompt_never_makes_the_built_in_model_follow_a_reference(name, toss):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_log_names_its_game_and_where_it_comes_from(name):
     log = auction(name).run().log
-    assert of_type(log, LogOpened)[0].parts == (Part("game", name, HARBOR, version(HARBOR)),)
+    assert of_type(log, LogOpened)[0].parts[0] == Part("game", name, HARBOR, version(HARBOR))
     assert game_of(log) is find("game", name)
 
 
