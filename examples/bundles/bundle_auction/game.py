@@ -47,7 +47,7 @@ def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
     return {"bidders": list(opened.bidders), "values": drawn.values, "synergy": opened.synergy}
 
 
-def policy(facts: dict[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
+def policy(facts: Mapping[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
     """Bid as a rational bidder does."""
     values = {item: Decimal(str(value)) for item, value in facts["values"].items()}
     bid = favourites(values, Decimal(str(facts["synergy"])), len(facts["bidders"]), Decimal(str(facts["maximum"])))

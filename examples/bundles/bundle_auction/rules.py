@@ -120,8 +120,8 @@ class Bundles:
         bids = {name: bid for name in self.values if isinstance(bid := actions[name], BundleBid)}
         winners = best_bids({name: (bid.items, bid.amount) for name, bid in bids.items()}, rng)
         won = {name: bids[name].items for name in winners}
-        told = [BundleSealed(name, bid.items, bid.amount) for name, bid in bids.items()]
-        return [*told, BundlesAllotted("the bundles", won, {name: bids[name].amount for name in winners})]
+        sealed = [BundleSealed(name, bid.items, bid.amount) for name, bid in bids.items()]
+        return [*sealed, BundlesAllotted("the bundles", won, {name: bids[name].amount for name in winners})]
 
     def apply(self, wanted: bool, event: Event) -> bool:
         """Give the state after an event."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
@@ -10,13 +10,14 @@ from random import Random
 from typing import Any
 
 from clock_auction.rules import Dutch, DutchOpened, DutchRules, FlowerSold, PriceCalled
+from harbor import Item
 from harbor.events import BidderLabelled, BidderSeated, Event, ItemLabelled, Lot
 from harbor.games import Accept, Action, Ask, AuctionConfig, Entry, Game, Measures, Play, Simulated, Wait, of_type
 
 
 def build(rules: DutchRules, config: AuctionConfig) -> Dutch:
     """Make the rules for the items and the budgets of an auction."""
-    lots = tuple(Lot(item.name, item.start, item.listing) for item in config.items)
+    lots = tuple(Lot(item.name, item.start, item.listing) for item in config.items if isinstance(item, Item))
     return Dutch(lots, {bidder.name: bidder.budget for bidder in config.bidders}, rules)
 
 
@@ -37,7 +38,7 @@ def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-def policy(facts: dict[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
+def policy(facts: Mapping[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
     """Accept once the price leaves the profit that waiting can still be expected to bring."""
     price, most = float(facts["price"]), limit(float(facts["items"][0]["worth"]), len(facts["bidders"]))
     action = "accept" if price <= most else "wait"
