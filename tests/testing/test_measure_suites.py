@@ -14,13 +14,13 @@ from harbor.testing import check_figure, check_metric
 
 
 @metric("letters of a name", "letters", name="letters")
-def LETTERS(name, entries):
+def letters(name, entries):
     """Count the letters of each bidder's name."""
     return by_bidder(name, {seat.bidder: len(seat.bidder) for seat in of_type(entries, BidderSeated)})
 
 
 @figure("Letters", "Mean over games.", "profit", name="letters-figure")
-def DRAWN(axes, values):
+def drawn(axes, values):
     """Draw the profits."""
     axes.bar(range(len(values)), values["value"])
     return f"{len(values)} values"
@@ -36,7 +36,7 @@ def _forgotten(stranger):
 
 def broken(promise, **changes):
     with pytest.raises(AssertionError, match=promise):
-        check_metric(replace(LETTERS, **changes))
+        check_metric(replace(letters, **changes))
 
 
 def measuring(give):
@@ -50,7 +50,7 @@ def measuring(give):
 
 
 def test_a_metric_of_a_strangers_keeps_its_promises(stranger):
-    check_metric(LETTERS)
+    check_metric(letters)
     check_metric(stranger("my_metric.metric").MY_METRIC)
 
 
@@ -94,7 +94,7 @@ def test_a_metric_of_what_no_game_opens_with_is_named():
 
 def bad_figure(promise, **changes):
     with pytest.raises(AssertionError, match=promise):
-        check_figure(replace(DRAWN, **changes))
+        check_figure(replace(drawn, **changes))
 
 
 def drawing(draw):
@@ -102,7 +102,7 @@ def drawing(draw):
 
 
 def test_a_figure_of_a_strangers_keeps_its_promises():
-    check_figure(DRAWN)
+    check_figure(drawn)
 
 
 @pytest.mark.parametrize("part", [one.name for one in fields(Figure) if "part" in one.metadata])
@@ -136,6 +136,6 @@ def test_a_figure_that_can_not_do_without_a_value_is_named():
     def draw(loaded, name, title, caption):
         table = loaded.measurements
         assert len(table) == table["value"].notna().sum(), "a value is missing"
-        return DRAWN.draw(loaded, name, title, caption)
+        return drawn.draw(loaded, name, title, caption)
 
     bad_figure("a value is missing|where values are missing", draw=draw)
