@@ -161,6 +161,6 @@ class ThoughtNode:
         return "" if self.prompt is None else unfillable(self.prompt)
 
     def _of_note(self) -> str:
-        if self.fold is not None and f"`{self.name}`" not in self.tells:
+        if self.fold is not None and f"`{self.name}`" not in (self.tells or ""):
             return f"has tells {self.tells!r}, which does not say what `{self.name}` is; name it so, in backticks"
         return ""

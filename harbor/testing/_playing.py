@@ -22,6 +22,7 @@ from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
 
 BIDDERS = ("Ann", "Ben", "Cho")
+BUDGET = 6_000
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "downsizing")
 ITEMS = (
     {
@@ -94,7 +95,9 @@ def names_of(game: Game) -> tuple[str, ...]:
 def table(game: Game, seats: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], seed: int = 0) -> Auction:
     """Seat bidders in a game with these settings."""
     items = {"items": ITEMS} if "items" in game.uses else {}
-    return Auction(rules={"game": game.name, **settings}, bidders=seats, seed=seed, **items)
+    purse = {"budget": BUDGET} if "budget" in game.uses else {}  # else who never withdraws would bid for hours
+    bidders = [{**purse, **seat} for seat in seats]
+    return Auction(rules={"game": game.name, **settings}, bidders=bidders, seed=seed, **items)
 
 
 def seated(bidders: Sequence[str], player: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from contextlib import chdir
 from importlib import import_module
 
 import pytest
 
-from support.commands import harbor
+from harbor._cli.new import What, new
 from support.plugins import forgetting_modules, remembering
 
 
@@ -15,8 +16,9 @@ from support.plugins import forgetting_modules, remembering
 def begun(tmp_path_factory):
     """A game, a metric and an experiment that were begun a moment ago, side by side."""
     place = tmp_path_factory.mktemp("begun")
-    for what in ("game", "metric", "experiment"):
-        assert harbor("new", what, f"my-{what}", cwd=place).returncode == 0
+    with chdir(place):
+        for what in What:
+            new(what, f"my-{what}")
     return place
 
 

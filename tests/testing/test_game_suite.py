@@ -120,7 +120,8 @@ def test_rules_that_ask_otherwise_each_time_are_named(begun_game):
     numbers = count(1)
 
     def asks(self, wanted):
-        return [one._replace(round=next(numbers)) for one in begun_game.MyGame.asks(self, wanted)]
+        now = next(numbers)
+        return [one._replace(round=now) for one in begun_game.MyGame.asks(self, wanted)]
 
     broken(begun_game.MY_GAME, "asking twice in one state", build=with_rules(begun_game, asks=asks))
 
