@@ -58,7 +58,7 @@ def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
     whole(policy, "policy")
     wanted = tuple(games) or policy.games
     tried = [name for name in wanted or names("game") if _plays(policy, name, insist=bool(wanted))]
-    require(tried, f"the policy {policy.name!r} can play no installed game", policy.uses)
+    require(tried, f"the policy {policy.name!r} can play no installed game", policy.needs)
 
 
 def _plays(policy: ScriptedPolicy, name: str, *, insist: bool) -> bool:

@@ -51,7 +51,7 @@ def measuring(give):
 
 def test_a_metric_of_a_strangers_keeps_its_promises(stranger):
     check_metric(letters)
-    check_metric(stranger("my_metric.metric").MY_METRIC)
+    check_metric(stranger("my_metric.metric").my_metric)
 
 
 @pytest.mark.parametrize("part", [one.name for one in fields(Metric) if "part" in one.metadata])

@@ -101,6 +101,14 @@ def test_a_conclusion_for_another_bidder_is_named(ponder):
     )
 
 
+def test_a_note_that_no_later_prompt_tells_is_named(ponder):
+    broken(
+        ponder,
+        "the node 'ponder' notes nothing that later prompts tell",
+        adapt=lambda node, _: replace(node, fold=None),
+    )
+
+
 def test_a_thought_that_is_never_had_is_named(ponder):
     broken(ponder, "the node 'ponder' is on, and no LessonDrawn is in the log", when=lambda view, ask: False)
 

@@ -152,6 +152,17 @@ def test_a_persona_that_no_item_suits_is_named(flats):
     broken(flats, f"no item suits the persona '{first}'", items=items)
 
 
+def test_a_catalogue_whose_items_come_in_another_order_each_time_is_named(flats):
+    class Shuffled(dict):
+        turned = False
+
+        def values(self):
+            self.turned = not self.turned
+            return [*super().values()][:: -1 if self.turned else 1]
+
+    broken(flats, "equal seeds give two samples", items=Shuffled(flats.items))
+
+
 # ---------------------------------------------------------------- experiments
 
 

@@ -84,4 +84,4 @@ def test_a_game_that_it_names_and_can_not_play_is_named():
 
 
 def test_a_game_that_does_not_have_what_it_uses_is_named():
-    broken("there are no estimates; give it rule = 'rational'", uses=("overestimate",))
+    broken("needs a game that reads overestimate; give it rule = 'rational'", needs=("overestimate",))
