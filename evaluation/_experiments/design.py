@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import Kind
-from harbor._core.finding import find
+from harbor._core.finding import asked
 from harbor._core.settings import Settings, check_distinct
 from harbor.evaluation._experiments.slots import SLOT, number, slots_of_models
 
@@ -179,7 +179,7 @@ class Experiment(Settings):
         check_distinct("condition", [condition.name for condition in self.conditions])
         correlated = {f"{one} ~ {other}" for one, other in self.correlations}
         units = {name: _installed("metric", name).unit for name in measured(self)}
-        own = {find("metric", name).name for name in units}
+        own = {asked("metric", name).name for name in units}
         for one in (_installed("figure", name) for name in self.figures):
             if one.needs not in own:
                 raise ValueError(f"figure {one.name!r} needs the metric {one.needs!r}; add it to metrics")
@@ -210,7 +210,7 @@ def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
 
 def _installed(kind: Kind, name: str) -> Any:
     try:
-        return find(kind, name)
+        return asked(kind, name)
     except ConfigError as error:
         raise ValueError(str(error)) from error
 

@@ -15,7 +15,7 @@ ROUNDING = 1e-9
 
 
 def metric_of(name: str) -> Metric:
-    """Give the metric of a name, or of a reference that the user has written.
+    """Give the metric of a name, or of a reference that was followed before.
 
     Raises:
         ConfigError: there is none; the message names the nearest.
@@ -53,9 +53,9 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measu
     if not _fits(metric, entries):
         return [Measurement(name, None, missing=f"the log is of another game: it has no {metric.of.__name__}")]
     try:
-        found = metric.measure(name, entries)
+        found = list(metric.measure(name, entries))
         wrong = next(filter(None, (_fault(name, metric, one) for one in found)), "")
-    except Exception as error:  # a stranger's function may raise anything; it costs no other metric
+    except (Exception, SystemExit) as error:  # a stranger's function may raise anything; it costs no other metric
         wrong = f"{type(error).__name__}: {error}"
     if wrong:
         return [Measurement(name, None, missing=f"the metric failed ({wrong})")]

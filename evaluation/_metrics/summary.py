@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
 from decimal import Decimal
 from typing import Any
 
+from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.events import LogOpened, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
@@ -72,12 +73,13 @@ def failures(entries: Sequence[Entry]) -> list[Failure]:
 def summarise(entries: Sequence[Entry]) -> Summary:
     """Summarise a log."""
     opened = of_type(entries, LogOpened)[0]
-    game = game_of(entries).measures
+    played = game_of(entries)
+    game = played.measures
     return Summary(
         run=opened.run,
         seed=opened.seed,
-        standings=game.standings(entries),
-        items=game.items(entries),
+        standings=_rows(f"the standings of the game {played.name!r}", game.standings, entries),
+        items=_rows(f"the results of the game {played.name!r}", game.items, entries),
         calls=calls(entries),
         failures=failures(entries),
         seconds=round(entries[-1].at, 6),
@@ -85,6 +87,14 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         parts=game.parts,
         figures=game.figures(entries),
     )
+
+
+def _rows(what: str, measure: Callable[[Sequence[Entry]], Sequence[Any]], entries: Sequence[Entry]) -> Sequence[Any]:
+    """Take the rows of a game, which may be a stranger's."""
+    rows = of_strangers(what, lambda: list(measure(entries)))
+    if not all(is_dataclass(row) and not isinstance(row, type) for row in rows):
+        raise ConfigError(f"{what} are no rows; give dataclasses, whose fields are the columns")
+    return rows
 
 
 def _plain(row: Any) -> dict[str, Any]:

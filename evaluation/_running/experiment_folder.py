@@ -23,8 +23,9 @@ from pydantic import TypeAdapter, ValidationError
 from harbor._config.auction import check
 from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.extensions import Kind, Part
-from harbor._core.finding import check_references, found, of_part
+from harbor._core.finding import found, of_part
 from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
+from harbor._core.references import check_references
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.finding import references
+from harbor._core.finding import given, references
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
@@ -61,6 +61,11 @@ class RunOptions:
             raise ConfigError(unknown("executor", self.executor, EXECUTORS))
         if self.address is not None and self.executor != "ray":
             raise ConfigError(f"address {self.address!r} is for executor 'ray', not {self.executor!r}; drop one")
+        if self.executor != "asyncio" and (values := given()):
+            raise ConfigError(
+                f"{values[0]!r} is an object of this process, which the workers of {self.executor!r} do not have; name"
+                " it as 'package.module:NAME', or take executor 'asyncio'"
+            )
         if self.jobs is not None and self.jobs < 1:
             raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
         if self.max_cost is not None and not 0 < self.max_cost < math.inf:

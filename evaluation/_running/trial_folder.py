@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
@@ -70,7 +70,7 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str]) -> TrialRecord:
         return broken_off(trial, _logs_of_failed(path), failure)
     digests = _digests(path)
     cached = _cached(path)
-    if cached and (cached.harbor, cached.metrics, cached.logs) == (__version__, tuple(metrics), digests):
+    if cached and _is_of(cached, trial, metrics, digests):
         return cached.record
     if complete(path) is None:
         return broken_off(trial, logs_in(path))
@@ -78,6 +78,16 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str]) -> TrialRecord:
     with suppress(OSError):  # a read-only folder can be read all the same
         keep_record(path, metrics, found)
     return found
+
+
+def _is_of(cached: _CachedRecord, trial: Trial, metrics: Sequence[str], digests: Mapping[str, str]) -> bool:
+    """Tell whether a record is what this Harbor measured of this very trial: the file may have been sent."""
+    record = cached.record
+    return (
+        (cached.harbor, cached.metrics, cached.logs) == (__version__, tuple(metrics), digests)
+        and (record.arm, record.condition, record.repeat) == (trial.arm, trial.condition, trial.repeat)
+        and {one.metric for one in record.measurements} <= set(metrics)
+    )
 
 
 def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:

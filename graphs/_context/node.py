@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from harbor._config.auction import MemorySettings, MindSettings, Simulated
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import Event, PrivateEvent
-from harbor._core.extensions import API, part
+from harbor._core.extensions import API, part, unread
 from harbor._core.prompts import unfillable
 
 if TYPE_CHECKING:
@@ -136,7 +136,19 @@ class ThoughtNode:
 
     def complaint(self) -> str:
         """Say what is wrong with it; empty if nothing is."""
-        return next(filter(None, (self._of_kind(), self._of_pieces(), self._of_prompt(), self._of_note())), "")
+        return next(
+            filter(
+                None,
+                (
+                    unread(self.uses, MindSettings),
+                    self._of_kind(),
+                    self._of_pieces(),
+                    self._of_prompt(),
+                    self._of_note(),
+                ),
+            ),
+            "",
+        )
 
     def _of_kind(self) -> str:
         if "_" in self.name:

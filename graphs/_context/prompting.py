@@ -32,7 +32,7 @@ def fill(
     return Prompt(
         name=task,
         system=opening.substitute(facts=as_json(who)),
-        human=told + wanted.substitute(facts=as_json({"task": task, **facts})),
+        human=told + wanted.substitute(facts=as_json({"task": task} | dict(facts) | {"task": task})),
         version=version_of(opening.template + told + wanted.template),
     )
 

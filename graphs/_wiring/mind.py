@@ -7,8 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.asks import Ask, Pause
-from harbor._core.errors import ConfigError
-from harbor._core.finding import find
+from harbor._core.errors import ConfigError, of_strangers
+from harbor._core.finding import asked, find
 from harbor._games.game import Game
 from harbor.graphs._context.node import OCCASIONS, SYSTEM, Occasion, ThoughtNode, View
 from harbor.memory._bidder.auction_view import AuctionView
@@ -28,18 +28,31 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
     """
     played: Game = find("game", game)
     usual = [find("node", name) for name in played.nodes]
-    own = [find("node", name) for name in mind.nodes]
+    own = [asked("node", name) for name in mind.nodes]
     for node in own:
-        if wrong := _misfit(node, played, usual) or ("" if node.on(mind, memory) else OFF):
+        if wrong := _misfit(node, played, usual) or ("" if _on(node, mind, memory) else OFF):
             raise ConfigError(f"node {node.name!r} {wrong}")
         _check_needs(node, [*usual, *own])
-    nodes = {node.place: node.adapt(node, mind) for node in (*usual, *own) if node.on(mind, memory)}
+    nodes = {node.place: _adapted(node, mind) for node in (*usual, *own) if _on(node, mind, memory)}
     answering = [repr(node.name) for node in nodes.values() if node.answers]
-    if len(answering) != 1:
-        raise ConfigError(f"{' and '.join(answering) or 'no node'} answer a call; a bidder has one that does")
+    if not answering:
+        raise ConfigError("no node of this bidder answers a call; write answers=True in the one that does")
+    if len(answering) > 1:
+        raise ConfigError(f"{' and '.join(answering)} each answer a call; a bidder has one node that does: drop one")
     for occasion in OCCASIONS:
         levels(nodes, occasion)
     return nodes
+
+
+def _on(node: ThoughtNode, mind: MindSettings, memory: MemorySettings) -> bool:
+    return bool(of_strangers(f"node {node.name!r}: on", lambda: node.on(mind, memory)))
+
+
+def _adapted(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
+    adapted: object = of_strangers(f"node {node.name!r}: adapt", lambda: node.adapt(node, mind))
+    if not isinstance(adapted, ThoughtNode):
+        raise ConfigError(f"node {node.name!r}: adapt gives a {type(adapted).__name__}; give a ThoughtNode")
+    return adapted
 
 
 OFF = "is off with the settings of this bidder; drop it, or change them"

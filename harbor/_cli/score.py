@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from harbor._cli.output import Json, say
+from harbor._core.finding import asked
 from harbor._core.layout import log_of
 
 
@@ -25,12 +26,11 @@ def score(
     from harbor._cli.display.render import render
     from harbor._cli.display.result_tables import score_tables
     from harbor._core.log import read_log
-    from harbor.evaluation._metrics.registry import metric_of
     from harbor.evaluation._metrics.score import score as measured
 
     names = list(dict.fromkeys(metric or ()))
     for name in names:
-        metric_of(name)  # an unknown one is refused before the log is read
+        asked("metric", name)  # an unknown one is refused before the log is read
     reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")

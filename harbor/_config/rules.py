@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from harbor._core.errors import ConfigError
-from harbor._core.finding import find
+from harbor._core.finding import asked
 from harbor._core.settings import Settings
 
 DEFAULT = "english"
@@ -41,7 +41,7 @@ def _class_of(game: object) -> type[RuleSettings]:
     if not isinstance(game, str):
         raise ValueError(f"game {game!r} is no name; write a text in quotes")
     try:
-        settings: type[RuleSettings] = find("game", game).settings
+        settings: type[RuleSettings] = asked("game", game).settings
     except ConfigError as error:
         raise ValueError(str(error)) from error
     return settings

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class HarborError(Exception):
@@ -52,3 +55,26 @@ def unknown(kind: str, value: str, known: Iterable[str]) -> str:
     nearest = get_close_matches(value, names, n=1, cutoff=0.5)
     remedy = f"did you mean {nearest[0]!r}?" if nearest else f"choose one of: {', '.join(names) or 'none is defined'}"
     return f"unknown {kind} {value!r}; {remedy}"
+
+
+def told(error: BaseException) -> str:
+    """Put an error of somebody else's code in one line; one that can't even be shown has its type."""
+    try:
+        lines = str(error).splitlines()
+    except Exception:
+        lines = []
+    return ": ".join([type(error).__name__, *lines[:1]])
+
+
+def of_strangers(what: str, call: Callable[[], T]) -> T:
+    """Call somebody else's code, which may raise anything.
+
+    Raises:
+        ConfigError: it does; one line that names the code. A ConfigError of its own goes on as it is.
+    """
+    try:
+        return call()
+    except ConfigError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"{what} failed ({told(error)}); mend it") from error

@@ -9,9 +9,14 @@ only where the user names it, in a command, in TOML or in Python, and never beca
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from harbor._core.errors import unknown
 
 API = 1
 """The version of what the classes of extensions ask for; a value says for which one it was written."""
@@ -55,7 +60,7 @@ class Found:
     @property
     def builtin(self) -> bool:
         """Whether it is one of Harbor's own."""
-        return self.package == HARBOR
+        return self.package == HARBOR and not self.reference
 
     @property
     def part(self) -> Part:
@@ -79,15 +84,43 @@ def part(says: str, default: Any = None) -> Any:
 
 
 def lacks(value: Any, whole: str = "") -> str:
-    """Say which part a value lacks, or what its own `complaint` says of it; empty if it is whole."""
+    """Say which part a value lacks, which is of another type, or what its own `complaint` says; empty: it is whole."""
     for one in fields(value):
-        given = getattr(value, one.name)
-        if "part" in one.metadata and given in (None, "", ()):
-            return f"lacks {whole}{one.name}: {one.metadata['part']}; give it one"
-        if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{whole}{one.name}.")):
+        given, named = getattr(value, one.name), f"{whole}{one.name}"
+        if "part" in one.metadata and (given is None or given in ("", ())):
+            return f"lacks {named}: {one.metadata['part']}; give it one"
+        if not _fits(given, str(one.type)):
+            return f"has {named} {_short(given)}, which is no {one.type}; give one"
+        if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
             return missing
     own = getattr(value, "complaint", None)
     return str(own()) if own is not None else ""
+
+
+def _fits(given: object, declared: str) -> bool:
+    """Tell whether a value is of a declared type, as far as its outside shows."""
+    if given is None:
+        return "None" in declared
+    checks = {
+        "Callable": callable(given),
+        "tuple[str, ...]": isinstance(given, tuple) and all(isinstance(one, str) for one in given),
+        "tuple[": isinstance(given, tuple),
+        "Mapping[": isinstance(given, Mapping),
+        "type[": isinstance(given, type),
+        "str": isinstance(given, str),
+        "int": isinstance(given, int),
+        "bool": isinstance(given, bool),
+        "Play": type(given).__name__ == "Play",
+        "Measures": type(given).__name__ == "Measures",
+    }
+    return next((fits for kind, fits in checks.items() if declared.startswith(kind)), True)
+
+
+def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:
+    """Say which of the settings that a value uses there are not; empty: all are there."""
+    known = {name for one in settings for name in one.model_fields}
+    strange = next((one for one in uses if one not in known), "")
+    return f"uses {unknown('setting', strange, known)}" if strange else ""
 
 
 def fault(one: Found, called: str = "") -> str:
@@ -108,7 +141,9 @@ def fault(one: Found, called: str = "") -> str:
             f" {API}; install versions that fit each other"
         )
     if not NAME.fullmatch(value.name):
-        return f"{one.kind} {value.name!r} must have a name in lower case, such as 'dutch'; rename it"
+        return f"{one.kind} {value.name!r} must have a name in lower case, such as 'my-own'; rename it"
+    if not value.description.isprintable():
+        return f"{one.kind} {value.name!r} has the description {value.description!r}; write one line of text"
     if called and called != value.name:
         return f"entry point {called!r} brings the {one.kind} {value.name!r}; give both the same name"
     return ""
@@ -128,5 +163,8 @@ def kind_of(value: object) -> Kind | None:
 
 
 def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= LONGEST_SHOWN else f"a {type(value).__name__}"
+    try:
+        shown = repr(value)
+    except Exception:
+        shown = ""
+    return shown if 0 < len(shown) <= LONGEST_SHOWN and shown.isprintable() else f"a {type(value).__name__}"

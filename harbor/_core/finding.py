@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harbor._core.errors import ConfigError, UnknownName, unknown
+from harbor._core.errors import ConfigError, UnknownName, told, unknown
 from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, Part, fault, kind_of
 
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
@@ -23,27 +23,35 @@ GIVEN = "given in Python"
 """What stands for the package of a value that was handed over as an object."""
 _FOUND: dict[Kind, dict[str, Found]] = {kind: {} for kind in KINDS}
 """What was loaded so far, by every name that it may be asked for."""
-_BROKEN: dict[str, str] = {}
-"""What can't be loaded and why, by entry point; each is loaded once, and told of once."""
+_TRIED: dict[str, str] = {}
+"""Why what was tried can't be loaded, by entry point (empty: it was loaded)."""
+_ADDED: list[str] = []
+"""Places of modules that were added for references; packages that stand there are not installed."""
 
 
-def find(kind: Kind, name: str) -> Any:
-    """Give the value of a name, or of a reference that the user has written.
+def asked(kind: Kind, name: str) -> Any:
+    """Give the value that the user's own word names, in settings or in a command; a reference is followed.
+
+    Settings from a file that may have been sent are checked before that (`check_references`).
 
     Raises:
         ConfigError: there is none, it can't be loaded, or it lacks a part; one line that names the package.
     """
+    if name not in _FOUND[kind] and REFERENCE.fullmatch(name):
+        follow(name, kind)
+    return find(kind, name)
+
+
+def find(kind: Kind, name: str) -> Any:
+    """Give the value of a name, or of a reference that was followed before; raises as `asked`."""
     return found(kind, name).value
 
 
 def found(kind: Kind, name: str) -> Found:
-    """Give a value and where it comes from; raises as `find`."""
+    """Give a value and where it comes from; raises as `asked`."""
     known = _FOUND[kind]
-    if name not in known:
-        if REFERENCE.fullmatch(name):
-            follow(name, kind)
-        else:
-            _load_by_name(kind, name)
+    if name not in known and ":" not in name:
+        _load_by_name(kind, name)
     if name not in known:
         raise UnknownName(_unknown(kind, name))
     return known[name]
@@ -73,7 +81,7 @@ def of_part(part: Part) -> Any:
 
 def names(kind: Kind) -> list[str]:
     """List the names of a kind, in the order in which packages bring them, Harbor's first."""
-    return [one.name for one in everything(kind)]
+    return [one.value.name for one in everything(kind)]
 
 
 def everything(kind: Kind) -> list[Found]:
@@ -87,6 +95,8 @@ def everything(kind: Kind) -> list[Found]:
 
 
 def _unknown(kind: Kind, name: str) -> str:
+    if REFERENCE.fullmatch(name):
+        return f"{kind} {name!r} is code, which only you can name; if you trust it: harbor --plugin {name} ..."
     if ":" in name or "/" in name or "\\" in name or name.endswith(".py"):
         return f"{kind} {name!r} is no name and no 'package.module:NAME'; write one of these (a path is neither)"
     return unknown(kind, name, names(kind))
@@ -119,7 +129,7 @@ def _points(group: str) -> list[tuple[EntryPoint, Distribution]]:
     from importlib.metadata import distributions
 
     found: dict[tuple[str, str], tuple[EntryPoint, Distribution]] = {}
-    for package in distributions():
+    for package in distributions(path=[place for place in sys.path if place not in _ADDED]):
         for point in package.entry_points.select(group=group):
             found.setdefault((package.name, point.name), (point, package))
     return sorted(found.values(), key=lambda pair: (pair[1].name != HARBOR, pair[1].name))
@@ -128,9 +138,9 @@ def _points(group: str) -> list[tuple[EntryPoint, Distribution]]:
 def _load(kind: Kind, point: EntryPoint, package: Distribution) -> None:
     where = f"package {package.name!r} {package.version}"
     mark = f"{kind} {point.name} {package.name}"
-    if mark in _BROKEN:
-        if _BROKEN[mark]:
-            raise ConfigError(_BROKEN[mark])
+    if mark in _TRIED:
+        if _TRIED[mark]:
+            raise ConfigError(_TRIED[mark])
         return
     try:
         values = _imported(point.value, f"{where}, entry point {point.name!r} of {point.group!r}")
@@ -138,22 +148,22 @@ def _load(kind: Kind, point: EntryPoint, package: Distribution) -> None:
         for value in values if several else (values,):
             _register(Found(kind, value, package.name, package.version), where, "" if several else point.name)
     except ConfigError as error:
-        _BROKEN[mark] = str(error)
+        _TRIED[mark] = str(error)
         raise
-    _BROKEN[mark] = ""
+    _TRIED[mark] = ""
 
 
 def _imported(reference: str, where: str) -> Any:
     module, _, name = reference.partition(":")
     try:
-        value: Any = import_module(module)
-        for step in name.split("."):
-            value = getattr(value, step)
-    except Exception as error:  # a stranger's module may raise anything; it costs nobody else
-        why = str(error).splitlines()[0] if str(error) else ""
-        raise ConfigError(
-            f"{where}: {reference!r} can't be imported ({type(error).__name__}: {why}); mend it"
-        ) from error
+        with redirect_stdout(sys.stderr):  # what it prints is no output of ours
+            value: Any = import_module(module)
+            for step in name.split("."):
+                value = getattr(value, step)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a stranger's module may raise anything, also SystemExit; it costs nobody else
+        raise ConfigError(f"{where}: {reference!r} can't be imported ({told(error)}); mend it") from error
     return value
 
 
@@ -163,7 +173,11 @@ def _register(one: Found, where: str, called: str = "") -> None:
     Raises:
         ConfigError: it is not, or its name is taken.
     """
-    if wrong := fault(one, called):
+    try:
+        wrong = fault(one, called)
+    except Exception as error:  # what it is made of may break when it is looked at
+        wrong = f"its {one.kind} can't be checked ({told(error)}); mend it"
+    if wrong:
         raise ConfigError(f"{where}: {wrong}")
     known, name = _FOUND[one.kind], one.value.name
     other = known.get(name)
@@ -203,8 +217,9 @@ def follow(reference: str, kind: Kind | None = None) -> None:
     where = f"{kind or 'extension'} {reference!r}"
     if not REFERENCE.fullmatch(reference):
         raise ConfigError(f"{where} is no 'package.module:NAME'; write the module with dots and the name of the value")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+        _ADDED.append(here)
     value = _imported(reference, where)
     of = kind or kind_of(value)
     if of is None:
@@ -213,43 +228,14 @@ def follow(reference: str, kind: Kind | None = None) -> None:
     _register(Found(of, value, package, number, reference), where)
 
 
+def given() -> list[str]:
+    """Name the values that were handed over as objects; other processes don't have them."""
+    return [one.name for known in _FOUND.values() for one in known.values() if one.package == GIVEN]
+
+
 def references() -> tuple[str, ...]:
     """List the references followed so far; another process that is to do the same follows them first."""
     return tuple(name for known in _FOUND.values() for name in known if ":" in name)
-
-
-def check_references(values: object, where: str) -> None:
-    """Refuse code that only a file names: a reference in its values that the user has not named too.
-
-    Raises:
-        ConfigError: it names the reference and how to allow it.
-    """
-    for key, text in _named(values):
-        code = REFERENCE.fullmatch(text) and ("." in text.partition(":")[0] or key not in MODEL_KEYS)
-        if code and text not in references():
-            raise ConfigError(
-                f"{where} names the code {text!r}, and a file may have been sent; if you trust that code, name it"
-                f" yourself: harbor --plugin {text} ..., or harbor.use({text!r}) in Python"
-            )
-
-
-MODEL_KEYS = ("model", "models", "use")
-"""Where a name with a colon is a model's, "provider:name", unless it has a dot before the colon."""
-OTHER_KEYS = ("game", "rule", "agent", "nodes", "catalogue", "metric", "metrics", "correlations", "figures")
-NAMING_KEYS = (*OTHER_KEYS, *MODEL_KEYS)
-"""The settings that name values of extensions, at any depth."""
-
-
-def _named(values: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text under a key that names values, with its key."""
-    if isinstance(values, str) and key in NAMING_KEYS:
-        yield key, values
-    elif isinstance(values, dict):
-        for name, value in values.items():
-            yield from _named(value, name)
-    elif isinstance(values, list | tuple):
-        for value in values:
-            yield from _named(value, key)
 
 
 def _package_of(reference: str) -> tuple[str, str]:

@@ -17,8 +17,8 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.finding import check_references
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
+from harbor._core.references import check_references
 
 M = TypeVar("M", bound=BaseModel)
 

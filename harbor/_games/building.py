@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.errors import ConfigError
-from harbor._core.finding import find
+from harbor._core.errors import ConfigError, of_strangers
+from harbor._core.finding import asked, find
 from harbor._core.players import Policy
 from harbor._games.game import Game
 from harbor._games.mechanism import Mechanism
@@ -16,7 +16,7 @@ from harbor._games.scripted import ScriptedPolicy, Table
 def build(config: AuctionConfig) -> Mechanism[Any]:
     """Build the rules of an auction whose items are already sampled."""
     game: Game = find("game", config.rules.game)
-    return game.build(config.rules, config)
+    return of_strangers(f"the game {game.name!r}: build", lambda: game.build(config.rules, config))
 
 
 def policy_of(bidder: Bidder, config: AuctionConfig) -> Policy | None:
@@ -29,7 +29,7 @@ def policy_of(bidder: Bidder, config: AuctionConfig) -> Policy | None:
         return None
     game: Game = find("game", config.rules.game)
     try:
-        policy: ScriptedPolicy = find("policy", bidder.rule)
+        policy: ScriptedPolicy = asked("policy", bidder.rule)
     except ConfigError as error:
         raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
     who = f"bidder {bidder.name!r} of the game {game.name!r} can't be played by the rule {bidder.rule!r}"
@@ -38,4 +38,7 @@ def policy_of(bidder: Bidder, config: AuctionConfig) -> Policy | None:
     for setting in policy.needs:
         if setting not in game.uses:
             raise ConfigError(f"{who}, which needs a game that reads {setting}; give it rule = 'rational'")
-    return policy.make(Table(bidder, config.seed, game))
+    made: object = of_strangers(f"{who}: its make", lambda: policy.make(Table(bidder, config.seed, game)))
+    if not isinstance(made, Policy):
+        raise ConfigError(f"{who}, whose make gives a {type(made).__name__}; make a Policy of harbor.games")
+    return made

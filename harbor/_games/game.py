@@ -8,12 +8,12 @@ from importlib.resources.abc import Traversable
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from harbor._config.auction import AuctionConfig, Simulated
+from harbor._config.auction import AuctionConfig, Bidder, Simulated
 from harbor._config.rules import RuleSettings
 from harbor._core.asks import Answer, Ask
 from harbor._core.errors import LogError
 from harbor._core.events import Event, LogOpened, PublicEvent
-from harbor._core.extensions import API, part
+from harbor._core.extensions import API, part, unread
 from harbor._core.finding import of_part
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, named
@@ -110,6 +110,8 @@ class Game:
 
     def complaint(self) -> str:
         """Say what does not fit together."""
+        if wrong := unread(self.uses, AuctionConfig, Bidder):
+            return wrong
         if self.play is None and set(self.nodes) & set(CONTEST):
             return "lacks play: how bidders with models see and play it; give it one"
         given: object = self.settings

@@ -28,15 +28,15 @@ def check_pure(one: Found, config: AuctionConfig) -> None:
     """
     if one.builtin or _PURE.get(one.name) is one.value:
         return
-    rules = one.value.build(config.rules, config)  # of their own: those of the auction stay as they are
     try:
+        rules = one.value.build(config.rules, config)  # of their own: those of the auction stay as they are
         _try(rules, Random(config.seed))
-    except Exception as error:  # a stranger's rules may raise anything
+    except (Exception, SystemExit) as error:  # a stranger's rules may raise anything
         kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
         why = kind + (str(error).splitlines() or [""])[0]
         raise ConfigError(
-            f"package {one.package!r}: the rules of the game {one.name!r} can't be relied on ({why}); mend them until"
-            " harbor.testing.check_game passes"
+            f"package {one.package!r} {one.version}: the rules of the game {one.name!r} can't be relied on ({why});"
+            " mend them until harbor.testing.check_game passes"
         ) from error
     _PURE[one.name] = one.value
 

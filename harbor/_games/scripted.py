@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from harbor._config.auction import Bidder
-from harbor._core.extensions import API, part
+from harbor._core.extensions import API, part, unread
 from harbor._core.players import Policy
 from harbor._games.game import Game
 
@@ -36,3 +36,7 @@ class ScriptedPolicy:
     needs: tuple[str, ...] = ()
     games: tuple[str, ...] = ()
     api: int = API
+
+    def complaint(self) -> str:
+        """Say what it uses that there is not."""
+        return unread((*self.uses, *self.needs), Bidder)

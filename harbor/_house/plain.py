@@ -67,7 +67,7 @@ def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply
         raise
     except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
         return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
-    except Exception as error:  # as in the room: whatever a policy does, the auction goes on
+    except (Exception, SystemExit) as error:  # as in the room: whatever a policy does, the auction goes on
         return SeatReply(failure=failed(ask.bidder, error))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError, UnknownName, unknown
-from harbor._core.finding import find, names
+from harbor._core.finding import asked, find, names
 from harbor._core.redaction import redact
 from harbor._core.seeding import derive
 
@@ -41,7 +41,7 @@ def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[
         return settings
     if not colon or "." in provider:  # "package.module:NAME" has a dot there, and a provider has none
         with suppress(UnknownName):
-            find("model", settings.use)
+            asked("model", settings.use)
             return settings
     known = {*models, *given, *names("model"), *(f"{key}:MODEL" for key in PROVIDERS)}
     raise ConfigError(unknown("model", settings.use, known - {settings.use}))

@@ -14,7 +14,7 @@ from typing import Any
 from harbor._config.auction import AuctionConfig, Bidder, Item, ModelSettings, Persona
 from harbor._core.errors import ConfigError
 from harbor._core.extensions import Part
-from harbor._core.finding import found
+from harbor._core.finding import asked, found
 from harbor._core.money import to_cents
 from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
@@ -154,7 +154,7 @@ def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInpu
             f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
         )
     if isinstance(bidder.agent, str):
-        found("agent", bidder.agent)
+        asked("agent", bidder.agent)
         return f"agent ({bidder.agent})"
     if bidder.agent and bidder.name not in inputs.agents:
         raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import SCHEMA_VERSION, LogOpened
+from harbor._core.finding import found
 from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
@@ -28,6 +29,7 @@ from harbor._room.agent import make_agent
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs, anybody_remembers
 from harbor._runs.opening import opening_events
+from harbor._runs.rehearsal import rehearse
 from harbor._runs.resolve import resolve
 from harbor._runs.result import Listener, Result
 
@@ -86,6 +88,7 @@ class Run:
         if config.series is not None:
             raise ConfigError("the config is of a series of auctions; run it with: harbor.run_series(config)")
         self.auction = resolve(config, inputs)
+        rehearse(found("game", config.rules.game), self.auction)
         self.config = self.auction.config
         self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
         self.chats = {

@@ -13,7 +13,7 @@ from pydantic import model_validator
 from harbor._config.auction import Item, Persona
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import API, part
-from harbor._core.finding import found
+from harbor._core.finding import asked, found
 from harbor._core.settings import Settings, check_distinct, read_settings
 
 
@@ -106,6 +106,7 @@ def catalogue_of(name: str) -> Catalogue:
     plain, versioned, version = name.partition("@")
     if versioned and ":" in plain:
         raise ConfigError(f"catalogue {name!r}: code that you name is as it is; drop @{version}")
+    asked("catalogue", plain)
     one = found("catalogue", plain)
     catalogue: Catalogue = one.value
     if versioned and version != catalogue.version:

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from support.commands import harbor, mistake
-from support.plugins import installed
+from support.plugins import install, installed
 
 MINE = """
 from pathlib import Path
@@ -105,3 +105,25 @@ def test_what_is_sent_as_json_by_hand_names_no_code_either(place):
     sent["models"] = {"m": {"use": "mine.models:CHAT"}}
     (place / "sent.json").write_text(json.dumps(sent))
     assert "names the code 'mine.models:CHAT'" in mistake(harbor("auction", "sent.json", cwd=place))
+
+
+def test_a_record_that_was_changed_names_no_code(place):
+    [record, *_] = (place / "exp").rglob("record.json")
+    kept = json.loads(record.read_text())
+    kept["record"]["arm"] = "other"
+    for one in kept["record"]["measurements"]:
+        one["metric"] = "evil:METRIC"
+    record.write_text(json.dumps(kept))
+    (place / "evil.py").write_text("from pathlib import Path\nPath(__file__).with_name('evil-imported').touch()\n")
+    named = ["--plugin", "mine:POLICY", "--plugin", "mine:letters"]
+    assert harbor(*named, "report", "exp", cwd=place).returncode == 0
+    assert not (place / "evil-imported").exists()
+
+
+def test_a_package_that_stands_in_the_working_directory_is_not_an_installed_one(place):
+    evil = "from pathlib import Path\nPath(__file__).with_name('evil-imported').touch()\n"
+    install(place, "evil", {"evil.py": evil}, {"harbor.policies": {"evil": "evil:POLICY"}})
+    (place / "sent.json").write_text(json.dumps({"bidders": [{"name": "Ann", "rule": "evil"}]}))
+    line = mistake(harbor("--plugin", "mine:POLICY", "auction", "sent.json", cwd=place))
+    assert "unknown policy 'evil'" in line
+    assert not (place / "evil-imported").exists()

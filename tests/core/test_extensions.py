@@ -10,7 +10,8 @@ import pytest
 
 from harbor._core.errors import ConfigError
 from harbor._core.extensions import HARBOR, KINDS
-from harbor._core.finding import check_references, everything, find, found, names, references
+from harbor._core.finding import asked, everything, find, found, names, references
+from harbor._core.references import check_references
 from support.plugins import install, installed
 
 POLICY = """
@@ -52,7 +53,13 @@ def test_what_is_not_asked_for_is_not_imported(site):
     ("site", "complaint"),
     [
         ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
+        ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
+        ("raise BaseException", "can't be imported (BaseException); mend it"),
         ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
+        (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
+        (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
+        (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
+        (policy("", description="'two\\nlines'"), "write one line of text"),
         (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
         (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
         (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
@@ -100,6 +107,7 @@ def test_an_entry_point_may_bring_several_values(tmp_path):
 def test_a_reference_is_followed_from_the_working_directory(tmp_path):
     (tmp_path / "beside.py").write_text(policy(""), encoding="utf-8")
     with installed(), chdir(tmp_path):
+        asked("policy", "beside:MINE")
         one = found("policy", "beside:MINE")
         assert (one.name, one.package) == ("beside:MINE", "beside:MINE")
         assert references() == ("beside:MINE",)
@@ -119,7 +127,7 @@ def test_a_reference_is_followed_from_the_working_directory(tmp_path):
 )
 def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint):
     with installed(), pytest.raises(ConfigError) as refused:
-        find("policy", reference)
+        asked("policy", reference)
     assert complaint in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -145,7 +153,7 @@ def test_a_file_that_may_have_been_sent_names_no_code(values):
 def test_a_file_may_name_the_code_that_its_user_has_named(tmp_path):
     (tmp_path / "trusted_policy.py").write_text(policy(""), encoding="utf-8")
     with installed(), chdir(tmp_path):
-        find("policy", "trusted_policy:MINE")
+        asked("policy", "trusted_policy:MINE")
         check_references({"bidders": [{"rule": "trusted_policy:MINE"}]}, "config 'sent'")
 
 
@@ -157,3 +165,19 @@ def test_models_of_providers_and_names_of_people_are_no_code():
             "bidders": [{"name": "a:B", "model": "x:y"}],
         }
         check_references(values, "config 'sent'")
+
+
+def test_what_a_package_prints_is_no_output_of_harbor(tmp_path, capsys):
+    text = "print('hello')\n" + policy("")
+    folder = install(tmp_path, "loud", {"loud_policy.py": text}, {GROUP: {"mine": "loud_policy:MINE"}})
+    with installed(folder):
+        find("policy", "mine")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_a_value_that_cannot_be_looked_at_is_refused_in_one_line(tmp_path):
+    text = policy("") + "class Shy(str):\n    def __eq__(self, other): raise OSError('no')\n    __hash__ = None\n"
+    text += "MINE = ScriptedPolicy(name=Shy('mine'), description='x', make=lambda *_: None)\n"
+    folder = install(tmp_path, "shy", {"shy_policy.py": text}, {GROUP: {"mine": "shy_policy:MINE"}})
+    with installed(folder), pytest.raises(ConfigError, match=r"its policy can't be checked \(OSError: no\); mend it"):
+        find("policy", "mine")

@@ -14,7 +14,7 @@ from harbor._config.auction import AuctionConfig, Bidder, read_settings
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import LogOpened, PublicEvent
 from harbor._core.extensions import HARBOR, Found, Part, fault
-from harbor._core.finding import find, found, names
+from harbor._core.finding import asked, find, found, names
 from harbor._core.log import Log, of_type, read_log
 from harbor._games.game import Game, game_of
 from harbor._games.water.game import WATER
@@ -238,12 +238,12 @@ def test_a_game_is_played_by_its_reference_from_the_working_directory(toss):
 
 
 def test_settings_of_a_game_given_in_python_need_no_name_once_it_was_named(toss):
-    coin = find("game", REFERENCE)
+    coin = asked("game", REFERENCE)
     assert Auction(bidders=[Bidder("Ann")], rules=coin.settings(tosses=1)).rules.tosses == 1
 
 
 def test_a_game_refuses_the_settings_that_its_rules_do_not_use(toss):
-    find("game", REFERENCE)
+    asked("game", REFERENCE)
     with pytest.raises(ConfigError, match="bidder 'Ann' of the game 'coin' has no use for budget"):
         Auction(bidders=[Bidder("Ann", budget=7)], rules={"game": "coin"}).run()
 
@@ -292,7 +292,7 @@ def test_a_log_never_makes_its_reader_follow_a_reference(toss):
     with pytest.raises(LogError, match=f"which only you can name; .* harbor --plugin {REFERENCE}"):
         read_log(path)
     assert "toss" not in sys.modules
-    find("game", REFERENCE)
+    asked("game", REFERENCE)
     assert read_log(path).entries[0].event.parts[0].name == REFERENCE
 
 

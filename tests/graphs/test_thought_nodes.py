@@ -15,7 +15,7 @@ from harbor import Auction, Bidder, BidderContext, SimulatedChat, bidder_graph, 
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.errors import ConfigError
 from harbor._core.events import ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.finding import everything, find
+from harbor._core.finding import asked, everything
 from harbor._core.log import difference, of_type
 from harbor._core.thoughts import Believed
 from harbor._models.simulated.chat_model import read_facts
@@ -82,7 +82,7 @@ def test_nobody_elses_prompt_is_told_what_it_noted(place):
 
 
 def test_it_runs_in_the_step_after_what_it_needs(place):
-    node = find("node", thought(Path(), place))
+    node = asked("node", thought(Path(), place))
     nodes = nodes_of("english", MindSettings(nodes=(f"{place}:REFLECT",)), MemorySettings())
     assert nodes["reflect"] is node
     assert levels(nodes, "closed") == [["believe", "replan"], ["reflect"]]
@@ -185,7 +185,7 @@ def test_a_missing_part_is_named(place, part, complaint):
         ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
         (
             {"answers": "True", "occasions": "('call',)"},
-            "'bid' and 'reflect' answer a call",
+            "'bid' and 'reflect' each answer a call",
         ),
     ],
 )

@@ -61,7 +61,7 @@ def forgetting_modules() -> Iterator[None]:
 def remembering(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Put what was found so far back afterwards; what is found meanwhile is found anew."""
     patch.setattr(finding, "_FOUND", {kind: {} for kind in finding.KINDS})
-    patch.setattr(finding, "_BROKEN", {})
+    patch.setattr(finding, "_TRIED", {})
     finding._points.cache_clear()
     try:
         yield

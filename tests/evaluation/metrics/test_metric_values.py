@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,10 @@ def nobody(name, entries):
 @metric("at a word", "number")
 def somewhere(name, entries):
     return [measured(name, 1, at="noon")]
+
+@metric("one by one", "number")
+def one_by_one(name, entries):
+    yield from by_bidder(name, {"Ann": 1})
 
 ALL = (letters, explodes)
 """
@@ -233,3 +238,9 @@ def test_a_metric_of_a_design_that_there_is_not_is_refused_in_one_line(changes, 
     with pytest.raises(ConfigError) as refused:
         Experiment(**DESIGN | changes)
     assert complaint in str(refused.value)
+
+
+def test_a_metric_may_give_its_measurements_one_by_one(mine, run):
+    with installed(), chdir(mine):
+        [found] = json.loads(harbor("score", run, "--metric", "mine:one_by_one", "--json").stdout)["measurements"]
+    assert (found["bidder"], found["value"]) == ("Ann", 1)
