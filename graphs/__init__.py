@@ -8,6 +8,8 @@ from harbor._core.faces import face
 
 if TYPE_CHECKING:
     from harbor.graphs._context.node import ThoughtNode as ThoughtNode
+    from harbor.memory._bidder.auction_view import AuctionView as AuctionView
+    from harbor.memory._bidder.session_view import SessionView as SessionView
 
 __getattr__, __all__ = face(__name__)
 

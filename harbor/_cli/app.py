@@ -62,7 +62,7 @@ def main() -> None:
 
 def _usage(error: Any) -> str:
     """Say in plain words what is wrong with a command, where click and pydantic speak to programmers."""
-    message: str = error.format_message().rstrip(".")
+    message: str = " ".join(error.format_message().split()).rstrip(".")
     if wrong := re.match(r"No such command '(.*?)'", message):
         known = error.ctx.command.list_commands(error.ctx)
         nearest = get_close_matches(wrong[1], [*known, "--version", "--help"], n=1, cutoff=0.7)

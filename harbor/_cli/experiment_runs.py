@@ -17,6 +17,7 @@ import typer
 from harbor._cli.choosing import Arms, Models, Named, Repeats
 from harbor._cli.output import Json, say
 from harbor._cli.stopping import interruptible, run_until_stopped
+from harbor._core.finding import command
 from harbor._core.layout import check_experiment
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool
 
 
 def _resume(folder: Path) -> str:
-    return f"harbor experiment resume {shlex.quote(str(folder))}"
+    return f"{command()} experiment resume {shlex.quote(str(folder))}"
 
 
 def _print(results: Results, analysis: Analysis, folder: Path) -> None:
@@ -130,7 +131,7 @@ def _print(results: Results, analysis: Analysis, folder: Path) -> None:
 
     render(finding_tables(results, analysis))
     typer.echo(f"folder: {folder}")
-    typer.echo(f"report: harbor report {shlex.quote(str(folder))}")
+    typer.echo(f"report: {command()} report {shlex.quote(str(folder))}")
 
 
 def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from harbor._cli.output import say
 from harbor._core.errors import RunFolderError
+from harbor._core.finding import command
 from harbor._core.layout import check_experiment
 from harbor._core.version import __version__
 
@@ -33,7 +34,7 @@ def report(
         say(f"it was begun with harbor {loaded.origin.harbor}; harbor {__version__} measures its games anew")
     unfinished = len(loaded.results.of("unfinished"))
     if unfinished:
-        again = f"harbor experiment resume {shlex.quote(str(folder))}"
+        again = f"{command()} experiment resume {shlex.quote(str(folder))}"
         say(f"{unfinished} of {len(loaded.results.records)} games are not finished; resume with: {again}")
     place = out or folder / ("report.html" if format_ is Format.html else format_.value)
     try:

@@ -12,6 +12,7 @@ import typer
 
 from harbor._cli.output import show
 from harbor._cli.stopping import interruptible, run_until_stopped
+from harbor._core.finding import command
 
 if TYPE_CHECKING:
     from harbor._config.auction import Bidder
@@ -30,7 +31,7 @@ def run_and_show(
 
     gc.freeze()  # the frameworks' objects are here to stay: collecting them delayed a turn by 50 ms
     log = folder / EVENTS
-    resume = f"harbor resume {shlex.quote(str(folder))}"
+    resume = f"{command()} resume {shlex.quote(str(folder))}"
     with interruptible(f"output folder {str(folder)!r}", log, resume, f"what happened up to here is in {log}; "):
         result = _run(begin, as_json or quiet, player)
     show(result.metrics(), as_json, with_items=not quiet)

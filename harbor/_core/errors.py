@@ -70,11 +70,11 @@ def of_strangers(what: str, call: Callable[[], T]) -> T:
     """Call somebody else's code, which may raise anything.
 
     Raises:
-        ConfigError: it does; one line that names the code. A ConfigError of its own goes on as it is.
+        ConfigError: it does; one line that names the code. An error of Harbor's goes on as it is.
     """
     try:
         return call()
-    except ConfigError:
+    except HarborError:
         raise
     except (Exception, SystemExit) as error:
         raise ConfigError(f"{what} failed ({told(error)}); mend it") from error

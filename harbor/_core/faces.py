@@ -102,6 +102,8 @@ PUBLIC: dict[str, dict[str, str]] = {
         "to_cents": "harbor._core.money",
     },
     "harbor.graphs": {
+        "AuctionView": "harbor.memory._bidder.auction_view",
+        "SessionView": "harbor.memory._bidder.session_view",
         "ThoughtNode": "harbor.graphs._context.node",
     },
     "harbor.memory": {

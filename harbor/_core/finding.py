@@ -181,9 +181,9 @@ def _register(one: Found, where: str, called: str = "") -> None:
         raise ConfigError(f"{where}: {wrong}")
     known, name = _FOUND[one.kind], one.value.name
     other = known.get(name)
-    if other is not None and other.value is not one.value:
+    if other is not None and other.value is not one.value and not other.package == one.package == GIVEN:
         raise ConfigError(f"{where}: the name of the {one.kind} {name!r} is taken by {other.package!r}; rename it")
-    known.setdefault(name, one)
+    known[name] = one if other is None or one.package == GIVEN else other
     if one.reference:
         known[one.reference] = one
 
@@ -231,6 +231,11 @@ def follow(reference: str, kind: Kind | None = None) -> None:
 def given() -> list[str]:
     """Name the values that were handed over as objects; other processes don't have them."""
     return [one.name for known in _FOUND.values() for one in known.values() if one.package == GIVEN]
+
+
+def command() -> str:
+    """Write the command with the references that it followed, as a hint to go on with."""
+    return " ".join(["harbor", *(f"--plugin {reference}" for reference in references())])
 
 
 def references() -> tuple[str, ...]:

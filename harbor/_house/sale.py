@@ -7,6 +7,7 @@ from random import Random
 from typing import Generic, TypeVar, overload
 
 from harbor._core.asks import Action, Ask
+from harbor._core.errors import of_strangers
 from harbor._core.events import ANALYST, EVERYONE, Event
 from harbor._core.log import Log
 from harbor._games.mechanism import Mechanism
@@ -80,7 +81,7 @@ class Sale(Generic[S]):
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what follows from the actions of everyone asked; without actions, open the sale."""
-        events = self.rules.settle(self.state, actions, self._ties)
+        events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._ties))
         for event in events:
             self.record(event)
         return events

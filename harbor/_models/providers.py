@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from harbor._config.auction import ModelSettings
 from harbor._core.errors import ConfigError, UnknownName, unknown
+from harbor._core.extensions import REFERENCE
 from harbor._core.finding import asked, find, names
 from harbor._core.redaction import redact
 from harbor._core.seeding import derive
@@ -43,6 +44,11 @@ def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[
         with suppress(UnknownName):
             asked("model", settings.use)
             return settings
+    if REFERENCE.fullmatch(settings.use):
+        raise ConfigError(
+            f"model {settings.use!r}: {provider!r} is no provider ({', '.join(PROVIDERS)}); name code with a dot before"
+            " the colon, as in 'package.module:NAME'"
+        )
     known = {*models, *given, *names("model"), *(f"{key}:MODEL" for key in PROVIDERS)}
     raise ConfigError(unknown("model", settings.use, known - {settings.use}))
 

@@ -11,6 +11,7 @@ from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, told
 from harbor._core.events import EVERYONE, Event
 from harbor._core.extensions import Found
+from harbor._core.log_lines import named
 from harbor._core.seeding import stream
 from harbor._games.game import Game, Play
 from harbor._games.purity import MOST_TURNS, drawn
@@ -34,10 +35,15 @@ def rehearse(one: Found, auction: ResolvedAuction) -> None:
     rng = stream(auction.config.seed, "rehearsal")
     rules = one.value.build(auction.config.rules, auction.config)
     seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
-    state = rules.start()
+    state, known = rules.start(), set(named(one.value.events).values())
     news: list[Event] = [*opening_events(auction), *rules.settle(state, {}, rng)]
     for _ in range(MOST_TURNS):
         for event in news:
+            if type(event) not in known:
+                raise ConfigError(
+                    f"package {one.package!r} {one.version}: the game {one.name!r} lacks events: {type(event).__name__};"
+                    " add it"
+                )
             state = rules.apply(state, event)
             for name, heard in seen.items():
                 if event.audience in (EVERYONE, f"bidder:{name}"):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from harbor._core.errors import HarborError
-from harbor._core.events import BidFailed, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.events import BiddersAsked, BidFailed, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.extensions import Found, Kind, fault
 from harbor._core.finding import GIVEN, everything, find, use
 from harbor._core.layout import CALLS, EVENTS
@@ -21,6 +22,7 @@ from harbor._games.purity import require
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
 
+MOST_TURNS = 10_000
 BIDDERS = ("Ann", "Ben", "Cho")
 BUDGET = 6_000
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "downsizing")
@@ -115,12 +117,23 @@ def played(auction: Auction) -> Played:
     """Run an auction, and require that it ends, that no seat or thought fails, and that its log is read back."""
     with TemporaryDirectory() as place, promised(f"the game {auction.rules.game!r}"):
         folder = Path(place) / "run"
-        log = auction.run(out=folder).log
+        log = auction.run(out=folder, listen=_end_of_patience()).log
         read = read_log(folder / EVENTS).entries
         require([one.event for one in read] == [one.event for one in log], "a log that is read back differs")
         lines = (folder / CALLS).read_text(encoding="utf-8").splitlines()
     sound(log)
     return Played(log, [_asked(json.loads(line)) for line in lines])
+
+
+def _end_of_patience() -> Callable[[Entry], None]:
+    """Give a listener that ends a game which does not end by itself."""
+    turns = count(1)
+
+    def hear(entry: Entry) -> None:
+        if isinstance(entry.event, BiddersAsked):
+            require(next(turns) <= MOST_TURNS, f"the game has not ended after {MOST_TURNS} turns", entry.event)
+
+    return hear
 
 
 def sound(log: Sequence[Entry]) -> None:
