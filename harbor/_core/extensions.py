@@ -63,6 +63,11 @@ class Found:
         return self.package == HARBOR and not self.reference
 
     @property
+    def whose(self) -> str:
+        """The package that it comes from, in words."""
+        return f"package {self.package!r} {self.version}".rstrip()
+
+    @property
     def part(self) -> Part:
         """How a log names it."""
         return Part(self.kind, self.name, self.package, self.version)
@@ -89,18 +94,19 @@ def lacks(value: Any, whole: str = "") -> str:
         given, named = getattr(value, one.name), f"{whole}{one.name}"
         if "part" in one.metadata and (given is None or given in ("", ())):
             return f"lacks {named}: {one.metadata['part']}; give it one"
-        if not _fits(given, str(one.type)):
+        if given is not None and not _fits(given, str(one.type)):
             return f"has {named} {_short(given)}, which is no {one.type}; give one"
         if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
             return missing
     own = getattr(value, "complaint", None)
-    return str(own()) if own is not None else ""
+    if own is not None and (wrong := str(own())):
+        return wrong
+    nothing = (one.name for one in fields(value) if getattr(value, one.name) is None and "None" not in str(one.type))
+    return next((f"lacks {whole}{name}; leave it as it is by default, or give one" for name in nothing), "")
 
 
 def _fits(given: object, declared: str) -> bool:
     """Tell whether a value is of a declared type, as far as its outside shows."""
-    if given is None:
-        return "None" in declared
     checks = {
         "Callable": callable(given),
         "tuple[str, ...]": isinstance(given, tuple) and all(isinstance(one, str) for one in given),

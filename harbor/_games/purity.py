@@ -35,7 +35,7 @@ def check_pure(one: Found, config: AuctionConfig) -> None:
         kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
         why = kind + (str(error).splitlines() or [""])[0]
         raise ConfigError(
-            f"package {one.package!r} {one.version}: the rules of the game {one.name!r} can't be relied on ({why});"
+            f"{one.whose}: the rules of the game {one.name!r} can't be relied on ({why});"
             " mend them until harbor.testing.check_game passes"
         ) from error
     _PURE[one.name] = one.value

@@ -44,13 +44,9 @@ def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[
         with suppress(UnknownName):
             asked("model", settings.use)
             return settings
-    if REFERENCE.fullmatch(settings.use):
-        raise ConfigError(
-            f"model {settings.use!r}: {provider!r} is no provider ({', '.join(PROVIDERS)}); name code with a dot before"
-            " the colon, as in 'package.module:NAME'"
-        )
     known = {*models, *given, *names("model"), *(f"{key}:MODEL" for key in PROVIDERS)}
-    raise ConfigError(unknown("model", settings.use, known - {settings.use}))
+    hint = " (code has a dot before its colon: 'package.module:NAME')" if REFERENCE.fullmatch(settings.use) else ""
+    raise ConfigError(unknown("model", settings.use, known - {settings.use}) + hint)
 
 
 def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:

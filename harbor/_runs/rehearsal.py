@@ -40,10 +40,7 @@ def rehearse(one: Found, auction: ResolvedAuction) -> None:
     for _ in range(MOST_TURNS):
         for event in news:
             if type(event) not in known:
-                raise ConfigError(
-                    f"package {one.package!r} {one.version}: the game {one.name!r} lacks events: {type(event).__name__};"
-                    " add it"
-                )
+                raise ConfigError(f"{one.whose}: the game {one.name!r} lacks events: {type(event).__name__}; add it")
             state = rules.apply(state, event)
             for name, heard in seen.items():
                 if event.audience in (EVERYONE, f"bidder:{name}"):
@@ -70,7 +67,7 @@ def _try(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
             game.play.policy(facts, Simulated(), rng)
     except (Exception, SystemExit) as error:
         raise ConfigError(
-            f"package {one.package!r} {one.version}: the game {one.name!r} fails in {part} ({told(error)}); mend it"
+            f"{one.whose}: the game {one.name!r} fails in {part} ({told(error)}); mend it"
             " until harbor.testing.check_game passes"
         ) from error
 

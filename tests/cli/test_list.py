@@ -97,6 +97,6 @@ def test_what_can_t_be_listed_is_refused_in_one_line():
 def test_help_loads_no_extension(tmp_path):
     install(tmp_path, "loud", {"loud.py": "print('loaded')"}, {"harbor.metrics": {"loud": "loud:IT"}})
     place = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-    shown, listed = (process(*words, env=os.environ | place).stdout for words in (["--help"], ["list", "metrics"]))
-    assert "  list " in shown
-    assert ("loaded" in shown, "loaded" in listed) == (False, True)
+    shown, listed = (process(*words, env=os.environ | place) for words in (["--help"], ["list", "metrics"]))
+    assert "  list " in shown.stdout
+    assert ("loaded" in shown.stderr, "loaded" in listed.stderr) == (False, True)
