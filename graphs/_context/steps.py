@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from harbor._core.asks import Ask
-from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, ModelError
+from harbor._core.errors import CodeError, ConfigError, HarborError, MemoryStoreError, ModelError, placed
 from harbor._core.events import ThoughtFailed
 from harbor._core.redaction import redact
 from harbor._models.client import Prompt
@@ -35,13 +35,17 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
             return context.emit(past)
         try:
             return await think(state, context)
-        except Exception as error:
-            if isinstance(state["ask"], Ask) or not _stays_alone(error, node, bidder):
+        except HarborError as error:
+            if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):
                 raise
             # Nodes run side by side at a pause: one that fails must not stop the others.
-            told = str(error) if isinstance(error, HarborError) else redact(f"{type(error).__name__}: {error}")
-            context.emit(ThoughtFailed(state["view"].name, node.task, told))
+            context.emit(ThoughtFailed(state["view"].name, node.task, str(error)))
             return {}
+        except Exception as error:
+            who = f"bidder {bidder.model.bidder!r}: the node {node.name!r}"
+            raise CodeError(
+                redact(f"{who} has a mistake in its code, or the game has ({placed(error)}); mend it")
+            ) from error
 
     return run
 
@@ -67,8 +71,8 @@ def _prompt(context: NodeContext, view: Any, facts: Facts) -> Prompt:
     return session_prompt(context, view, facts) if isinstance(view, SessionView) else context.prompt(view, facts)
 
 
-def _stays_alone(error: Exception, node: ThoughtNode, bidder: BidderContext) -> bool:
-    """Say whether only this thought has failed: by the model, by the store, or by a mistake in a declared node."""
+def _stays_alone(error: HarborError, bidder: BidderContext) -> bool:
+    """Say whether only this thought has failed: by the model, or by a store that it may do without."""
     if isinstance(error, MemoryStoreError):
         return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
-    return isinstance(error, ModelError) or (node.run is None and not isinstance(error, HarborError))
+    return isinstance(error, ModelError)

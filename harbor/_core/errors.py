@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -41,6 +43,10 @@ class MemoryStoreError(HarborError):
     """A memory can't be opened, read or written, or refuses what it is given."""
 
 
+class CodeError(HarborError):
+    """The code of a thought or of a game has a mistake: what a bidder would do without it is no play of its."""
+
+
 class RatingError(HarborError):
     """A rating sheet can't be made, read or merged."""
 
@@ -64,6 +70,12 @@ def told(error: BaseException) -> str:
     except Exception:
         lines = []
     return ": ".join([type(error).__name__, *lines[:1]])
+
+
+def placed(error: BaseException) -> str:
+    """Put an error of somebody else's code in one line, with the file and the line that it comes from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{told(error)}, at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else told(error)
 
 
 def of_strangers(what: str, call: Callable[[], T]) -> T:

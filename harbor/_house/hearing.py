@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from harbor._core.asks import Answer, Ask, Pause
-from harbor._core.errors import MemoryStoreError, RunFolderError
+from harbor._core.errors import CodeError, MemoryStoreError, RunFolderError
 from harbor._core.events import SeatFailed
 from harbor._core.parsing import scrub
 from harbor._core.redaction import redact
 
 READY = "I am ready."
 LONGEST_DETAIL = 500
-FATAL = (MemoryStoreError, RunFolderError)
-"""Errors that break the auction off: to go on would lose a paid call, or a memory that a bidder must not lack."""
+FATAL = (CodeError, MemoryStoreError, RunFolderError)
+"""Errors that break the auction off: to go on would lose a paid call or a needed memory, or make a result of a mistake.
+
+It can be resumed once they are mended.
+"""
 
 
 def in_words(answer: Answer | str | None, ask: Ask | Pause) -> str:

@@ -13,11 +13,10 @@ import pytest
 
 from harbor import Auction, Bidder, BidderContext, SimulatedChat, bidder_graph, houses, resume
 from harbor._config.auction import MemorySettings, MindSettings
-from harbor._core.errors import ConfigError
+from harbor._core.errors import CodeError, ConfigError
 from harbor._core.events import ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.finding import asked, everything
 from harbor._core.log import difference, of_type
-from harbor._core.thoughts import Believed
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._wiring.built_in import NODES
 from harbor.graphs._wiring.mind import levels, nodes_of
@@ -119,17 +118,30 @@ def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(p
     assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
 
 
-def test_a_thought_that_breaks_stays_alone(place):
-    log = auction(thought(Path(), place, facts="lambda view: {}['nothing']")).run().log
-    assert {failed.detail for failed in of_type(log, ThoughtFailed)} == {"KeyError: 'nothing'"}
-    assert len(of_type(log, Believed)) == 3
-    assert not of_type(log, SeatFailed)
+@pytest.mark.parametrize("occasions", ["('closed',)", "('call',)"])
+def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(place, occasions):
+    broken = thought(Path(), place, facts="lambda view: {}['nothing']", occasions=occasions)
+    with pytest.raises(CodeError) as ended:
+        auction(broken).run(out=Path("run"))
+    line = str(ended.value)
+    assert line.startswith("bidder 'Ann': the node 'reflect' has a mistake in its code")
+    assert f"(KeyError: 'nothing', at {place}.py:" in line
+    assert "\n" not in line
+    assert "seat_failed" not in Path("run/events.jsonl").read_text()
 
 
-def test_a_thought_can_not_conclude_for_another_bidder(place):
-    log = auction(thought(Path(), place, conclude="lambda reply, view: Reflected('Ben', 'x', 'y')")).run().log
-    assert not [entry for entry in log if type(entry.event).__name__ == "Reflected"]
-    assert "give a Reflected of 'Ann'" in of_type(log, ThoughtFailed)[0].detail
+def test_a_run_that_ended_for_a_mistake_goes_on_once_that_is_mended(place):
+    whole = auction(thought(Path(), place)).run().log
+    text = Path(f"{place}.py").read_text()
+    thought(Path(), place, conclude="lambda reply, view: Reflected('Ben', 'x', 'y')")
+    sys.modules.pop(place, None)
+    with installed(), pytest.raises(CodeError, match="give a Reflected of 'Ann'"):
+        auction(f"{place}:REFLECT").run(out=Path("run"))
+    Path(f"{place}.py").write_text(text)
+    sys.modules.pop(place, None)
+    with installed():
+        asked("node", f"{place}:REFLECT")
+        assert len(resume(Path("run")).log) == len(whole)
 
 
 def test_an_installed_thought_is_named_by_its_name(tmp_path):

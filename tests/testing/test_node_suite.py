@@ -86,7 +86,7 @@ def test_a_fact_that_the_prompt_does_not_explain_is_named(ponder):
 
 
 def test_facts_that_break_are_named(ponder):
-    broken(ponder, "the thought 'ponder' of 'Ann' failed: .*KeyError", facts=lambda view: {}["nothing"])
+    broken(ponder, "the node 'ponder' has a mistake in its code.*KeyError", facts=lambda view: {}["nothing"])
 
 
 def test_an_answer_that_does_not_fit_the_reply_is_named(ponder):
@@ -96,7 +96,7 @@ def test_an_answer_that_does_not_fit_the_reply_is_named(ponder):
 def test_a_conclusion_for_another_bidder_is_named(ponder):
     broken(
         ponder,
-        "the thought 'ponder' of 'Ann' failed: .*give a LessonDrawn",
+        "the node 'ponder' has a mistake in its code.*give a LessonDrawn",
         conclude=lambda *_: LessonDrawn("Z", "", ""),
     )
 
