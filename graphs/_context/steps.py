@@ -42,10 +42,10 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
             context.emit(ThoughtFailed(state["view"].name, node.task, str(error)))
             return {}
         except Exception as error:
+            if node.run is not None:  # one of Harbor's own: only its seat fails
+                raise
             who = f"bidder {bidder.model.bidder!r}: the node {node.name!r}"
-            raise CodeError(
-                redact(f"{who} has a mistake in its code, or the game has ({placed(error)}); mend it")
-            ) from error
+            raise CodeError(redact(f"{who} has a mistake in its code ({placed(error)}); mend it")) from error
 
     return run
 

@@ -44,7 +44,7 @@ class MemoryStoreError(HarborError):
 
 
 class CodeError(HarborError):
-    """The code of a thought or of a game has a mistake: what a bidder would do without it is no play of its."""
+    """The code of a declared thought has a mistake: what a bidder would do without it is no play of its."""
 
 
 class RatingError(HarborError):
