@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -74,6 +73,8 @@ def told(error: BaseException) -> str:
 
 def placed(error: BaseException) -> str:
     """Put an error of somebody else's code in one line, with the file and the line that it comes from."""
+    import traceback  # here, as `harbor --help` has no use for it
+
     frames = traceback.extract_tb(error.__traceback__)
     return f"{told(error)}, at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else told(error)
 

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
-from typing import Any, Literal
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, Literal
 
 from harbor._core.errors import unknown
+
+if TYPE_CHECKING:  # it takes long to import, and `harbor --help` checks nothing
+    from pydantic import BaseModel
 
 API = 1
 """The version of what the classes of extensions ask for; a value says for which one it was written."""
