@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 
-from harbor._core.errors import ConfigError
+from harbor._core.errors import ConfigError, told
 from harbor._core.finding import everything, find
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import BOUNDS, Measurement, Metric
@@ -56,7 +56,7 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measu
         found = list(metric.measure(name, entries))
         wrong = next(filter(None, (_fault(name, metric, one) for one in found)), "")
     except (Exception, SystemExit) as error:  # a stranger's function may raise anything; it costs no other metric
-        wrong = f"{type(error).__name__}: {error}"
+        wrong = told(error)
     if wrong:
         return [Measurement(name, None, missing=f"the metric failed ({wrong})")]
     return found or [Measurement(name, None, missing=metric.no_data)]

@@ -85,7 +85,7 @@ def summarise(entries: Sequence[Entry]) -> Summary:
         seconds=round(entries[-1].at, 6),
         simulated=any_simulated(players(entries).values()),
         parts=game.parts,
-        figures=game.figures(entries),
+        figures=of_strangers(f"the figures of the game {played.name!r}", lambda: game.figures(entries)),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
@@ -12,7 +13,7 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._config.auction import Bidder, MindSettings, ModelSettings
 from harbor._core.asks import Answer, Ask, Pause
-from harbor._core.errors import ConfigError
+from harbor._core.errors import CodeError, ConfigError, HarborError, placed
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._models.client import ModelClient, Prompt
@@ -23,11 +24,27 @@ from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 V = TypeVar("V", bound=View)
-Fold = Callable[[Any, Any], Any]
-"""Makes a note of the note so far (None at first) and an event."""
-Folds = Mapping[type[Event], tuple[str, Fold]]
-"""The nodes that note something, and their folds, by event."""
+Folds = Mapping[type[Event], ThoughtNode]
+"""The nodes that note something, by their event."""
 NO_FOLDS: Folds = MappingProxyType({})
+
+
+@contextmanager
+def mistakes_told(bidder: str, node: ThoughtNode) -> Iterator[None]:
+    """Break the run off at a mistake in the code of a declared node; of Harbor's own nodes only the seat fails.
+
+    Raises:
+        CodeError: one line that names the bidder, the node and the place of the mistake.
+    """
+    try:
+        yield
+    except HarborError:
+        raise
+    except Exception as error:
+        if node.run is not None:
+            raise
+        who = f"bidder {bidder!r}: the node {node.name!r}"
+        raise CodeError(f"{who} has a mistake in its code ({placed(error)}); mend it") from error
 
 
 def observed(view: V, news: Iterable[Event], folds: Folds = NO_FOLDS) -> V:
@@ -35,9 +52,9 @@ def observed(view: V, news: Iterable[Event], folds: Folds = NO_FOLDS) -> V:
     news = tuple(news)
     noted = dict(view.notes)
     for event in news:
-        if found := folds.get(type(event)):
-            name, fold = found
-            noted[name] = fold(noted.get(name), event)
+        if (node := folds.get(type(event))) is not None and node.fold is not None:
+            with mistakes_told(view.name, node):
+                noted[node.name] = node.fold(noted.get(node.name), event)
     view = view.after(news)
     return view if noted == view.notes else replace(view, notes=noted)  # type: ignore[type-var]
 

@@ -19,16 +19,14 @@ from harbor._core.asks import Ask, Pause
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.extensions import API, part, unread
 from harbor._core.prompts import unfillable
+from harbor._games.game import Facts as Facts
+from harbor._games.game import Values as Values
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, Update
 
 Occasion = Literal["opening", "call", "closed", "end"]
 OCCASIONS: tuple[Occasion, ...] = get_args(Occasion)
-Facts = Mapping[str, Any]
-"""What a prompt tells, as JSON: texts, numbers, lists and tables."""
-Values = dict[str, Any]
-"""A reply to a prompt, as JSON."""
 PROMPTS = files("harbor.graphs._prompts")
 """Where the prompts of Harbor's own nodes are."""
 SYSTEM = PROMPTS / "system.md"
@@ -136,19 +134,8 @@ class ThoughtNode:
 
     def complaint(self) -> str:
         """Say what is wrong with it; empty if nothing is."""
-        return next(
-            filter(
-                None,
-                (
-                    unread(self.uses, MindSettings),
-                    self._of_kind(),
-                    self._of_pieces(),
-                    self._of_prompt(),
-                    self._of_note(),
-                ),
-            ),
-            "",
-        )
+        checks = (self._of_kind, self._of_pieces, self._of_prompt, self._of_note)
+        return unread(self.uses, MindSettings) or next(filter(None, (check() for check in checks)), "")
 
     def _of_kind(self) -> str:
         if "_" in self.name:

@@ -28,11 +28,12 @@ def fill(
     """
     task = task or body.name.removesuffix(".md")
     opening, wanted = _text(system), _text(body)
+    known = {"task": task} | dict(facts) | {"task": task}  # it comes first, and no fact of that name takes its place
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""
     return Prompt(
         name=task,
         system=opening.substitute(facts=as_json(who)),
-        human=told + wanted.substitute(facts=as_json({"task": task} | dict(facts) | {"task": task})),
+        human=told + wanted.substitute(facts=as_json(known)),
         version=version_of(opening.template + told + wanted.template),
     )
 

@@ -61,7 +61,7 @@ def _who(context: NodeContext, view: SessionView) -> Facts:
 
 def _known(context: NodeContext, view: SessionView) -> Facts:
     game, play = played_by(context.bidder)
-    known = {"game": game.name} | dict(play.facts(view.name, view.seen)) | {"game": game.name}
+    known = {"game": game.name, **play.facts(view.name, view.seen)}
     if view.plan:
         known["plan"] = view.plan
     if view.expected:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from harbor._core.asks import Ask
-from harbor._core.errors import CodeError, ConfigError, HarborError, MemoryStoreError, ModelError, placed
+from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, ModelError
 from harbor._core.events import ThoughtFailed
-from harbor._core.redaction import redact
 from harbor._models.client import Prompt
-from harbor.graphs._context.context import BidderContext, NodeContext, Update
+from harbor.graphs._context.context import BidderContext, NodeContext, Update, mistakes_told
 from harbor.graphs._context.node import Facts, ThoughtNode
 from harbor.graphs._context.session_prompts import prompt as session_prompt
 from harbor.memory._bidder.session_view import SessionView
@@ -28,24 +27,21 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
     think = node.run or declared
 
     async def run(state: Any) -> Update:
-        if not node.when(state["view"], state["ask"]):
-            return {}
+        with mistakes_told(bidder.model.bidder, node):
+            if not node.when(state["view"], state["ask"]):
+                return {}
         context = bidder.context(node)
         if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
             return context.emit(past)
         try:
-            return await think(state, context)
+            with mistakes_told(bidder.model.bidder, node):
+                return await think(state, context)
         except HarborError as error:
             if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):
                 raise
             # Nodes run side by side at a pause: one that fails must not stop the others.
             context.emit(ThoughtFailed(state["view"].name, node.task, str(error)))
             return {}
-        except Exception as error:
-            if node.run is not None:  # one of Harbor's own: only its seat fails
-                raise
-            who = f"bidder {bidder.model.bidder!r}: the node {node.name!r}"
-            raise CodeError(redact(f"{who} has a mistake in its code ({placed(error)}); mend it")) from error
 
     return run
 

@@ -86,7 +86,7 @@ def _state(first: View, nodes: Nodes) -> Any:
 
 
 def _folds(nodes: Nodes) -> Folds:
-    return {node.event: (node.name, node.fold) for node in nodes.values() if node.fold is not None}
+    return {node.event: node for node in nodes.values() if node.fold is not None}
 
 
 class GraphBidder:

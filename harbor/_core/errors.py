@@ -63,9 +63,11 @@ def unknown(kind: str, value: str, known: Iterable[str]) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Put an error of somebody else's code in one line; one that can't even be shown has its type."""
+    """Put an error of somebody else's code in one line without keys; one that can't even be shown has its type."""
+    from harbor._core.redaction import redact  # here, as `harbor --help` has no use for it
+
     try:
-        lines = str(error).splitlines()
+        lines = redact(str(error)).splitlines()
     except Exception:
         lines = []
     return ": ".join([type(error).__name__, *lines[:1]])

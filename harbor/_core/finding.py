@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
@@ -69,9 +70,7 @@ def of_part(part: Part) -> Any:
     try:
         one = found(part.kind, part.name)
     except ConfigError as error:
-        from importlib.metadata import distributions
-
-        installed = any(package.name == part.package for package in distributions())
+        installed = any(package.name == part.package for package in _packages())
         why = f": {error}" if installed else ", which is not installed; install it"
         raise ConfigError(f"{whose}{why}") from error
     if one.package != part.package:
@@ -123,13 +122,18 @@ def _load_by_name(kind: Kind, name: str) -> None:
                 return
 
 
+def _packages() -> Iterable[Distribution]:
+    """List what is installed; that is not what stands in places that were added for references."""
+    from importlib.metadata import distributions
+
+    return distributions(path=[place for place in sys.path if place not in _ADDED])
+
+
 @cache
 def _points(group: str) -> list[tuple[EntryPoint, Distribution]]:
     """List the entry points of a group with their packages, Harbor's first; a package found twice counts once."""
-    from importlib.metadata import distributions
-
     found: dict[tuple[str, str], tuple[EntryPoint, Distribution]] = {}
-    for package in distributions(path=[place for place in sys.path if place not in _ADDED]):
+    for package in _packages():
         for point in package.entry_points.select(group=group):
             found.setdefault((package.name, point.name), (point, package))
     return sorted(found.values(), key=lambda pair: (pair[1].name != HARBOR, pair[1].name))
@@ -181,9 +185,10 @@ def _register(one: Found, where: str, called: str = "") -> None:
         raise ConfigError(f"{where}: {wrong}")
     known, name = _FOUND[one.kind], one.value.name
     other = known.get(name)
-    if other is not None and other.value is not one.value and not other.package == one.package == GIVEN:
+    if other is None or other.package == one.package == GIVEN:  # as when a cell of a notebook is run again
+        known[name] = one
+    elif other.value is not one.value:
         raise ConfigError(f"{where}: the name of the {one.kind} {name!r} is taken by {other.package!r}; rename it")
-    known[name] = one if other is None or one.package == GIVEN else other
     if one.reference:
         known[one.reference] = one
 

@@ -112,10 +112,14 @@ class Game:
         """Say what does not fit together."""
         if wrong := unread(self.uses, AuctionConfig, Bidder):
             return wrong
+        nested: dict[str, tuple[object, type[Any]]] = {"play": (self.play, Play), "measures": (self.measures, Measures)}
+        for name, (given, kind) in nested.items():
+            if given is not None and not isinstance(given, kind):
+                return f"has a {type(given).__name__} as its {name}; give it a {kind.__name__}"
         if self.play is None and set(self.nodes) & set(CONTEST):
             return "lacks play: how bidders with models see and play it; give it one"
-        given: object = self.settings
-        if not (isinstance(given, type) and issubclass(given, RuleSettings)):
+        settings: type = self.settings
+        if not issubclass(settings, RuleSettings):
             return f"has no settings in {self.settings!r}; give a class that inherits from RuleSettings"
         if self.settings.model_fields["game"].default != self.name:
             return f"lacks settings.game: its name; write in {self.settings.__name__}: game: str = {self.name!r}"

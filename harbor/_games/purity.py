@@ -1,4 +1,4 @@
-"""Whether rules are pure: played at random for a while, they give the same from the same, and change nothing."""
+"""Whether rules are pure: a random step of play gives the same from the same, and changes nothing."""
 
 from __future__ import annotations
 
@@ -6,48 +6,9 @@ from dataclasses import is_dataclass
 from random import Random
 from typing import Any
 
-from harbor._config.auction import AuctionConfig
 from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.errors import ConfigError
 from harbor._core.events import Event
-from harbor._core.extensions import Found
-from harbor._games.game import Game
 from harbor._games.mechanism import Mechanism
-
-MOST_TURNS = 20
-"""How many turns of a stranger's game are tried before it is first run."""
-_PURE: dict[str, Game] = {}
-"""The games that were found to be pure in this process, by name."""
-
-
-def check_pure(one: Found, config: AuctionConfig) -> None:
-    """Refuse a game of somebody else's whose rules are not pure; each is tried once per process.
-
-    Raises:
-        ConfigError: they are not, or they break; one line that names the package.
-    """
-    if one.builtin or _PURE.get(one.name) is one.value:
-        return
-    try:
-        rules = one.value.build(config.rules, config)  # of their own: those of the auction stay as they are
-        _try(rules, Random(config.seed))
-    except (Exception, SystemExit) as error:  # a stranger's rules may raise anything
-        kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
-        why = kind + (str(error).splitlines() or [""])[0]
-        raise ConfigError(
-            f"{one.whose}: the rules of the game {one.name!r} can't be relied on ({why});"
-            " mend them until harbor.testing.check_game passes"
-        ) from error
-    _PURE[one.name] = one.value
-
-
-def _try(rules: Mechanism[Any], rng: Random) -> None:
-    _, state = settled(rules, rules.start(), {}, rng)
-    for _ in range(MOST_TURNS):
-        asks = rules.asks(state)
-        if not asks:
-            return
-        _, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng)
 
 
 def settled(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random) -> tuple[list[Event], Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Answer, Ask, Bid, Pause, Withdraw
+from harbor._core.errors import told
 from harbor._core.events import Event
 from harbor._core.players import Policy, SeatReply
 from harbor._house.auctioneer import AuctionLoop
@@ -39,8 +40,7 @@ def carry(loop: AuctionLoop, sale: Sale[Any], policies: Mapping[str, Policy], re
         the number of each turn when it is answered, so that others may work.
 
     Raises:
-        MemoryStoreError: raised by a policy, as by `FATAL` errors of a seat.
-        RunFolderError: likewise.
+        HarborError: one of the `FATAL` ones, raised by a policy.
         LogError: the run that is resumed goes otherwise than its log.
     """
     said: Mapping[str, SeatReply] = {}
@@ -67,7 +67,9 @@ def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply
         raise
     except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
         return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
-    except (Exception, SystemExit) as error:  # as in the room: whatever a policy does, the auction goes on
+    except SystemExit as error:
+        return SeatReply(failure=failed(ask.bidder, RuntimeError(told(error))))
+    except Exception as error:  # as in the room: whatever a policy does, the auction goes on
         return SeatReply(failure=failed(ask.bidder, error))
 
 

@@ -16,6 +16,7 @@ from autogen_core import CancellationToken
 from pydantic import TypeAdapter
 
 from harbor._core.asks import Ask, Pause
+from harbor._core.errors import told
 from harbor._core.events import Answered, Event, SeatFailed
 from harbor._core.notes import EventBuffer
 from harbor._core.parsing import LONGEST, scrub
@@ -181,8 +182,15 @@ class Seat(BaseChatAgent):
 
 
 async def _answer(agent: ChatAgent, heard: Sequence[BaseChatMessage], token: CancellationToken) -> Response:
-    """Ask inside a coroutine, as an agent may fail before it returns anything to await."""
-    return await agent.on_messages(heard, token)
+    """Ask inside a coroutine, as an agent may fail before it returns anything to await.
+
+    Raises:
+        RuntimeError: the agent wants to end the program, which would end the event loop for everybody.
+    """
+    try:
+        return await agent.on_messages(heard, token)
+    except SystemExit as error:
+        raise RuntimeError(told(error)) from error
 
 
 def _retrieve(late: asyncio.Future[Any]) -> None:

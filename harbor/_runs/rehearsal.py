@@ -1,60 +1,83 @@
-"""A rehearsal of a stranger's game before it is first run, so that no call fails in silence later."""
+"""A rehearsal of a stranger's game before it is first run, so that it is pure and no call fails in silence later."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
 
 from harbor._config.auction import Simulated
 from harbor._core.asks import Ask
-from harbor._core.errors import ConfigError, told
+from harbor._core.errors import ConfigError, HarborError, told
 from harbor._core.events import EVERYONE, Event
 from harbor._core.extensions import Found
 from harbor._core.log_lines import named
 from harbor._core.seeding import stream
+from harbor._games.building import build
 from harbor._games.game import Game, Play
-from harbor._games.purity import MOST_TURNS, drawn
+from harbor._games.purity import drawn, settled
 from harbor._runs.opening import opening_events
 from harbor._runs.resolve import ResolvedAuction
 
+MOST_TURNS = 20
+"""How many turns of a stranger's game are tried before it is first run."""
 RESERVED = ("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt")
 """Facts that prompts of every game have; those of a game need other names."""
+UNTIL = "until harbor.testing.check_game passes"
 _REHEARSED: dict[str, Game] = {}
 """The games that were rehearsed in this process, by name."""
 
 
 def rehearse(one: Found, auction: ResolvedAuction) -> None:
-    """Try facts, built-in answers and rational answers of a game of somebody else's, once per process.
+    """Try the rules, facts, built-in and rational answers of a game of somebody else's, once per process.
 
     Raises:
-        ConfigError: one of them fails; one line that names the package and the part.
+        ConfigError: one of them fails, or the rules are not pure; one line that names the package and the part.
     """
     if one.builtin or _REHEARSED.get(one.name) is one.value:
         return
-    rng = stream(auction.config.seed, "rehearsal")
-    rules = one.value.build(auction.config.rules, auction.config)
-    seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
-    state, known = rules.start(), set(named(one.value.events).values())
-    news: list[Event] = [*opening_events(auction), *rules.settle(state, {}, rng)]
-    for _ in range(MOST_TURNS):
-        for event in news:
-            if type(event) not in known:
-                raise ConfigError(f"{one.whose}: the game {one.name!r} lacks events: {type(event).__name__}; add it")
-            state = rules.apply(state, event)
-            for name, heard in seen.items():
-                if event.audience in (EVERYONE, f"bidder:{name}"):
-                    heard.append(event)
-        asks = rules.asks(state)
-        for ask in asks:
-            _try(one, ask, seen[ask.bidder], rng)
-        if not asks:
-            break
-        news = rules.settle(state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng)
+    try:
+        _play(one, auction)
+    except HarborError:
+        raise
+    except (Exception, SystemExit) as error:  # a stranger's rules may raise anything
+        why = told(error).removeprefix("AssertionError: ")
+        raise ConfigError(f"{_game(one)} has rules that can't be relied on ({why}); mend them {UNTIL}") from error
     _REHEARSED[one.name] = one.value
 
 
-def _try(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
+def _play(one: Found, auction: ResolvedAuction) -> None:
+    rng = stream(auction.config.seed, "rehearsal")
+    rules = build(auction.config)  # of their own: those of the auction stay as they are
+    seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
+    news, state = settled(rules, rules.start(), {}, rng)
+    _hear(seen, opening_events(auction))
+    for _ in range(MOST_TURNS):
+        _check_events(one, news)
+        _hear(seen, news)
+        asks = rules.asks(state)
+        if not asks:
+            return
+        for ask in asks:
+            _answer(one, ask, seen[ask.bidder], rng)
+        news, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng)
+
+
+def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:
+    for event in news:
+        for name, heard in seen.items():
+            if event.audience in (EVERYONE, f"bidder:{name}"):
+                heard.append(event)
+
+
+def _check_events(one: Found, news: Iterable[Event]) -> None:
+    known = named(one.value.events).values()
+    for event in news:
+        if type(event) not in known:
+            raise ConfigError(f"{_game(one)} lacks events: {type(event).__name__}; add it")
+
+
+def _answer(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
     """Ask each part of a game for what it gives at a call."""
     game: Game = one.value
     part = "rational"
@@ -66,10 +89,7 @@ def _try(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
             part = "play.policy"
             game.play.policy(facts, Simulated(), rng)
     except (Exception, SystemExit) as error:
-        raise ConfigError(
-            f"{one.whose}: the game {one.name!r} fails in {part} ({told(error)}); mend it"
-            " until harbor.testing.check_game passes"
-        ) from error
+        raise ConfigError(f"{_game(one)} fails in {part} ({told(error)}); mend it {UNTIL}") from error
 
 
 def _facts(play: Play, ask: Ask, seen: list[Event]) -> dict[str, object]:
@@ -79,5 +99,9 @@ def _facts(play: Play, ask: Ask, seen: list[Event]) -> dict[str, object]:
         raise TypeError(f"{type(facts).__name__} are no facts; give a mapping of names to JSON")
     if taken := [name for name in RESERVED if name in facts]:
         raise ValueError(f"the fact {taken[0]!r} is there in every prompt; give it another name")
-    told_of: dict[str, object] = json.loads(json.dumps({**facts, **ask.space.facts()}, default=float))
-    return told_of | {"you": ask.bidder, "personas": []}
+    read: dict[str, object] = json.loads(json.dumps({**facts, **ask.space.facts()}, default=float))
+    return read | {"you": ask.bidder, "personas": []}
+
+
+def _game(one: Found) -> str:
+    return f"{one.whose}: the game {one.value.name!r}"

@@ -19,7 +19,6 @@ from harbor._core.money import to_cents
 from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
-from harbor._games.purity import check_pure
 from harbor._models.providers import settings_of
 from harbor._runs.idle import check_idle
 from harbor._runs.inputs import GIVEN, RunInputs, models_in_use
@@ -93,9 +92,8 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
     check_idle(config, game.value)
-    rules, parts = build(config), parts_of(config, models.values())
-    check_pure(game, config)
-    return ResolvedAuction(config, parts, rules, items, bidders, catalog, models, inputs)
+    parts = parts_of(config, models.values())
+    return ResolvedAuction(config, parts, build(config), items, bidders, catalog, models, inputs)
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:

@@ -10,8 +10,9 @@ import pytest
 
 from harbor._core.errors import ConfigError
 from harbor._core.extensions import HARBOR, KINDS
-from harbor._core.finding import asked, everything, find, found, names, references
+from harbor._core.finding import asked, everything, find, found, given, names, references, use
 from harbor._core.references import check_references
+from harbor._games.scripted import ScriptedPolicy
 from support.plugins import install, installed
 
 POLICY = """
@@ -181,3 +182,18 @@ def test_a_value_that_cannot_be_looked_at_is_refused_in_one_line(tmp_path):
     folder = install(tmp_path, "shy", {"shy_policy.py": text}, {GROUP: {"mine": "shy_policy:MINE"}})
     with installed(folder), pytest.raises(ConfigError, match=r"its policy can't be checked \(OSError: no\); mend it"):
         find("policy", "mine")
+
+
+def test_an_installed_value_that_is_given_too_stays_that_of_its_package(site):
+    use(find("policy", "mine"))
+    assert (found("policy", "mine").package, given()) == ("strange", [])
+
+
+def test_a_value_given_in_python_takes_the_place_of_the_one_given_before():
+    one, other = (
+        ScriptedPolicy(name="mine", description=text, make=lambda _: None) for text in ("the first", "the second")
+    )
+    with installed():
+        use(one)
+        use(other)
+        assert (find("policy", "mine"), given()) == (other, ["mine"])

@@ -110,7 +110,7 @@ def test_rules_that_are_not_pure_are_refused_in_one_line(name, why, games, tmp_p
         with pytest.raises(ConfigError) as refused:
             play(name, out=tmp_path / "run")
         assert str(refused.value).startswith(
-            f"package 'strange-{name}' 0.1: the rules of the game '{name}' can't be relied on"
+            f"package 'strange-{name}' 0.1: the game '{name}' has rules that can't be relied on"
         )
         assert why in str(refused.value)
         assert "\n" not in str(refused.value)
@@ -120,7 +120,7 @@ def test_rules_that_are_not_pure_are_refused_in_one_line(name, why, games, tmp_p
 def test_pure_rules_are_tried_once_in_a_process_and_not_those_of_the_run(games):
     play("pure")
     play("pure")
-    assert len(sys.modules["pure_game"].BUILT) == 4  # for either run, for the trial, and for the rehearsal
+    assert len(sys.modules["pure_game"].BUILT) == 3  # for either run, and for the rehearsal
 
 
 def test_a_game_that_is_refused_costs_no_other(games):

@@ -118,9 +118,18 @@ def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(p
     assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
 
 
-@pytest.mark.parametrize("occasions", ["('closed',)", "('call',)"])
-def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(place, occasions):
-    broken = thought(Path(), place, facts="lambda view: {}['nothing']", occasions=occasions)
+@pytest.mark.parametrize(
+    ("piece", "occasions"),
+    [
+        ("facts", "('closed',)"),
+        ("facts", "('call',)"),
+        ("when", "('closed',)"),
+        ("when", "('call',)"),
+        ("fold", "('closed',)"),
+    ],
+)
+def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(place, piece, occasions):
+    broken = thought(Path(), place, occasions=occasions, **{piece: "lambda *_: {}['nothing']"})
     with pytest.raises(CodeError) as ended:
         auction(broken).run(out=Path("run"))
     line = str(ended.value)

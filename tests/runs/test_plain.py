@@ -62,7 +62,7 @@ GOOD_FOR_NOTHING: tuple[Any, ...] = (
     *(Withdraw(), Withdraw("fault", Decimal(3)), Unreadable("no words"), None, 7, object, ["I withdraw."]),
     *(Accept(), Wait(), Choose("it"), Say("I bid $7."), BundleBid(("it",), Decimal(5)), Take(2)),
     *("I bid $1,250.", "I choose 12.50.", "I bid half a \ud83d.", "", "a" * 3_000, "I withdraw, or not.", "I pass"),
-    *(ValueError(f"my key is {SECRET}"), StopIteration(), KeyError("\ud83d"), RuntimeError("x" * 900)),
+    *(ValueError(f"my key is {SECRET}"), StopIteration(), SystemExit(0), KeyError("\ud83d"), RuntimeError("x" * 900)),
 )
 """What a policy may give back, or raise, that is no plain answer."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from random import Random
 
 from harbor._config.auction import Simulated
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOpened, PriceRaised
 from harbor._games.english_private.settings import EnglishPrivateRules
-from harbor._games.game import Facts, Game, Play, Seen, Values
+from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
-from harbor._games.sessions import facts, private_games
+from harbor._games.sessions import private_games
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -34,15 +33,7 @@ ENGLISH_PRIVATE = Game(
     build=private_games.building(EnglishPrivate),
     opening=EnglishPrivateOpened,
     events=(EnglishPrivateOpened, *private_games.EVENTS, PriceRaised),
-    play=Play(
-        facts=facts.standing,
-        outlook=facts.outlook,
-        system=files("harbor._games.sessions") / "system.md",
-        prompt=files("harbor._games.english_private") / "bid.md",
-        policy=policy,
-        plan="Stay in up to what the item is worth to me.",
-        forecast=private_games.forecast,
-    ),
+    play=private_games.play(__package__, policy, "Stay in up to what the item is worth to me."),
     rational=rational,
     measures=private_games.MEASURES,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from random import Random
 
 from harbor._config.auction import Simulated
@@ -10,9 +9,9 @@ from harbor._core.asks import Ask, Bid
 from harbor._core.money import to_cents
 from harbor._games.first_price.rules import FirstPrice, FirstPriceOpened
 from harbor._games.first_price.settings import FirstPriceRules
-from harbor._games.game import Facts, Game, Play, Seen, Values
+from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
-from harbor._games.sessions import facts, private_games
+from harbor._games.sessions import private_games
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -36,14 +35,8 @@ FIRST_PRICE = Game(
     build=private_games.building(FirstPrice),
     opening=FirstPriceOpened,
     events=(FirstPriceOpened, *private_games.EVENTS),
-    play=Play(
-        facts=facts.standing,
-        outlook=facts.outlook,
-        system=files("harbor._games.sessions") / "system.md",
-        prompt=files("harbor._games.first_price") / "bid.md",
-        policy=policy,
-        plan="Bid less than the item is worth to me: the fewer bidders there are, the less.",
-        forecast=private_games.forecast,
+    play=private_games.play(
+        __package__, policy, "Bid less than the item is worth to me: the fewer bidders there are, the less."
     ),
     rational=rational,
     measures=private_games.MEASURES,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from random import Random
 
 from harbor._config.auction import Simulated
 from harbor._core.asks import Ask, Bid
-from harbor._games.game import Facts, Game, Play, Seen, Values
+from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
 from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
 from harbor._games.second_price.settings import SecondPriceRules
-from harbor._games.sessions import facts, private_games
+from harbor._games.sessions import private_games
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -34,15 +33,7 @@ SECOND_PRICE = Game(
     build=private_games.building(SecondPrice),
     opening=SecondPriceOpened,
     events=(SecondPriceOpened, *private_games.EVENTS),
-    play=Play(
-        facts=facts.standing,
-        outlook=facts.outlook,
-        system=files("harbor._games.sessions") / "system.md",
-        prompt=files("harbor._games.second_price") / "bid.md",
-        policy=policy,
-        plan="Bid what the item is worth to me.",
-        forecast=private_games.forecast,
-    ),
+    play=private_games.play(__package__, policy, "Bid what the item is worth to me."),
     rational=rational,
     measures=private_games.MEASURES,
 )

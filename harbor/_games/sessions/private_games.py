@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from importlib.resources import files
+from random import Random
 from statistics import fmean
 
 from harbor._config.auction import AuctionConfig, Simulated
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.seeding import stream
-from harbor._games.game import Facts, Measures, Seen
-from harbor._games.sessions import measures
+from harbor._games.game import Facts, Measures, Play, Seen, Values
+from harbor._games.sessions import facts, measures
 from harbor._games.sessions.private_values import GROUPS, ItemAllotted, PrivateValues, ValueDrawn, draw_values
 from harbor._games.sessions.session import RunLabelled, RunOpened, RunSettled
 from harbor._games.sessions.settings import ValueRules
 
+Policy = Callable[[Facts, Simulated, Random], Values]
 EVENTS = (RunOpened, ValueDrawn, ItemAllotted, RunSettled, RunLabelled)
 MEASURES = Measures("runs", measures.standings, measures.runs)
 
@@ -41,10 +44,23 @@ def building(kind: type[PrivateValues]) -> Callable[[ValueRules, AuctionConfig],
     return build
 
 
-def forecast(rival: str, facts: Facts, settings: Simulated) -> float:  # noqa: ARG001
+def play(package: str, policy: Policy, plan: str) -> Play:
+    """Give how bidders see and play such a game; its prompt for a bid stands in its own package."""
+    return Play(
+        facts=facts.standing,
+        outlook=facts.outlook,
+        system=files("harbor._games.sessions") / "system.md",
+        prompt=files(package) / "bid.md",
+        policy=policy,
+        plan=plan,
+        forecast=forecast,
+    )
+
+
+def forecast(rival: str, known: Facts, settings: Simulated) -> float:  # noqa: ARG001
     """Expect that a rival bids what it did before, in the mean, or half of the assets."""
-    past = [run["actions"].get(rival) for run in facts["past"] if run["actions"].get(rival) is not None]
-    return fmean(map(float, past)) if past else float(facts["assets"]) / 2
+    past = [run["actions"].get(rival) for run in known["past"] if run["actions"].get(rival) is not None]
+    return fmean(map(float, past)) if past else float(known["assets"]) / 2
 
 
 def value_of(ask: Ask, seen: Seen) -> Decimal:
