@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from harbor._config.auction import ModelSettings
 from harbor._core.decisions import Text
-from harbor._core.errors import ModelError, RatingError, RunFolderError
+from harbor._core.errors import NoReply, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
 from harbor._core.layout import CALLS
 from harbor._models.client import ModelClient, Prompt
@@ -158,7 +158,7 @@ async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asy
     async with at_once:
         try:
             return await model.ask(question(lines, persona), Verdict, lambda verdict: _complaint(verdict, persona))
-        except ModelError as error:
+        except NoReply as error:
             return str(error)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from harbor._core.asks import Ask
-from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, ModelError
+from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, NoReply
 from harbor._core.events import ThoughtFailed
 from harbor._models.client import Prompt
 from harbor.graphs._context.context import BidderContext, NodeContext, Update, mistakes_told
@@ -71,4 +71,4 @@ def _stays_alone(error: HarborError, bidder: BidderContext) -> bool:
     """Say whether only this thought has failed: by the model, or by a store that it may do without."""
     if isinstance(error, MemoryStoreError):
         return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
-    return isinstance(error, ModelError)
+    return isinstance(error, NoReply)

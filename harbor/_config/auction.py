@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from harbor._config.models import ModelSettings as ModelSettings
+from harbor._config.models import Simulated as Simulated
 from harbor._config.rules import AnyRules, rules_of
-from harbor._core.settings import TAG, Dollars, Name, Number, Rate, Seconds, Settings, check_distinct
+from harbor._core.settings import TAG, Dollars, Name, Number, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
 
@@ -80,41 +82,6 @@ Items = Annotated[
     Discriminator(_kind_of_items),
 ]
 """What is for sale: a list of items, or a sample of the catalogue's."""
-
-
-class Simulated(Settings):
-    """How the built-in model plays, and which mistakes it makes.
-
-    `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below `limit_share` of
-    its estimate). Each rate is the share of replies with one mistake: unreadable, a bid that is too low, a bid above
-    the budget, a belief with a wrong sum.
-    """
-
-    policy: Literal["judge", "minimum"] = "judge"
-    limit_share: Annotated[Number, Field(gt=0, le=10)] = Decimal("0.9")
-    level: int = Field(2, ge=0, le=100)
-    latency_seconds: Seconds = 0.0
-    unreadable_rate: Rate = 0.0
-    low_bid_rate: Rate = 0.0
-    over_budget_rate: Rate = 0.0
-    wrong_sum_rate: Rate = 0.0
-
-
-class ModelSettings(Settings):
-    """A model under a name that you choose; `use` is "provider:name", an installed one such as "simulated", or code.
-
-    Code is "package.module:NAME", and has a dot before the colon.
-
-    Prices are in dollars per million tokens. Without them the cost of a call is unknown.
-    """
-
-    use: str = "simulated"
-    temperature: float = Field(0.0, ge=0, le=2)
-    repairs: int = Field(2, ge=0, le=10)
-    retries: int = Field(2, ge=0, le=10)
-    input_price: float | None = Field(None, ge=0, allow_inf_nan=False)
-    output_price: float | None = Field(None, ge=0, allow_inf_nan=False)
-    simulated: Simulated = Simulated()
 
 
 class MindSettings(Settings):
@@ -235,7 +202,8 @@ class AuctionConfig(Settings):
 
     `catalogue` has the personas and the items that are sampled: the name of an installed one, with "@" and its version
     to mean no other, or "package.module:NAME". `personas` adds your own. `profile_over` names the personas that rivals
-    are profiled over (None: all).
+    are profiled over (None: all). `failed_calls` says what becomes of a call that a provider never answers: "stop" the
+    run, as a bidder that is not answered does not play, or "play on" without it.
     """
 
     name: Name = "auction"
@@ -248,6 +216,7 @@ class AuctionConfig(Settings):
     rules: AnyRules = Field(default_factory=lambda: rules_of({}))
     memory: MemorySettings = MemorySettings()
     series: Series | None = None
+    failed_calls: Literal["stop", "play on"] = "stop"
     models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     @model_validator(mode="after")

@@ -31,11 +31,23 @@ class RunFolderError(HarborError):
 
 
 class ModelError(HarborError):
-    """A model did not answer."""
+    """A model can't be asked: its provider refuses the key, the model or a setting, in the words of the message."""
 
 
-class UnreadableReply(ModelError):
+class NoReply(HarborError):
+    """A bidder goes on without a reply of its model."""
+
+
+class UnreadableReply(NoReply):
     """A model answered, but gave no usable reply within its repairs."""
+
+
+class CallFailed(NoReply):
+    """A provider did not answer a call, and the settings say to play on without it."""
+
+
+class RunPaused(HarborError):
+    """A run has stopped where it can be resumed: a provider can't be reached, or a limit of cost is reached."""
 
 
 class MemoryStoreError(HarborError):

@@ -290,7 +290,10 @@ class BidderLabelled(AnalystEvent):
 class ModelCalled(AnalystEvent):
     """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
 
-    `prompt` is the hash of the unfilled prompt file.
+    `prompt` is the hash of the unfilled prompt file. Cached tokens are among the input tokens, and reasoning tokens
+    among the output tokens. `cached`: the whole reply was there before, and nothing was called. `finish` is why the
+    model stopped, in the provider's word; `retries` counts requests that failed before this one, `answered_by` is the
+    model that the provider says it was, and `form` is how it was asked: "tool", "json" or "text".
     """
 
     bidder: str
@@ -305,6 +308,12 @@ class ModelCalled(AnalystEvent):
     cached: bool
     began: float
     seconds: float
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    finish: str = ""
+    retries: int = 0
+    answered_by: str = ""
+    form: str = "tool"
 
 
 @dataclass(frozen=True, slots=True)

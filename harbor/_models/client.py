@@ -20,7 +20,7 @@ from langchain_core.runnables import Runnable
 from pydantic import BaseModel
 
 from harbor._config.auction import ModelSettings
-from harbor._core.errors import ModelError, UnreadableReply
+from harbor._core.errors import CallFailed, UnreadableReply
 from harbor._core.events import EventSink
 from harbor._core.redaction import redact
 from harbor._models.reading import read, written
@@ -77,7 +77,7 @@ class ModelClient:
             repairs: how often to ask again (None: as the model's settings say).
 
         Raises:
-            ModelError: the model failed.
+            CallFailed: the model failed.
             UnreadableReply: it gave no usable reply within the repairs.
         """
         model, shape = self._bind(reply_type)
@@ -140,13 +140,13 @@ class _Call:
             complaint = redact(f"{type(error).__name__}: {error}")
             self.log("failed", AIMessage(""), complaint)
             if isinstance(error, Exception):
-                raise ModelError(f"{self.model.name} failed: {complaint}") from error
+                raise CallFailed(f"{self.model.name} failed: {complaint}") from error
             raise
 
     def _replayed(self, recorded: RawCall) -> AIMessage:
         if recorded.outcome == "failed":
             self.model.sink(recorded.event)
-            raise ModelError(f"{self.model.name} failed: {recorded.error}")
+            raise CallFailed(f"{self.model.name} failed: {recorded.error}")
         return AIMessage(recorded.reply)
 
     def log(self, outcome: CallOutcome, message: AIMessage, complaint: str) -> None:

@@ -61,7 +61,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
     module, kind = PROVIDERS[provider]
     try:
         chat = getattr(importlib.import_module(module), kind)
-        made = chat(model=model, temperature=settings.temperature, **_retries(provider, settings))
+        made = chat(model=model, **_given(provider, settings))
     except ImportError as error:
         raise ConfigError(
             f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
@@ -89,6 +89,7 @@ def _why(error: Exception) -> str:
     return (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
 
 
-def _retries(provider: str, settings: ModelSettings) -> dict[str, int]:
-    """Give the retries of a hosted model; a local one has no such setting."""
-    return {} if provider == "ollama" else {"max_retries": settings.retries}
+def _given(provider: str, settings: ModelSettings) -> dict[str, float]:
+    """Give the settings that are given; the SDK's own retries are off, as the client retries."""
+    found = {} if settings.temperature is None else {"temperature": settings.temperature}
+    return found if provider == "ollama" else {**found, "max_retries": 0}

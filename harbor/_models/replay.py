@@ -44,6 +44,12 @@ class RawCall:
     prompt: list[str]
     reply: str
     error: str
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    finish: str = ""
+    retries: int = 0
+    answered_by: str = ""
+    form: str = "tool"
 
     @property
     def event(self) -> ModelCalled:

@@ -10,7 +10,7 @@ from harbor._core.finding import find
 from harbor._core.settings import Settings
 from harbor._games.game import Game
 
-OF_EVERY_GAME = ("name", "seed", "bidders", "personas", "rules", "memory", "models")
+OF_EVERY_GAME = ("name", "seed", "bidders", "personas", "rules", "memory", "models", "failed_calls")
 """What the house reads in every game. `memory` is read where somebody remembers, which may be another arm's bidder."""
 OF_EVERY_BIDDER = ("name", "persona", "timeout_seconds", "rule", "agent", "person")
 

@@ -1,0 +1,99 @@
+"""The settings of a model: which one, where it is, how it is asked, and how much of it may be used."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+from harbor._core.settings import Number, Rate, Seconds, Settings
+
+SECRET = re.compile(r"authorization|cookie|password|secret|api[-_]?key|(^|[-_])(token|key)$", re.IGNORECASE)
+"""What the names of headers and other settings contain that would put a key into the files of a run."""
+
+
+def _without_key(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("is no address of a server; write one such as http://localhost:8000/v1")
+    if parts.username or parts.password:
+        raise ValueError("has a user or a password in it, which would be written to files; put the key in api_key_env")
+    return url
+
+
+def _without_secrets(values: dict[str, Any]) -> dict[str, Any]:
+    for name, value in values.items():
+        if SECRET.search(name) and isinstance(value, str):
+            raise ValueError(f"has {name!r}, whose value would be written to files; put the key in api_key_env")
+        if isinstance(value, dict):
+            _without_secrets(value)
+    return values
+
+
+class Simulated(Settings):
+    """How the built-in model plays, and which mistakes it makes.
+
+    `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below `limit_share` of
+    its estimate). Each rate is the share of replies with one mistake: unreadable, a bid that is too low, a bid above
+    the budget, a belief with a wrong sum.
+    """
+
+    policy: Literal["judge", "minimum"] = "judge"
+    limit_share: Annotated[Number, Field(gt=0, le=10)] = Decimal("0.9")
+    level: int = Field(2, ge=0, le=100)
+    latency_seconds: Seconds = 0.0
+    unreadable_rate: Rate = 0.0
+    low_bid_rate: Rate = 0.0
+    over_budget_rate: Rate = 0.0
+    wrong_sum_rate: Rate = 0.0
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+ReplyForm = Literal["tool", "json", "text"]
+"""How a model is asked for a reply of a shape: as a tool call, as JSON by a schema, or as JSON in plain text."""
+
+
+class ModelSettings(Settings):
+    """A model under a name that you choose; `use` is "provider:model", an installed one such as "simulated", or code.
+
+    Code is "package.module:NAME", and has a dot before the colon: a `Model`, or a function of settings and seed that
+    makes a LangChain chat model. A provider is one that LangChain knows; its package has to be installed.
+
+    `base_url` is the address of another server, `api_key_env` the environment variable with its key (None: the one that
+    the provider's package reads). `temperature`, `max_tokens`, `seed` and `reasoning` (an effort such as "low", or a
+    budget in tokens) are left out of a call unless they are given; `extra` is passed on as it is. `reply` says how the
+    model is asked for a reply of a shape; "auto" finds out what the server can do. A bad reply is repaired up to
+    `repairs` times.
+
+    `max_concurrent`, `requests_per_minute` and `tokens_per_minute` are what the provider allows (None: it is learned).
+    A call that is not answered within `timeout_seconds` (None: five sixths of the bidder's own time) is made again.
+    What fails for the moment is tried again for `retry_seconds`; then the run is paused.
+
+    Prices are in dollars per million tokens, that of cached input too. Without them those of the price table hold;
+    where it has none, the cost of a call is unknown.
+    """
+
+    use: str = "simulated"
+    base_url: Annotated[str, AfterValidator(_without_key)] | None = None
+    api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    timeout_seconds: Positive | None = None
+    headers: Annotated[dict[str, str], AfterValidator(_without_secrets)] = Field(default_factory=dict)
+    reasoning: Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=0)] | None = None
+    seed: int | None = Field(None, ge=0)
+    max_concurrent: int | None = Field(None, ge=1)
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    extra: Annotated[dict[str, Any], AfterValidator(_without_secrets)] = Field(default_factory=dict)
+    reply: Literal["auto"] | ReplyForm = "auto"
+    repairs: int = Field(2, ge=0, le=10)
+    retry_seconds: Seconds = 600.0
+    input_price: Price | None = None
+    cached_price: Price | None = None
+    output_price: Price | None = None
+    simulated: Simulated = Simulated()
