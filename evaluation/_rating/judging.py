@@ -23,9 +23,10 @@ from harbor._core.decisions import Text
 from harbor._core.errors import NoReply, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
 from harbor._core.layout import CALLS
-from harbor._models.client import ModelClient, Prompt
+from harbor._models.client import ModelClient
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
+from harbor._models.prompt import Prompt
 from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import RawCall, ReplayCache
 from harbor._runs.folder import drop_cut_line, read_calls

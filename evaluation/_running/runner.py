@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harbor._core.errors import ConfigError, unknown
+from harbor._core.errors import ConfigError, RunPaused, unknown
 from harbor._core.finding import given, references
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
@@ -83,6 +83,8 @@ async def run_experiment(
     Raises:
         ConfigError: no trial could be run with a setting, or a price is unknown; nothing has been written.
         RunFolderError: the folder exists, or can't be written.
+        ModelError: a provider refuses the calls of a model; mend it and resume.
+        RunPaused: a provider can't be reached; resume later.
         OSError: the disk is full, say; make room and resume.
     """
     options.check()
@@ -143,7 +145,10 @@ async def _go_on(
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)
         if todo:
-            tasks = [Task(path.absolute(), trial, measured(experiment), references=references()) for trial in todo]
+            tasks = [
+                Task(path.absolute(), trial, measured(experiment), references=references(), age=(number,))
+                for number, trial in enumerate(todo)
+            ]
             async with nullcontext(executor) if executor else _opened(options) as places:
                 await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)
@@ -187,12 +192,18 @@ def _key(trial: Trial, folder: Path) -> str:
 async def _run_all(
     tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, on_progress: OnProgress
 ) -> None:
-    """Keep all places busy while there are trials and money; if that is interrupted, stop the running trials."""
+    """Keep all places busy while there are trials and money; if that is interrupted, stop the running trials.
+
+    Raises:
+        RunPaused: a provider can't be reached; the other trials that ran have ended or paused too.
+    """
     waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
+    paused = ""
     try:
         while waiting or running:
             while (
                 waiting
+                and not paused
                 and len(running) < executor.places
                 and budget.may_start(waiting[0].trial, len(running), so_far.finished)
             ):
@@ -200,11 +211,12 @@ async def _run_all(
                 funded = replace(task, dollars=budget.reserve(task.trial))
                 running[asyncio.ensure_future(executor.run(funded))] = funded
             if not running:
-                return
+                break
             ended, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for one in ended:
                 task, outcome = running.pop(one), one.result()
                 budget.settle(task.trial, outcome.paid)
+                paused = paused or outcome.paused
                 if outcome.record is None:  # stopped for want of money: it is the next to run, as the budget now knows
                     waiting.appendleft(task)
                 else:
@@ -214,3 +226,5 @@ async def _run_all(
         for one in running:
             one.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+    if paused:
+        raise RunPaused(paused)

@@ -11,7 +11,7 @@ from typing import Any
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import HarborError, RunFolderError
+from harbor._core.errors import HarborError, ModelError, RunFolderError, RunPaused
 from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
@@ -35,7 +35,8 @@ Logs = Sequence[Sequence[Entry]]
 class Task:
     """A trial to run in the folder of an experiment; it is stopped once all its sessions have cost `dollars`.
 
-    `references` is the code that the user has named, which another process follows before it runs the trial.
+    `references` is the code that the user has named, which another process follows before it runs the trial. `age` is
+    the place of the trial in the experiment: the calls of earlier ones go first.
     """
 
     folder: Path
@@ -43,14 +44,19 @@ class Task:
     metrics: tuple[str, ...]
     dollars: float | None = None
     references: tuple[str, ...] = ()
+    age: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """The outcome: a record (None: stopped for want of money), and what the trial has cost in all, in dollars."""
+    """The outcome: a record (None: it has stopped), and what the trial has cost in all, in dollars.
+
+    A trial has stopped for want of money, or because a provider can't be reached: then `paused` says which.
+    """
 
     record: TrialRecord | None
     paid: float = 0.0
+    paused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,7 @@ async def run_task(task: Task) -> TaskOutcome:
         OSError: the folder can't be written.
         RunFolderError: another process has locked it.
         ConfigError: code that the user has named is not where the trial runs.
+        ModelError: a provider refuses the calls of a model, and would refuse those of other trials.
     """
     for reference in set(task.references) - set(references()):
         follow(reference)
@@ -75,10 +82,14 @@ async def run_task(task: Task) -> TaskOutcome:
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
     try:
-        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget)))
+        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget, age=task.age)))
         found = record(task.trial, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)
+    except RunPaused as error:
+        return TaskOutcome(None, paid + (budget.spent if budget else 0.0), str(error))
+    except ModelError:
+        raise
     except RunFolderError as error:
         raise error.__cause__ if isinstance(error.__cause__, OSError) else error from error
     except Exception as error:

@@ -16,7 +16,8 @@ from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import CodeError, ConfigError, HarborError, placed
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
-from harbor._models.client import ModelClient, Prompt
+from harbor._models.client import ModelClient
+from harbor._models.prompt import Prompt
 from harbor.graphs._context.node import SYSTEM, Facts, ThoughtNode, View
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Reply, without_reasons

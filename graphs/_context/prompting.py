@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from string import Template
 
 from harbor._core.money import as_number
-from harbor._models.client import Prompt, version_of
+from harbor._models.prompt import Prompt, version_of
 from harbor.graphs._context.node import SYSTEM, Facts
 
 

@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 import typer
 
 from harbor._cli.output import say
-from harbor._core.errors import RunFolderError
+from harbor._core.errors import ModelError, RunFolderError, RunPaused
 
 T = TypeVar("T")
+PAUSED = 75
+"""The exit code of a run that stopped where it can be resumed: "try again later", as sendmail has it."""
 
 
 def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
@@ -45,7 +47,7 @@ async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iterator[None]:
-    """Say how to go on with what was stopped: by Ctrl-C, SIGTERM, the end of a person's input, or a full disk.
+    """Say how to go on with what was stopped: by Ctrl-C, SIGTERM, the end of a person's input, a provider, a full disk.
 
     Args:
         what: is written.
@@ -58,6 +60,11 @@ def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iter
     except (KeyboardInterrupt, EOFError):
         say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
         raise typer.Exit(130) from None
+    except RunPaused as error:
+        say(f"paused: {error}; resume with: {resume}")
+        raise typer.Exit(PAUSED) from None
+    except ModelError as error:
+        raise ModelError(f"{error}; mend it, then resume with: {resume}" if begun.exists() else str(error)) from error
     except OSError as error:
         raise RunFolderError(
             f"{what} can't be written ({error.strerror}); make room, then resume with: {resume}"

@@ -51,6 +51,8 @@ class Simulated(Settings):
     wrong_sum_rate: Rate = 0.0
 
 
+BUILT_IN = "simulated"
+"""The model that plays offline."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 ReplyForm = Literal["tool", "json", "text"]
@@ -77,7 +79,7 @@ class ModelSettings(Settings):
     where it has none, the cost of a call is unknown.
     """
 
-    use: str = "simulated"
+    use: str = BUILT_IN
     base_url: Annotated[str, AfterValidator(_without_key)] | None = None
     api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     temperature: float | None = Field(None, ge=0, le=2)

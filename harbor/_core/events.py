@@ -313,7 +313,7 @@ class ModelCalled(AnalystEvent):
     finish: str = ""
     retries: int = 0
     answered_by: str = ""
-    form: str = "tool"
+    form: Literal["tool", "json", "text"] = "tool"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from contextlib import redirect_stdout
 from functools import cache
 from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harbor._core.errors import ConfigError, UnknownName, told, unknown
-from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, Part, fault, kind_of
+from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, Part, class_of, fault, kind_of
 
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
     from importlib.metadata import Distribution, EntryPoint
@@ -226,9 +227,11 @@ def follow(reference: str, kind: Kind | None = None) -> None:
         sys.path.append(here)
         _ADDED.append(here)
     value = _imported(reference, where)
-    of = kind or kind_of(value)
+    of = kind or kind_of(value) or ("model" if isfunction(value) else None)
     if of is None:
         raise ConfigError(f"{where} is no {', '.join(KINDS)}, but a {type(value).__name__}; give one")
+    if of == "model" and isfunction(value):  # a function that makes one is enough
+        value = class_of(of).of_function(reference, value)
     package, number = _package_of(reference)
     _register(Found(of, value, package, number, reference), where)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from harbor._core.asks import Answer, Ask, Pause
-from harbor._core.errors import CodeError, MemoryStoreError, RunFolderError
+from harbor._core.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
 from harbor._core.events import SeatFailed
 from harbor._core.parsing import scrub
 from harbor._core.redaction import redact
 
 READY = "I am ready."
 LONGEST_DETAIL = 500
-FATAL = (CodeError, MemoryStoreError, RunFolderError)
-"""Errors that break the auction off: to go on would lose a paid call or a needed memory, or make a result of a mistake.
+FATAL = (CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused)
+"""Errors that break the auction off: to go on would lose a paid call or a needed memory, or make a result of a fault.
 
 It can be resumed once they are mended.
 """

@@ -1,16 +1,21 @@
 """The connections of hosted models: each run has its own, and closes them when it ends.
 
 LangChain shares one HTTP client among all OpenAI models of a process, and one among all Anthropic models. A connection
-that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice.
+that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice. What comes
+over a connection is bounded, and a web page is no answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+
+LONGEST_ANSWER = 32 * 2**20
+"""Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""
 
 
 @asynccontextmanager
@@ -18,36 +23,97 @@ async def connected(chats: Iterable[BaseChatModel]) -> AsyncIterator[None]:
     """Give hosted models their own connections, and close them; other models are left alone."""
     async with AsyncExitStack() as stack:
         for chat in chats:
-            if shares_connections(chat):
-                stack.push_async_callback(_OWN[_package(chat)](chat).close)
+            if (opened := _OPEN.get(_package(chat))) is not None and not _brings_its_own(chat):
+                http, close = opened(chat)
+                http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], _bounded]}
+                stack.push_async_callback(close)
         yield
 
 
 def shares_connections(chat: BaseChatModel) -> bool:
-    """Say whether LangChain gives a model the connections that all models of its provider share in a process."""
-    return _package(chat) in _OWN and getattr(chat, "http_async_client", None) is None
+    """Say whether a model gets connections of the run: LangChain's are those of all models of its provider."""
+    return _package(chat) in _SHARED and not _brings_its_own(chat)
+
+
+def _brings_its_own(chat: BaseChatModel) -> bool:
+    return getattr(chat, "http_async_client", None) is not None
 
 
 def _package(chat: BaseChatModel) -> str:
     return type(chat).__module__.partition(".")[0]
 
 
-def _own_openai(chat: Any) -> Any:
+Opened = tuple[Any, Callable[[], Any]]
+
+
+def _own_openai(chat: Any) -> Opened:
     from openai import DefaultAsyncHttpxClient
 
     http = DefaultAsyncHttpxClient(proxy=chat.openai_proxy)
-    chat.root_async_client = chat.root_async_client.copy(http_client=http)
+    chat.root_async_client = chat.root_async_client.copy(http_client=http, max_retries=0)
     chat.async_client = chat.root_async_client.chat.completions
-    return chat.root_async_client
+    return http, chat.root_async_client.close
 
 
-def _own_anthropic(chat: Any) -> Any:
+def _own_anthropic(chat: Any) -> Opened:
     from anthropic import DefaultAsyncHttpxClient
 
     http = DefaultAsyncHttpxClient(proxy=chat.anthropic_proxy)
-    chat._async_client = chat._async_client.copy(http_client=http)  # ChatAnthropic takes no HTTP client
-    return chat._async_client
+    # ChatAnthropic takes no HTTP client
+    chat._async_client = chat._async_client.copy(http_client=http, max_retries=0)
+    return http, chat._async_client.close
 
 
-_OWN: dict[str, Callable[[Any], Any]] = {"langchain_openai": _own_openai, "langchain_anthropic": _own_anthropic}
-"""By package. An Ollama model has its own client from the beginning."""
+def _of_ollama(chat: Any) -> Opened:
+    http = chat._async_client._client
+    return http, http.aclose
+
+
+def _of_google(chat: Any) -> Opened:
+    client = chat.client._api_client
+    return client._async_httpx_client, client.aclose
+
+
+_SHARED = ("langchain_openai", "langchain_anthropic")
+_OPEN: dict[str, Callable[[Any], Opened]] = {
+    "langchain_openai": _own_openai,
+    "langchain_anthropic": _own_anthropic,
+    "langchain_ollama": _of_ollama,
+    "langchain_google_genai": _of_google,
+}
+"""By package, what gives the HTTP client of a model, and what closes it. Models of the last two have their own."""
+
+
+async def _bounded(response: Any) -> None:
+    """Refuse a web page in place of an answer, and let no more than so many bytes in.
+
+    Raises:
+        ConnectionError: it is a web page, or too long; the provider's package takes it for a fault of the connection.
+    """
+    if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
+        raise ConnectionError("the server answers with a web page; is base_url the address of its API?")
+    with suppress(ValueError):
+        if int(response.headers.get("content-length", 0)) > LONGEST_ANSWER:
+            raise ConnectionError(f"the answer is longer than {LONGEST_ANSWER} bytes")
+    response.stream = _counted(response)
+
+
+def _counted(response: Any) -> Any:
+    """Wrap the bytes of an answer; the class of streams is that of the HTTP package in use."""
+    package: Any = import_module(type(response).__module__.partition(".")[0])
+
+    class Counted(package.AsyncByteStream):  # type: ignore[misc]
+        def __init__(self, stream: Any) -> None:
+            self.stream, self.length = stream, 0
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for chunk in self.stream:
+                self.length += len(chunk)
+                if self.length > LONGEST_ANSWER:
+                    raise ConnectionError(f"the answer is longer than {LONGEST_ANSWER} bytes")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self.stream.aclose()
+
+    return Counted(response.stream)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harbor._config.auction import ModelSettings
+from harbor._config.models import ModelSettings
 from harbor._core.extensions import API, part
 
 if TYPE_CHECKING:
@@ -25,3 +26,9 @@ class Model:
     description: str = part("what it is, in one line")
     make: Callable[[ModelSettings, int], BaseChatModel] = part("what makes the chat model")
     api: int = API
+
+    @classmethod
+    def of_function(cls, reference: str, make: Callable[[ModelSettings, int], BaseChatModel]) -> Model:
+        """Take a function that the user names as the model that it makes."""
+        name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
+        return cls(name=name, description=f"what {reference} makes", make=make)

@@ -5,33 +5,27 @@ LangChain is imported where a model is opened, so that a wrong name is refused w
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harbor._config.auction import ModelSettings
+from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError, UnknownName, unknown
 from harbor._core.extensions import REFERENCE
 from harbor._core.finding import asked, find, names
-from harbor._core.redaction import redact
+from harbor._core.redaction import known_secret, redact
 from harbor._core.seeding import derive
+from harbor._models.dialects import NAMES, PROVIDERS, in_dialect, unknown_to
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-PROVIDERS = {
-    "openai": ("langchain_openai", "ChatOpenAI"),
-    "anthropic": ("langchain_anthropic", "ChatAnthropic"),
-    "ollama": ("langchain_ollama", "ChatOllama"),
-}
-"""Where each provider's chat model lives; the extra of the same name installs it."""
 
 
 def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
     """Find the settings of a model named in `models`, or directly; `given` names others.
 
-    It is "provider:name", an installed one such as "simulated", or "package.module:NAME".
+    It is "provider:model", an installed one such as "simulated", or "package.module:NAME".
 
     Raises:
         ConfigError: no such model; the message names the nearest.
@@ -44,7 +38,9 @@ def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[
         with suppress(UnknownName):
             asked("model", settings.use)
             return settings
-    known = {*models, *given, *names("model"), *(f"{key}:MODEL" for key in PROVIDERS)}
+    elif model:
+        raise ConfigError(f"model {settings.use!r}: {unknown('provider', provider, PROVIDERS)}")
+    known = {*models, *given, *names("model"), "PROVIDER:MODEL"}
     hint = " (code has a dot before its colon: 'package.module:NAME')" if REFERENCE.fullmatch(settings.use) else ""
     raise ConfigError(unknown("model", settings.use, known - {settings.use}) + hint)
 
@@ -53,43 +49,55 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
     """Make the chat model of a name.
 
     Raises:
-        ConfigError: its package is not installed, or it can't be made (a missing key, say).
+        ConfigError: its package is not installed, it has no such setting, or it can't be made (a missing key, say).
     """
     provider, _, model = settings.use.partition(":")
     if provider not in PROVIDERS:
-        return _made(settings, derive(seed, "model", name))
-    module, kind = PROVIDERS[provider]
-    try:
-        chat = getattr(importlib.import_module(module), kind)
-        made = chat(model=model, **_given(provider, settings))
-    except ImportError as error:
+        return _own(settings, derive(seed, "model", name))
+    given = in_dialect(provider, settings)
+    chat = _made(settings.use, lambda: _initialised(provider, model, given), "; is its API key set?")
+    if strange := unknown_to(chat, given):
+        ours = {theirs: own for own, theirs in NAMES.items()}
         raise ConfigError(
-            f"model {settings.use!r} needs {module}; run: pip install 'harbor-auctions[{provider}]'"
+            f"model {settings.use!r} takes no {ours.get(strange[0], strange[0])!r}: {PROVIDERS[provider]} has no such"
+            " setting; drop it, or give what it has instead under extra"
+        )
+    for value in vars(chat).values():
+        if hasattr(value, "get_secret_value"):
+            known_secret(str(value.get_secret_value()))
+    return chat
+
+
+def _initialised(provider: str, model: str, given: Mapping[str, Any]) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a package warns of, it sends all the same
+            return init_chat_model(model, model_provider=provider, **given)
+    except ImportError as error:
+        package = PROVIDERS[provider]
+        raise ConfigError(
+            f"model '{provider}:{model}' needs {package}, which is not installed; run: pip install {package}"
         ) from error
-    except Exception as error:
-        raise ConfigError(f"model {settings.use!r} can't be made: {_why(error)}; is its API key set?") from error
-    return made  # type: ignore[no-any-return]
 
 
-def _made(settings: ModelSettings, seed: int) -> BaseChatModel:
-    """Make the chat model of a value."""
+def _own(settings: ModelSettings, seed: int) -> BaseChatModel:
+    """Make the chat model of a value, or of a function."""
     from langchain_core.language_models import BaseChatModel
 
     value = find("model", settings.use)
-    try:
-        made: object = value.make(settings, seed)
-    except Exception as error:  # a stranger's code may raise anything
-        raise ConfigError(f"model {settings.use!r} can't be made: {_why(error)}; mend it") from error
+    made: object = _made(settings.use, lambda: value.make(settings, seed), "; mend it")
     if not isinstance(made, BaseChatModel):
         raise ConfigError(f"model {settings.use!r} is a {type(made).__name__}; make a LangChain chat model")
     return made
 
 
-def _why(error: Exception) -> str:
-    return (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
-
-
-def _given(provider: str, settings: ModelSettings) -> dict[str, float]:
-    """Give the settings that are given; the SDK's own retries are off, as the client retries."""
-    found = {} if settings.temperature is None else {"temperature": settings.temperature}
-    return found if provider == "ollama" else {**found, "max_retries": 0}
+def _made(use: str, make: Callable[[], BaseChatModel], remedy: str) -> BaseChatModel:
+    try:
+        return make()
+    except ConfigError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        why = (redact(str(error)).splitlines() or [type(error).__name__])[0].rstrip(".; ")
+        raise ConfigError(f"model {use!r} can't be made: {why}{remedy}") from error

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, Protocol
 
+from harbor._config.models import ReplyForm
 from harbor._core.errors import LogError
 from harbor._core.events import (
     Answered,
@@ -49,7 +50,7 @@ class RawCall:
     finish: str = ""
     retries: int = 0
     answered_by: str = ""
-    form: str = "tool"
+    form: ReplyForm = "tool"
 
     @property
     def event(self) -> ModelCalled:
@@ -84,7 +85,10 @@ class ReplayCache:
             _call_key(note) for turn in self._turns.values() for note in turn.notes if isinstance(note, ModelCalled)
         }
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
+        self._forms: dict[str, ReplyForm] = {}
         for call in calls:
+            if call.outcome != "failed":
+                self._forms.setdefault(call.model, call.form)
             if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in self._logged):
                 self._calls[call.bidder].append(call)
 
@@ -102,6 +106,10 @@ class ReplayCache:
         """
         waiting = self._memories.get((bidder, node))
         return waiting.pop(0) if waiting else None
+
+    def form(self, model: str) -> ReplyForm | None:
+        """Give the form that a model has answered in, if any call of it is recorded."""
+        return self._forms.get(model)
 
     def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall | None:
         """Give the first recorded call of a bidder with exactly this prompt, once; None: it has to be made.

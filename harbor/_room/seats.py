@@ -81,6 +81,7 @@ class Seat(BaseChatAgent):
         quoted: whether the agent's words are logged, because nothing else could repeat them on resuming.
         recorded: gives the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
             is next asked.
+        waited: gives the seconds that the agent has waited for the provider of its model, which are not its own.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Seat(BaseChatAgent):
         notes: EventBuffer,
         quoted: bool = False,
         recorded: Callable[[], SeatReply | None] = lambda: None,
+        waited: Callable[[], float] = lambda: 0.0,
     ) -> None:
         super().__init__(name, f"The seat of {bidder}.")
         self.bidder = bidder
@@ -100,6 +102,7 @@ class Seat(BaseChatAgent):
         self._notes = notes
         self._quoted = quoted
         self._recorded = recorded
+        self._waited = waited
         self._heard: list[BaseChatMessage] = []
         self._failure: SeatFailed | None = None
         self._broken: BaseException | None = None
@@ -117,8 +120,7 @@ class Seat(BaseChatAgent):
         thinking = asyncio.ensure_future(_answer(self._agent, heard, cancellation_token))
         cancellation_token.link_future(thinking)
         try:
-            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
-            done, _ = await asyncio.wait({thinking}, timeout=self._timeout)
+            done = await self._in_time(thinking)
         except asyncio.CancelledError:
             thinking.cancel()
             raise
@@ -138,6 +140,18 @@ class Seat(BaseChatAgent):
             return self._fail(failed(self.bidder, error))
         return self._quote(words) if self._quoted else self._say(words)
 
+    async def _in_time(self, thinking: asyncio.Future[Any]) -> bool:
+        """Wait for an answer; false: its time is over."""
+        clock = asyncio.get_running_loop().time
+        until = clock() - self._waited() + self._timeout
+        while not thinking.done():
+            left = until + self._waited() - clock()
+            if left <= 0:
+                return False
+            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
+            await asyncio.wait({thinking}, timeout=left)
+        return True
+
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Reset the agent."""
         await self._agent.on_reset(cancellation_token)
@@ -150,6 +164,8 @@ class Seat(BaseChatAgent):
         """Give the reply of this turn: the words, the conclusions since the last turn, and the failure if any.
 
         Raises:
+            ModelError: the provider of its model refuses its calls.
+            RunPaused: the provider of its model can't be reached, or a limit of cost is reached.
             RunFolderError: a paid call could not be recorded; going on would lose more of them.
             MemoryStoreError: the bidder lost a memory that it must not go on without.
         """

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
     from langchain_core.language_models import BaseChatModel
 
+    from harbor._models.governor.terms import Governor
     from harbor._models.replay import CallBudget
 
 
@@ -31,12 +32,17 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """Chat models by the name that bidders use; AutoGen agents and people by bidder; what limits the cost of calls."""
+    """Chat models by the name that bidders use; AutoGen agents and people by bidder; what limits the cost of calls.
+
+    `governor` lets calls start (None: that of this process); `age` is that of the game, and the lowest goes first.
+    """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     agents: Mapping[str, ChatAgent] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
     budget: CallBudget | None = None
+    governor: Governor | None = None
+    age: tuple[int, ...] = ()
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and what has the wrong type.

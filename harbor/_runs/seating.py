@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
@@ -15,9 +16,11 @@ from harbor._core.log import of_type
 from harbor._core.notes import EventBuffer
 from harbor._core.players import Player
 from harbor._house.sale import Sale
-from harbor._models.client import ModelClient
-from harbor._models.connections import connected
+from harbor._models.connections import connected, shares_connections
+from harbor._models.governor.local import governor
+from harbor._models.opened import OpenModel
 from harbor._models.replay import ReplayCache
+from harbor._models.waiting import Waiting
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import BidderAgent, Seat
 from harbor._runs.folder import RunFolder
@@ -29,6 +32,10 @@ from harbor.memory._bidder.bidder_memory import BidderMemory
 
 if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
+
+
+_GAMES = count()
+"""Numbers the games of this process."""
 
 
 async def hold_in_room(
@@ -50,21 +57,35 @@ async def hold_in_room(
         store: where the memories go; None: in the one that the settings name.
     """
     opened = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
-    async with memories(auction.config, folder, store) as open_store, connected(chats.values()):
+    async with memories(auction.config, folder, store) as open_store, connected(_of_this_run(auction, chats)):
         mine = memories_of(auction.config, open_store, f"{opened.run}-{opened.token}")
-        await Seating(auction, chats, agents, sale, folder, mine).room().run_to_end()
+        replay = folder.replay if folder else ReplayCache()
+        models = {
+            name: OpenModel.of(name, chat, auction.models[name], replay.form(name)) for name, chat in chats.items()
+        }
+        age = auction.inputs.age or (next(_GAMES),)
+        await Seating(auction, models, agents, sale, folder, mine, age).room().run_to_end()
+
+
+def _of_this_run(auction: ResolvedAuction, chats: Mapping[str, BaseChatModel]) -> list[BaseChatModel]:
+    """Give the models whose connections end with the run: not those that the caller gave and that have their own."""
+    return [chat for name, chat in chats.items() if name not in auction.inputs.models or shares_connections(chat)]
 
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """What seats are made of; `folder` is None for a run in memory, `agents` and `memories` are by bidder."""
+    """What seats are made of; `folder` is None for a run in memory, `agents` and `memories` are by bidder.
+
+    `age` orders the games that use one provider: the lowest goes first.
+    """
 
     auction: ResolvedAuction
-    chats: Mapping[str, BaseChatModel]
+    models: Mapping[str, OpenModel]
     agents: Mapping[str, ChatAgent]
     sale: Sale[Any]
     folder: RunFolder | None
     memories: Mapping[str, BidderMemory]
+    age: tuple[int, ...]
 
     def room(self) -> AuctionRoom:
         """Make the room with a seat for each bidder."""
@@ -80,9 +101,9 @@ class Seating:
 
     def _seat(self, number: int, resolved: ResolvedBidder) -> Seat:
         buffer, bidder = EventBuffer(), resolved.settings
-        agent = self.agents.get(bidder.name)
+        agent, waiting = self.agents.get(bidder.name), Waiting()
         if agent is None:
-            player = resolved.policy or self._player(bidder, buffer)
+            player = resolved.policy or self._player(bidder, buffer, waiting)
             agent = BidderAgent(f"bidder_{number}", player, lambda: self.sale.seen_by(bidder.name))
         replay = self.folder.replay if self.folder else ReplayCache()
         return Seat(
@@ -93,22 +114,21 @@ class Seating:
             buffer,
             quoted=bool(bidder.agent) or bidder.person,
             recorded=lambda: replay.turn(len(self.sale.log.entries) - 1, bidder.name),
+            waited=lambda: waiting.seconds,
         )
 
-    def _player(self, bidder: Bidder, buffer: EventBuffer) -> Player:
+    def _player(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> Player:
         if bidder.person:
             return self.auction.inputs.people[bidder.name]
-        return self._graph(bidder, buffer)
+        return self._graph(bidder, buffer, waiting)
 
-    def _graph(self, bidder: Bidder, buffer: EventBuffer) -> GraphBidder:
-        model = ModelClient(
-            bidder.name,
-            bidder.model,
-            self.chats[bidder.model],
-            self.auction.models[bidder.model],
-            clock=self.sale.log.now,
-            budget=self.auction.inputs.budget,
+    def _graph(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> GraphBidder:
+        inputs = self.auction.inputs
+        model = self.models[bidder.model].client(
+            bidder.name, bidder.timeout_seconds, waiting, self.age, inputs.governor or governor()
         )
+        model.clock, model.budget = self.sale.log.now, inputs.budget
+        model.play_on = self.auction.config.failed_calls == "play on"
         if self.folder is not None:
             model.keep, model.replay = self.folder.keep, self.folder.replay
         game, memory = self.auction.config.rules.game, self.memories.get(bidder.name)

@@ -583,7 +583,7 @@ def test_the_defaults_are_those_of_the_papers():
     rules = EnglishRules()
     assert (rules.increment_share, rules.lowerings, rules.lowering_share) == (Decimal("0.1"), 0, Decimal("0.5"))
     assert (rules.reveal, rules.reasks) == ("true value", 3)
-    assert ModelSettings().temperature == 0
+    assert ModelSettings().temperature is None
 
 
 def test_a_sample_of_houses_is_as_large_by_default_wherever_it_is_drawn():

@@ -87,7 +87,7 @@ def test_a_price_of_ones_own_stays():
 
 def test_the_built_in_model_costs_nothing_unless_its_settings_say_so():
     assert priced(config("simulated")).models["simulated"].input_price == 0
-    dear = ModelSettings(input_price=3, output_price=4)
+    dear = ModelSettings(temperature=0, input_price=3, output_price=4)
     assert priced(config("dear", dear=dear)).models["dear"] == dear
 
 

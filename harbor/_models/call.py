@@ -1,0 +1,158 @@
+"""One attempt at a call: replayed or made, then logged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata
+from pydantic import BaseModel
+
+from harbor._config.models import ModelSettings, ReplyForm
+from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
+from harbor._core.redaction import redact
+from harbor._models.faults import fault_of
+from harbor._models.forms import ABOUT_FORM, Asking, Forms
+from harbor._models.line import Line
+from harbor._models.prompt import Prompt
+from harbor._models.reading import read, written
+from harbor._models.replay import CallOutcome, RawCall
+
+if TYPE_CHECKING:
+    from harbor._models.client import ModelClient
+
+CHARACTERS_PER_TOKEN = 4
+REPLY_TOKENS = 300
+"""How long a reply is taken to be before it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before."""
+
+    message: AIMessage
+    form: ReplyForm
+    words: list[str]
+    retries: int = 0
+
+
+@dataclass
+class Call:
+    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt."""
+
+    model: ModelClient
+    prompt: Prompt
+    repaired: Sequence[BaseMessage]
+    attempt: int
+    began: float
+    recorded: RawCall | None = None
+
+    async def run(self, reply_type: type[BaseModel]) -> Said:
+        """Take the reply that an interrupted run has recorded, or make the call."""
+        forms, line = self.model.way
+        asking, _ = next(forms.asked(reply_type))
+        words = _words(self._messages(asking))
+        self.recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
+        if self.recorded is not None:
+            return self._replayed(self.recorded)
+        if self.model.budget is not None:
+            await self.model.budget.admit()
+        try:
+            said = await self._sent(words, reply_type, forms, line)
+        except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
+            why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
+            self.log("failed", Said(AIMessage(""), asking.form, words), redact(why))
+            if self.model.play_on and isinstance(error, ModelError | RunPaused):
+                raise CallFailed(str(error)) from error
+            raise
+        forms.works(said.form)
+        return said
+
+    def _messages(self, asking: Asking) -> list[BaseMessage]:
+        return [SystemMessage(self.prompt.system + asking.told), HumanMessage(self.prompt.human), *self.repaired]
+
+    async def _sent(self, words: list[str], reply_type: type[BaseModel], forms: Forms, line: Line | None) -> Said:
+        async def attempt() -> Said:
+            return await self._first_that_works(forms, reply_type)
+
+        if line is None:
+            try:
+                return await attempt()
+            except Exception as error:
+                raise ModelError(f"model {self.model.name!r} failed: {fault_of(error).words}") from error
+        tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
+        said, failures = await line.send(attempt, tokens)
+        return Said(said.message, said.form, said.words, said.retries + failures)
+
+    async def _first_that_works(self, forms: Forms, reply_type: type[BaseModel]) -> Said:
+        """Ask in the first form that the server takes; if one is known, there is no other."""
+        for number, (asking, is_last) in enumerate(forms.asked(reply_type)):
+            messages = self._messages(asking)
+            try:
+                message = await asking.invoke(messages)
+            except Exception as error:
+                fault = fault_of(error)
+                if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
+                    message = AIMessage("", response_metadata={"finish_reason": "content_filter"})
+                    return Said(message, asking.form, _words(messages), number)
+                if is_last or fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
+                    raise
+                continue
+            if is_last or _took_form(message, reply_type):
+                return Said(message, asking.form, _words(messages), number)
+        raise AssertionError("there is always a last form")
+
+    def _replayed(self, recorded: RawCall) -> Said:
+        if recorded.outcome == "failed":
+            self.model.sink(recorded.event)
+            raise CallFailed(f"{self.model.name} failed: {recorded.error}")
+        return Said(AIMessage(recorded.reply), recorded.form, recorded.prompt)
+
+    def log(self, outcome: CallOutcome, said: Said, complaint: str) -> None:
+        """Write the attempt to the log; one that was made also to the raw calls and the budget."""
+        call = self.recorded or self._made(outcome, said, complaint)
+        self.model.sink(call.event)
+        if self.recorded is None:
+            self.model.keep(call)
+            if self.model.budget is not None:
+                self.model.budget.charge(call)
+
+    def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
+        model, usage = self.model, said.message.usage_metadata
+        cached = usage is not None and usage.get("total_cost") == 0  # LangChain's mark of a cache hit
+        return RawCall(
+            bidder=model.bidder,
+            purpose=self.prompt.name,
+            model=model.name,
+            version=self.prompt.version,
+            attempt=self.attempt,
+            outcome=outcome,
+            input_tokens=usage["input_tokens"] if usage else 0,
+            output_tokens=usage["output_tokens"] if usage else 0,
+            cost_dollars=0.0 if cached else _cost(model.settings, usage),
+            cached=cached,
+            began=round(self.began, 6),
+            seconds=round(model.clock() - self.began, 6),
+            prompt=said.words,
+            reply=written(said.message),
+            error=complaint,
+            retries=said.retries,
+            form=said.form,
+        )
+
+
+def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
+    if usage is None or settings.input_price is None or settings.output_price is None:
+        return None
+    return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
+
+
+def _words(messages: Sequence[BaseMessage]) -> list[str]:
+    return [str(message.content) for message in messages]
+
+
+def _took_form(message: AIMessage, reply_type: type[BaseModel]) -> bool:
+    """Say whether a server has heard of the form: one that has not answers in prose, to nothing that it was told."""
+    return bool(message.tool_calls or message.invalid_tool_calls) or read(message, reply_type)[0] is not None

@@ -1,0 +1,129 @@
+"""What an error of a provider means: try again, or stop, with the provider's own words.
+
+LangChain's classes of errors and the status of HTTP say most of it, whatever the provider.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from json import JSONDecodeError
+from typing import Any, Literal
+
+from harbor._core.redaction import redact
+
+BUSY = (429,)
+"""Too many requests for this account."""
+FOR_NOW = (408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
+"""Other conditions that pass."""
+OUT_OF_MONEY = re.compile(r"insufficient_quota|credit balance is too low|billing_hard_limit|payment required", re.I)
+FILTERED = re.compile(r"content_filter|content management policy|responsible_ai_policy", re.I)
+PASSING = (ConnectionError, TimeoutError, JSONDecodeError)
+PASSING_NAMES = ("APIConnectionError", "TransportError", "StreamError", "ClientError", "ModelConnectionError")
+"""Of clients' packages that need not be installed, as `httpx.TransportError`."""
+LONGEST_WORDS = 500
+
+Kind = Literal["busy", "passing", "refused", "filtered", "odd"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error of a provider.
+
+    It is "busy" (too many requests), "passing" (an outage, a cut connection, a time-out), "refused" (asking again does
+    not help), "filtered" (the provider refuses to answer this prompt: an answer of a kind), or "odd" (nothing known).
+    `retry_after` is in seconds, if the provider says when to try again.
+    """
+
+    kind: Kind
+    words: str
+    retry_after: float | None = None
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Say what an error means."""
+    words = _words(error)
+    return Fault(_kind(error, words), redact(words)[:LONGEST_WORDS], _retry_after(error))
+
+
+def _kind(error: BaseException, words: str) -> Kind:
+    status = _status(error)
+    if OUT_OF_MONEY.search(words):
+        return "refused"
+    if status in BUSY:
+        return "busy"
+    if status in FOR_NOW:
+        return "passing"
+    if status is not None and status >= 400:
+        return "filtered" if FILTERED.search(words) else "refused"
+    if any(isinstance(one, PASSING) or _is_passing(one) for one in _chain(error)):
+        return "passing"
+    return "odd"
+
+
+def _is_passing(error: BaseException) -> bool:
+    if getattr(error, "is_retryable", False) is True:  # LangChain's own word
+        return True
+    return any(kind.__name__ in PASSING_NAMES for kind in type(error).__mro__)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Give an error and those that caused it."""
+    seen: BaseException | None = error
+    for _ in range(8):
+        if seen is None:
+            return
+        yield seen
+        seen = seen.__cause__ or seen.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    """Find the status of HTTP, which each package keeps in another place."""
+    for one in _chain(error):
+        for place in (one, getattr(one, "response", None)):
+            for name in ("status_code", "code", "status", "http_status"):
+                value = getattr(place, name, None)
+                if isinstance(value, int) and not isinstance(value, bool) and 100 <= value < 600:
+                    return value
+    return None
+
+
+def _words(error: BaseException) -> str:
+    try:
+        said = " ".join(str(error).split())
+    except Exception:  # an error of somebody's package
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _retry_after(error: BaseException) -> float | None:
+    for one in _chain(error):
+        headers: Any = getattr(getattr(one, "response", None), "headers", None)
+        if headers is None or not hasattr(headers, "get"):
+            continue
+        if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+            return milliseconds / 1_000
+        if (told := headers.get("retry-after")) is not None:
+            return _seconds(str(told))
+    return None
+
+
+def _seconds(told: str) -> float | None:
+    """Read a Retry-After, in seconds or as a date."""
+    if (seconds := _number(told)) is not None:
+        return seconds
+    try:
+        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _number(told: object) -> float | None:
+    try:
+        number = float(str(told))
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e6 else None

@@ -1,0 +1,107 @@
+"""How a model is asked for a reply of a shape: by a tool call, by a JSON schema, or by JSON in plain text.
+
+Not every server can do everything. Where the settings leave it open, the first call of a model finds out, and all later
+ones in this process know.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from pydantic import BaseModel
+
+from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+
+FORMS: tuple[ReplyForm, ...] = get_args(ReplyForm)
+ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|format", re.IGNORECASE)
+"""What a server speaks of that refuses a form, and not the key, the model or another setting."""
+_SHAPE = "\nReply with one JSON object of this JSON schema, and nothing else: {schema}\n"
+Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
+_KNOWN: dict[str, ReplyForm] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A way to ask for one shape of reply: `invoke` sends messages; `told` stands at the end of the system prompt."""
+
+    form: ReplyForm
+    invoke: Invoke
+    told: str = ""
+
+
+@dataclass
+class Forms:
+    """The forms that one model can be asked in.
+
+    `identity` tells models of this process apart ("": what is found out stays here); `known` is the form that works.
+    """
+
+    chat: BaseChatModel
+    settings: ModelSettings
+    identity: str = ""
+    known: ReplyForm | None = None
+    _bound: dict[tuple[type[BaseModel], ReplyForm], Asking] = field(default_factory=dict, repr=False)
+
+    @property
+    def candidates(self) -> tuple[ReplyForm, ...]:
+        """The forms to try, in order; one, if it is known."""
+        if self.settings.reply != "auto":
+            return (self.settings.reply,)
+        if self.settings.use == BUILT_IN:
+            return FORMS[:1]
+        known = self.known or _KNOWN.get(self.identity)
+        return (known,) if known else FORMS
+
+    def asked(self, reply_type: type[BaseModel]) -> Iterator[tuple[Asking, bool]]:
+        """Give the ways to try, in order, and whether each is the last."""
+        candidates = self.candidates
+        for form in candidates:
+            asking = self.asking(reply_type, form)
+            is_last = form == candidates[-1] or asking.form != form
+            yield asking, is_last
+            if is_last:
+                return
+
+    def works(self, form: ReplyForm) -> None:
+        """Remember a form that was answered."""
+        self.known = form
+        if self.identity:
+            _KNOWN[self.identity] = form
+
+    def asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+        """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
+        key = reply_type, form
+        if key not in self._bound:
+            self._bound[key] = self._bind(reply_type, form)
+        return self._bound[key]
+
+    def _bind(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+        told = _SHAPE.format(schema=json.dumps(schema_of(reply_type), separators=(",", ":")))
+        try:
+            if form == "tool":
+                return Asking(form, self.chat.bind_tools([reply_type], tool_choice="any").ainvoke)
+            if form == "json":
+                shaped = self.chat.with_structured_output(schema_of(reply_type), method="json_schema", include_raw=True)
+                return Asking(form, _raw(shaped), told)
+        except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
+            pass
+        return Asking("text", self.chat.ainvoke, told)
+
+
+def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
+    """Give the JSON schema of a reply."""
+    return {"title": reply_type.__name__, **reply_type.model_json_schema()}
+
+
+def _raw(shaped: Any) -> Invoke:
+    async def invoke(messages: Sequence[BaseMessage]) -> AIMessage:
+        message: AIMessage = (await shaped.ainvoke(messages))["raw"]
+        return message
+
+    return invoke

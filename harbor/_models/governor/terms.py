@@ -1,0 +1,91 @@
+"""What a call and the governor say to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from harbor._core.errors import HarborError
+
+
+class Stopped(HarborError):
+    """A call may not start any more: the first call of its model was refused for good, or the governor is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a provider and key, above 0. None is unknown, to be learned."""
+
+    max_concurrent: int | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call that wants to start.
+
+    Attributes:
+        account: whose limits count: provider, address and a digest of the key, never the key.
+        model: names the exact model and its settings within the account.
+        age: of the call's game; the lowest goes first.
+        tokens: an estimate, in and out.
+        limits: what the user says about the account.
+    """
+
+    account: str
+    model: str
+    age: tuple[int, ...]
+    tokens: int
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The right to make one call; it has to be given back."""
+
+    account: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The provider answered, and charged so many tokens."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """The provider refused the call for now: there were too many. It may say after how many seconds to ask again."""
+
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The call failed, or was given up, in a way that says nothing about limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The provider refused the call for good, in these words."""
+
+    words: str
+
+
+Verdict = Answered | Busy | Failed | Refused
+
+
+class Governor(Protocol):
+    """Decides when calls start."""
+
+    async def enter(self, request: Request) -> Ticket:
+        """Wait until a call may start.
+
+        Raises:
+            Stopped: the call of the same model that it waited for was refused for good.
+        """
+
+    def leave(self, ticket: Ticket, verdict: Verdict) -> None:
+        """Say how a call ended; every ticket comes back, also that of a call that was given up (`Failed`)."""

@@ -1,0 +1,174 @@
+"""The line to a provider: a call waits for its turn, is made again while that may help, and else stops the run.
+
+This is the one place where a call is made again; the retries of the providers' packages are switched off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+
+from harbor._config.models import ModelSettings
+from harbor._core.errors import ModelError, RunPaused
+from harbor._models.faults import Fault, fault_of
+from harbor._models.governor.local import governor as of_this_process
+from harbor._models.governor.terms import (
+    Answered,
+    Busy,
+    Failed,
+    Governor,
+    Limits,
+    Refused,
+    Request,
+    Stopped,
+    Verdict,
+)
+from harbor._models.waiting import Waiting
+
+T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
+"""Seconds before a call is made again after a first failure, and after many."""
+ODD_TRIES = 3
+"""How often a server is asked that has never answered, and answers nothing that a model's server would."""
+PATIENCE = 120.0
+_answered: dict[str, float] = {}
+"""When each account last answered a call of this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which account a model is used from, and which model it is; neither contains a key."""
+
+    account: str
+    model: str
+
+
+@dataclass
+class Line:
+    """How the calls of one bidder reach a model.
+
+    `patience` is how many seconds a call may take; `age` is that of its game: the lowest goes first. `waiting` counts
+    the time that passes meanwhile, which is not the bidder's own.
+    """
+
+    name: str
+    settings: ModelSettings
+    identity: Identity
+    patience: float = PATIENCE
+    age: tuple[int, ...] = ()
+    waiting: Waiting = field(default_factory=Waiting)
+    governor: Governor = field(default_factory=of_this_process)
+
+    async def send(self, attempt: Callable[[], Awaitable[T]], tokens: int) -> tuple[T, int]:
+        """Make a call until it is answered; returns the answer, and how many requests have failed.
+
+        Raises:
+            ModelError: the provider refuses it, and would again.
+            RunPaused: nothing was answered for as long as the settings allow.
+        """
+        with self.waiting.counted():
+            return await self._send(attempt, tokens)
+
+    async def _send(self, attempt: Callable[[], Awaitable[T]], tokens: int) -> tuple[T, int]:
+        trouble: float | None = None
+        failures = 0
+        while True:
+            try:
+                return await self._once(attempt, tokens), failures
+            except Stopped as error:
+                raise ModelError(str(error)) from error
+            except _Faulty as faulty:
+                trouble = trouble or time.monotonic()
+                failures += 1
+                await asyncio.sleep(self._pause(faulty.fault, failures, trouble))
+
+    async def _once(self, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
+        """Make a call when the governor lets it.
+
+        Raises:
+            _Faulty: the call failed, and may be made again.
+            ModelError: it failed for good.
+        """
+        limits = Limits(
+            self.settings.max_concurrent, self.settings.requests_per_minute, self.settings.tokens_per_minute
+        )
+        ticket = await self.governor.enter(
+            Request(self.identity.account, self.identity.model, self.age, tokens, limits)
+        )
+        verdict: Verdict = Failed()
+        try:
+            async with asyncio.timeout(self.settings.timeout_seconds or self.patience):
+                answer = await attempt()
+        except Exception as error:
+            fault = self._judged(fault_of(error))
+            verdict = self._verdict(fault)
+            if isinstance(verdict, Refused):
+                raise ModelError(verdict.words) from error
+            raise _Faulty(fault) from error
+        else:
+            verdict = Answered(tokens)
+            _answered[self.identity.account] = time.monotonic()
+            return answer
+        finally:
+            self.governor.leave(ticket, verdict)
+
+    def _judged(self, fault: Fault) -> Fault:
+        """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
+        if fault.kind == "odd" and self.identity.account in _answered:
+            return Fault("passing", fault.words)
+        return fault
+
+    def _verdict(self, fault: Fault) -> Verdict:
+        if fault.kind in ("refused", "filtered"):
+            return Refused(f"model {self.name!r} ({self.settings.use}) is refused: {fault.words}")
+        return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
+
+    def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
+        """Say how long to wait before the next try; the governor sees to it where there are too many calls.
+
+        Raises:
+            RunPaused: it has been tried for long enough, by this call and by all others of the account.
+            ModelError: the server does not speak as a model's server does.
+        """
+        now = time.monotonic()
+        since = max(trouble, _answered.get(self.identity.account, trouble))
+        left = self.settings.retry_seconds - (now - since)
+        wait = 0.0 if fault.kind == "busy" else fault.retry_after or _backoff(failures)
+        who = f"model {self.name!r} ({self.settings.use})"
+        if fault.kind == "odd" and failures >= ODD_TRIES:
+            raise ModelError(f"{who} gives no answer that its provider's package can read: {fault.words}")
+        if max(wait, fault.retry_after or 0.0) > max(left, 0.0):
+            raise RunPaused(f"{who} has not answered for {now - since:.0f} s, last: {fault.words}")
+        return wait
+
+
+class _Faulty(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.words)
+        self.fault = fault
+
+
+def _backoff(failures: int) -> float:
+    return random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (failures - 1))
+
+
+def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
+    """Say which account a chat model is used from, and which model it is."""
+    kept: dict[str, Any] = vars(chat)
+    keys = [str(value.get_secret_value()) for value in kept.values() if hasattr(value, "get_secret_value")]
+    places = [kept.get(name) for name in ("openai_api_base", "anthropic_api_url", "base_url", "endpoint")]
+    address = settings.base_url or next((place for place in places if isinstance(place, str)), "")
+    provider = settings.use.partition(":")[0]
+    account = " ".join((provider, type(chat).__name__, address, _digest(*keys)))
+    return Identity(account, _digest(account, settings.model_dump_json(), repr(chat._identifying_params)))
+
+
+def _digest(*texts: str) -> str:
+    return sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:12]

@@ -1,0 +1,42 @@
+"""A model that is open for one run: what its bidders share, and each one's client to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from langchain_core.language_models import BaseChatModel
+
+from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._models.client import ModelClient
+from harbor._models.forms import Forms
+from harbor._models.governor.terms import Governor
+from harbor._models.line import Identity, Line, identity_of
+from harbor._models.waiting import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class OpenModel:
+    """A chat model with its settings, the account that it is used from, and the forms that it takes."""
+
+    name: str
+    chat: BaseChatModel
+    settings: ModelSettings
+    identity: Identity
+    forms: Forms
+
+    @classmethod
+    def of(cls, name: str, chat: BaseChatModel, settings: ModelSettings, recorded: ReplyForm | None) -> OpenModel:
+        """Open a chat model; `recorded` is the form that it took in an interrupted run."""
+        identity = identity_of(chat, settings)
+        shared = identity.model if ":" in settings.use else ""  # what is found out about an object stays with the run
+        return cls(name, chat, settings, identity, Forms(chat, settings, shared, recorded))
+
+    def client(
+        self, bidder: str, seconds: float, waiting: Waiting, age: tuple[int, ...], governor: Governor
+    ) -> ModelClient:
+        """Give the client of a bidder, which has so many seconds to answer."""
+        line = Line(self.name, self.settings, self.identity, seconds, age, waiting, governor)
+        built_in = self.settings.use == BUILT_IN
+        return ModelClient(
+            bidder, self.name, self.chat, self.settings, line=None if built_in else line, forms=self.forms
+        )

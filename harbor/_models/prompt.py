@@ -1,0 +1,24 @@
+"""A filled prompt, as the model client takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A filled prompt: what never changes comes first, so that providers' prefix caches hit.
+
+    `name` and `version`, the hash of the unfilled text, identify it in the log.
+    """
+
+    name: str
+    system: str
+    human: str
+    version: str
+
+
+def version_of(text: str) -> str:
+    """Hash the unfilled text of a prompt to 12 hex digits."""
+    return sha256(text.encode()).hexdigest()[:12]

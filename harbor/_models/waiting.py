@@ -1,0 +1,36 @@
+"""How long a bidder has waited for its provider: that is not its own time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass
+class Waiting:
+    """The time that a bidder has waited, in seconds; calls side by side count once."""
+
+    clock: Callable[[], float] = time.monotonic
+    _before: float = 0.0
+    _since: float = 0.0
+    _calls: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """All of it up to now."""
+        return self._before + (self.clock() - self._since if self._calls else 0.0)
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the time inside."""
+        if not self._calls:
+            self._since = self.clock()
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._before += self.clock() - self._since

@@ -1,0 +1,179 @@
+"""Any model by name: LangChain's providers with their real packages, made from settings."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from langchain.chat_models.base import _BUILTIN_PROVIDERS
+from langchain_anthropic import ChatAnthropic
+from langchain_google_genai import ChatGoogleGenerativeAI
+from langchain_ollama import ChatOllama
+from langchain_openai import ChatOpenAI
+
+from harbor import ModelSettings
+from harbor._core.errors import ConfigError
+from harbor._models.dialects import PROVIDERS
+from harbor._models.providers import open_chat, settings_of
+
+PACKAGES = {
+    "openai": ChatOpenAI,
+    "anthropic": ChatAnthropic,
+    "ollama": ChatOllama,
+    "google_genai": ChatGoogleGenerativeAI,
+}
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "key-of-the-provider")
+    monkeypatch.setenv("MY_SERVER", "key-of-my-server")
+
+
+def opened(use, **settings):
+    return open_chat("mine", ModelSettings(use=use, **settings), seed=0)
+
+
+def test_the_providers_are_those_that_langchain_knows():
+    known = {name: module.partition(".")[0].replace("_", "-") for name, (module, *_) in _BUILTIN_PROVIDERS.items()}
+    assert known == PROVIDERS
+
+
+@pytest.mark.parametrize(("provider", "kind"), PACKAGES.items())
+def test_a_model_is_named_by_its_provider_and_may_have_colons(provider, kind):
+    chat = opened(f"{provider}:name:with:colons")
+    assert isinstance(chat, kind)
+    assert "name:with:colons" in (getattr(chat, "model_name", ""), chat.model)
+
+
+def test_the_settings_arrive_under_the_names_of_the_package_of_openai():
+    chat = opened(
+        "openai:gpt",
+        base_url="http://127.0.0.1:1/v1",
+        api_key_env="MY_SERVER",
+        temperature=0.5,
+        max_tokens=7,
+        headers={"X-Team": "two"},
+        reasoning="low",
+        seed=3,
+        extra={"top_p": 0.9},
+    )
+    assert (chat.openai_api_base, chat.temperature, chat.max_tokens) == ("http://127.0.0.1:1/v1", 0.5, 7)
+    assert (chat.default_headers, chat.reasoning_effort, chat.seed, chat.top_p) == ({"X-Team": "two"}, "low", 3, 0.9)
+    assert chat.openai_api_key.get_secret_value() == "key-of-my-server"
+
+
+def test_the_settings_arrive_under_the_names_of_the_package_of_anthropic():
+    chat = opened("anthropic:claude", max_tokens=4_000, reasoning=2_000, headers={"X-Team": "two"})
+    assert (chat.max_tokens, chat.default_headers) == (4_000, {"X-Team": "two"})
+    assert chat.thinking == {"type": "enabled", "budget_tokens": 2_000}
+
+
+def test_the_settings_arrive_under_the_names_of_the_package_of_google():
+    chat = opened("google_genai:gemini", max_tokens=7, reasoning=100, headers={"X-Team": "two"})
+    assert (chat.max_output_tokens, chat.thinking_budget) == (7, 100)
+    assert chat.additional_headers == {"X-Team": "two"}
+
+
+def test_the_settings_arrive_under_the_names_of_the_package_of_ollama():
+    chat = opened(
+        "ollama:llama", max_tokens=7, seed=3, reasoning="low", api_key_env="MY_SERVER", headers={"X-Team": "two"}
+    )
+    assert (chat.num_predict, chat.seed, chat.reasoning) == (7, 3, "low")
+    headers = chat._async_client._client.headers
+    assert (headers["x-team"], headers["authorization"]) == ("two", "Bearer key-of-my-server")
+
+
+@pytest.mark.parametrize(("provider", "off"), [("openai", 0), ("anthropic", 0), ("google_genai", 1)])
+def test_the_packages_own_retries_are_switched_off(provider, off):
+    assert opened(f"{provider}:some").max_retries == off
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "google_genai", "ollama"])
+def test_a_temperature_is_left_out_unless_it_is_given(provider):
+    assert (
+        opened(f"{provider}:some").temperature == type(opened(f"{provider}:some")).model_fields["temperature"].default
+    )
+
+
+def test_a_server_of_ones_own_never_gets_the_key_of_the_provider():
+    assert opened("openai:gpt", base_url="http://127.0.0.1:1/v1").openai_api_key.get_secret_value() == "none"
+
+
+def test_a_setting_that_a_package_does_not_have_is_refused_and_not_passed_over():
+    with pytest.raises(
+        ConfigError, match="'anthropic:claude' takes no 'seed': langchain-anthropic has no such setting"
+    ):
+        opened("anthropic:claude", seed=3)
+
+
+def test_an_environment_variable_without_a_key_is_named(monkeypatch):
+    monkeypatch.delenv("MY_SERVER")
+    with pytest.raises(ConfigError, match=r"environment variable 'MY_SERVER' \(api_key_env\) is not set"):
+        opened("openai:gpt", api_key_env="MY_SERVER")
+
+
+def test_a_key_that_the_provider_needs_is_asked_for(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ConfigError, match=r"'openai:gpt' can't be made: .*; is its API key set"):
+        opened("openai:gpt")
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama", "google_genai"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch, provider):
+    package = PROVIDERS[provider]
+    monkeypatch.setitem(sys.modules, package.replace("-", "_"), None)
+    monkeypatch.setattr("langchain.chat_models.base._get_chat_model_creator", _uncached())
+    with pytest.raises(ConfigError) as caught:
+        opened(f"{provider}:some-model")
+    assert str(caught.value) == (
+        f"model '{provider}:some-model' needs {package}, which is not installed; run: pip install {package}"
+    )
+
+
+def _uncached():
+    from langchain.chat_models import base
+
+    return base._get_chat_model_creator.__wrapped__
+
+
+def test_an_unknown_provider_is_refused_with_the_nearest():
+    with pytest.raises(ConfigError, match="'opnai:gpt': unknown provider 'opnai'; did you mean 'openai'"):
+        settings_of("opnai:gpt", {})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"headers": {"Authorization": "Bearer abcdefgh"}},
+        {"headers": {"x-api-key": "abcdefgh"}},
+        {"extra": {"api_key": "abcdefgh"}},
+        {"extra": {"model_kwargs": {"token": "abcdefgh"}}},
+        {"base_url": "https://me:abcdefgh@host/v1"},
+    ],
+)
+def test_a_key_in_the_settings_is_refused_and_not_shown(settings):
+    with pytest.raises(ConfigError, match="api_key_env") as caught:
+        ModelSettings(use="openai:gpt", **settings)
+    assert "abcdefgh" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_concurrent": 0},
+        {"requests_per_minute": -1},
+        {"tokens_per_minute": 0},
+        {"timeout_seconds": 0},
+        {"retry_seconds": -1},
+        {"max_tokens": 0},
+        {"base_url": "localhost:8000"},
+        {"reply": "xml"},
+        {"reasoning": -1},
+        {"api_key_env": "sk-123"},
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(settings):
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        ModelSettings(use="openai:gpt", **settings)
