@@ -12,8 +12,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
+from harbor._core.errors import ModelError
 from harbor._core.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type
+from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Believed, Mirrored, Profiled
 from harbor._models.simulated.chat_model import read_facts
@@ -44,6 +45,7 @@ def held(*, latency=0.0, names=("Ann", "Ben"), out=None, model=None, repairs=0, 
         items=ITEMS,
         bidders=[Bidder(name, model="moody", budget=10_000, timeout_seconds=timeout) for name in names],
         models={"moody": ModelSettings(repairs=repairs)},
+        failed_calls="play on",
     )
     return auction.run(models={"moody": chat}, out=out).log
 
@@ -81,7 +83,9 @@ def test_a_belief_that_failed_is_caught_up_with_at_the_next_pause():
 
 
 def test_every_call_of_a_seat_that_ran_out_of_time_is_in_the_ledger(tmp_path):
-    log = held(latency=30, timeout=0.05, out=tmp_path / "run")
+    with pytest.raises(ModelError, match="no model has answered any of"):
+        held(latency=30, timeout=0.05, out=tmp_path / "run")
+    log = read_log(tmp_path / "run" / "events.jsonl").entries
     raw = (tmp_path / "run" / "calls.jsonl").read_text().splitlines()
     assert len(of_type(log, ModelCalled)) == len(raw) > 0
     assert isinstance(log[-1].event, SaleClosed)
@@ -131,7 +135,7 @@ class Distracted(SimulatedChat):
 
 def profiled_sale(latency=0.0):
     ann = Bidder("Ann", model="distracted", theory_of_mind="second")
-    auction = Auction(items=houses(3), bidders=[ann, Bidder("Ben"), Bidder("Cho")])
+    auction = Auction(items=houses(3), bidders=[ann, Bidder("Ben"), Bidder("Cho")], failed_calls="play on")
     return auction.run(models={"distracted": Distracted(settings=Simulated(latency_seconds=latency))}).log
 
 

@@ -107,7 +107,7 @@ class Call:
     def _replayed(self, recorded: RawCall) -> Said:
         if recorded.outcome == "failed":
             self.model.sink(recorded.event)
-            raise CallFailed(f"{self.model.name} failed: {recorded.error}")
+            raise CallFailed(recorded.error)
         return Said(AIMessage(recorded.reply), recorded.form, recorded.prompt)
 
     def log(self, outcome: CallOutcome, said: Said, complaint: str) -> None:

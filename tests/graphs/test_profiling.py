@@ -71,7 +71,8 @@ class Desk:
     def __init__(self, chat: SimulatedChat | None = None, **switches: Any) -> None:
         self.notes: list[Event] = []
         self.prompts: list[dict[str, Any]] = []
-        model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
+        notes, mood = self.notes.append, self._keep
+        model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), notes, mood, play_on=True)
         self.mind = BidderContext(
             model, MindSettings(**{"theory_of_mind": "inferred", **switches}), lambda: self.notes.append
         )

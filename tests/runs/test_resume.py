@@ -104,6 +104,7 @@ def sale(model="mine", **settings):
             Bidder("Dot", agent=True),
         ],
         models={"mine": ModelSettings(repairs=1)},
+        failed_calls="play on",
     )
 
 
