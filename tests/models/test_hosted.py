@@ -1,4 +1,4 @@
-"""A hosted model over real sockets: a server on loopback that speaks OpenAI's chat completions and keeps connections.
+"""A hosted model over real sockets, at a server on loopback that speaks OpenAI's chat completions.
 
 It answers with the built-in model, so that a faultless run over the wire is the one that is held offline.
 """
@@ -7,104 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from langchain_core.messages import convert_to_messages
 from langchain_openai import ChatOpenAI
 
 from harbor import Auction, Bidder, Item, ModelSettings
 from harbor._config.auction import check
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
-from harbor._core.seeding import derive
-from harbor._models.simulated.chat_model import SimulatedChat
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._rating.judging import judge
 from harbor.evaluation._rating.sheets import write_sheets
 from harbor.evaluation._rating.sources import rateables
 from harbor.evaluation._running.runner import RunOptions, run_experiment
+from support.providers import provider
 
 SEED, NAME, HOSTED = 5, "mine", "openai:gpt-4o-mini"
 ITEMS = [Item(name="Lot A", start=1_000, true_value=2_000)]
 BIDDERS = [Bidder("Ann", model=NAME), Bidder("Ben", model=NAME)]
 
 
-class Conversation(BaseHTTPRequestHandler):
-    """One connection: request after request, until the client closes it."""
-
-    protocol_version = "HTTP/1.1"
-
-    def setup(self):
-        super().setup()
-        self.server.count(1)
-
-    def finish(self):
-        super().finish()
-        self.server.count(-1)
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer = json.dumps(completion(asked)).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_):
-        pass
-
-
-class Host(ThreadingHTTPServer):
-    """Counts its open connections."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Conversation)
-        self.changed, self.connections, self.served = threading.Condition(), 0, 0
-
-    def count(self, change):
-        with self.changed:
-            self.connections += change
-            self.served += change > 0
-            self.changed.notify_all()
-
-    def is_left(self):
-        """Say whether all clients close their connections, as they have before this is asked."""
-        with self.changed:
-            return self.changed.wait_for(lambda: not self.connections, timeout=10)
-
-
-def completion(asked):
-    chat = SimulatedChat(seed=derive(SEED, "model", NAME))
-    said = chat.bind(tools=asked["tools"]).invoke(convert_to_messages(asked["messages"]))
-    [call] = said.tool_calls
-    function = {"name": call["name"], "arguments": json.dumps(call["args"])}
-    message = {"role": "assistant", "content": None}
-    message["tool_calls"] = [{"id": "reply", "type": "function", "function": function}]
-    used = said.usage_metadata
-    tokens = {"prompt_tokens": used["input_tokens"], "completion_tokens": used["output_tokens"]}
-    return {
-        "id": "said",
-        "object": "chat.completion",
-        "created": 0,
-        "model": asked["model"],
-        "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
-        "usage": tokens | {"total_tokens": used["total_tokens"]},
-    }
-
-
 @pytest.fixture
 def host(monkeypatch):
-    with Host() as server:
-        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        serving.start()
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+    with provider(seed=SEED, name=NAME) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "nobody")
         yield server
-        server.shutdown()
-        serving.join()
 
 
 def auction(use=HOSTED):
@@ -136,9 +64,9 @@ def test_a_model_that_is_given_to_runs_in_a_row_has_no_failed_call_and_stays_as_
 @pytest.mark.slow
 def test_a_run_closes_its_connections_when_it_ends(host):
     for _ in range(2):
-        before = host.served
+        before = host.connections
         auction().run()
-        assert host.served > before
+        assert host.connections > before
         assert host.is_left()
 
 
@@ -149,7 +77,7 @@ def test_a_run_that_breaks_off_closes_its_connections_too(host):
 
     with pytest.raises(RuntimeError, match="enough"):
         auction().run(listen=listen)
-    assert host.served
+    assert host.connections
     assert host.is_left()
 
 

@@ -1,0 +1,48 @@
+"""What a provider allows: calls at once, and calls in a sliding window of time."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """At most `at_once` calls at the same time, and at most `per_window` accepted within any `window` seconds.
+
+    A call beyond is refused with 429, and with a Retry-After of `retry_after` seconds if it is given.
+    """
+
+    at_once: int | None = None
+    per_window: int | None = None
+    window: float = 1.0
+    retry_after: float | None = None
+
+
+class Gate:
+    """Lets calls in and counts them."""
+
+    def __init__(self) -> None:
+        self.inside, self.peak, self.accepted, self.rejected = 0, 0, 0, 0
+        self._starts: deque[float] = deque()
+
+    def enter(self, limits: Limits, now: float) -> bool:
+        """Let a call in, or not."""
+        while self._starts and self._starts[0] <= now - limits.window:
+            self._starts.popleft()
+        if limits.at_once is not None and self.inside >= limits.at_once:
+            return self._reject()
+        if limits.per_window is not None and len(self._starts) >= limits.per_window:
+            return self._reject()
+        self._starts.append(now)
+        self.inside, self.accepted = self.inside + 1, self.accepted + 1
+        self.peak = max(self.peak, self.inside)
+        return True
+
+    def leave(self) -> None:
+        """Note that a call that was let in is over."""
+        self.inside -= 1
+
+    def _reject(self) -> bool:
+        self.rejected += 1
+        return False

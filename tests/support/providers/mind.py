@@ -1,0 +1,89 @@
+"""The model behind the doors: it answers as the built-in model does offline, and counts tokens as hosted ones do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+
+from langchain_core.messages import AIMessage
+
+from harbor import Simulated, SimulatedChat
+from harbor._core.seeding import derive
+from support.providers.speech import CHARACTERS_PER_TOKEN, Asked, Said, Trouble
+
+Answer = Callable[[Asked], AIMessage]
+LEAST_CACHED, STEP = 1_024, 128
+"""The shortest prefix that is cached, and the steps in which it grows where no client marks its end, in tokens."""
+
+
+class Mind:
+    """A model for every name; `minds` gives the seed of a game and the name that the model has there, by model id."""
+
+    def __init__(
+        self,
+        default: tuple[int, str],
+        minds: Mapping[str, tuple[int, str]],
+        settings: Simulated,
+        answer: Answer | None,
+        thought: int,
+    ) -> None:
+        self.default, self.minds, self.settings, self.thought = default, minds, settings, thought
+        self._own_answer = answer
+        self._chats: dict[tuple[int, str], SimulatedChat] = {}
+        self._prefixes: set[bytes] = set()
+
+    def reply(self, asked: Asked) -> Said:
+        """Answer a request.
+
+        Raises:
+            Trouble: the built-in model has no answer to it.
+        """
+        try:
+            message = (self._own_answer or self._answer)(asked)
+        except ValueError as error:
+            raise Trouble(400, "parameter", str(error), "messages") from error
+        used = message.usage_metadata or {"input_tokens": 1, "output_tokens": 1}
+        cached, stored = self._marked(asked) if any(mark for _, mark in asked.parts) else (self._unmarked(asked), 0)
+        tool, arguments = next(((call["name"], call["args"]) for call in message.tool_calls), ("", {}))
+        read, written = used["input_tokens"], used["output_tokens"]
+        cached = min(cached, read)
+        text, written = str(message.text), written + self.thought
+        return Said(asked.model, text, tool, arguments, read, written, cached, min(stored, read - cached), self.thought)
+
+    def _answer(self, asked: Asked) -> AIMessage:
+        seed, name = who = self.minds.get(asked.model, self.default)
+        if who not in self._chats:
+            self._chats[who] = SimulatedChat(seed=derive(seed, "model", name), settings=self.settings)
+        [said] = self._chats[who]._generate(list(asked.messages), tools=list(asked.tools)).generations
+        assert isinstance(said.message, AIMessage)
+        return said.message
+
+    def _unmarked(self, asked: Asked) -> int:
+        """Count the tokens of the longest prefix that was seen before, as OpenAI does without being asked."""
+        text, seen, whole = "".join(part for part, _ in asked.parts).encode(), 0, True
+        digest, size = blake2b(asked.model.encode(), digest_size=16), STEP * CHARACTERS_PER_TOKEN
+        for start in range(0, len(text) - size + 1, size):
+            digest.update(text[start : start + size])
+            whole = whole and digest.digest() in self._prefixes
+            seen += STEP * whole
+            self._prefixes.add(digest.digest())
+        return seen if seen >= LEAST_CACHED else 0
+
+    def _marked(self, asked: Asked) -> tuple[int, int]:
+        """Count the tokens of the prefix that is read from the cache and of that which is stored, as Anthropic does."""
+        digest, length, cached, last = blake2b(asked.model.encode(), digest_size=16), 0, 0, 0
+        for text, mark in asked.parts:
+            digest.update(text.encode())
+            length += len(text)
+            tokens = length // CHARACTERS_PER_TOKEN
+            if mark and tokens >= LEAST_CACHED:
+                last = tokens
+                cached = tokens if digest.digest() in self._prefixes else cached
+                self._prefixes.add(digest.digest())
+        return cached, last - cached
+
+
+def schema_text(tools: list[dict]) -> str:
+    """Write tools as the beginning of a prompt, where providers put them."""
+    return json.dumps(tools) if tools else ""

@@ -1,0 +1,33 @@
+"""What OpenAI's two formats have in common: errors, and the names of what a request wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.providers.speech import Trouble
+
+TYPES = {
+    "rate": ("requests", "rate_limit_exceeded"),
+    "quota": ("insufficient_quota", "insufficient_quota"),
+    "server": ("server_error", None),
+    "overloaded": ("server_error", "overloaded"),
+    "unavailable": ("server_error", "service_unavailable"),
+    "key": ("invalid_request_error", "invalid_api_key"),
+    "access": ("invalid_request_error", "model_access_denied"),
+    "model": ("invalid_request_error", "model_not_found"),
+    "parameter": ("invalid_request_error", "unsupported_parameter"),
+    "path": ("invalid_request_error", "unknown_url"),
+}
+
+
+def complain(trouble: Trouble) -> tuple[int, dict[str, Any]]:
+    kind, code = TYPES[trouble.kind]
+    return trouble.status, {
+        "error": {"message": trouble.message, "type": kind, "param": trouble.subject or None, "code": code}
+    }
+
+
+def forms(tool_choice: Any, response_format: str | None) -> frozenset[str]:
+    """Name what a request wants of the form of its reply."""
+    forced = {"tool_choice.required"} if tool_choice and tool_choice not in ("auto", "none") else set()
+    return frozenset(forced | ({f"response_format.{response_format}"} if response_format else set()))

@@ -1,0 +1,187 @@
+"""A provider of models on loopback: serves in a thread, over real connections that it keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from harbor import Simulated
+from support.providers.faults import Faults
+from support.providers.limits import Limits
+from support.providers.mind import Answer, Mind
+from support.providers.service import Service
+from support.providers.wire import receive, reset, send
+
+Outage = Literal["refused", "reset", "unavailable"]
+SNAPSHOTS = {"gpt-4o-mini": "gpt-4o-mini-2024-07-18", "gpt-4o": "gpt-4o-2024-08-06"}
+LONGEST = 2**28
+
+
+class Provider(Service):
+    """A service at an address; `provider` makes one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.connections, self.open, self.port = 0, 0, 0
+        self._outage: Outage | None = None
+        self._changed = threading.Condition()
+        self._writers = set[StreamWriter]()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The address, which Anthropic's, Google's and Ollama's clients take as it is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    anthropic_url = google_url = ollama_url = url
+
+    @property
+    def openai_url(self) -> str:
+        """The address that OpenAI's client takes."""
+        return f"{self.url}/v1"
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+        self._do(self._listen())
+
+    def stop(self) -> None:
+        """End, and let go of those who hang."""
+        self._do(self._hang_up())
+        self._do(self._finish())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def is_left(self) -> bool:
+        """Say whether all clients close their connections, as they have before this is asked."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.open, timeout=10)
+
+    def fail(self, outage: Outage = "refused") -> None:
+        """Begin an outage: connections are refused, or are reset, or every request gets a 503."""
+        self._outage, self.unavailable = outage, outage == "unavailable"
+        if outage == "refused":
+            self._do(self._close())
+        if outage != "unavailable":
+            self._do(self._hang_up())
+
+    def recover(self) -> None:
+        """End an outage."""
+        was, self._outage, self.unavailable = self._outage, None, False
+        if was == "refused":
+            self._do(self._listen())
+
+    @contextmanager
+    def down(self, outage: Outage = "refused") -> Iterator[None]:
+        """Be out of order for a while."""
+        self.fail(outage)
+        try:
+            yield
+        finally:
+            self.recover()
+
+    def _do(self, what: Any) -> None:
+        asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
+    async def _listen(self) -> None:
+        listening = await asyncio.start_server(
+            self._connection, "127.0.0.1", self.port, limit=LONGEST, backlog=4_096, reuse_address=True
+        )
+        self._listening = listening
+        self.port = listening.sockets[0].getsockname()[1]
+
+    async def _close(self) -> None:
+        for listening in self._listening.sockets:
+            listening._sock.shutdown(socket.SHUT_RDWR)  # processes that were forked may have it open too
+        self._listening.close()
+
+    async def _hang_up(self) -> None:
+        for writer in tuple(self._writers):
+            reset(writer)
+
+    async def _finish(self) -> None:
+        self._listening.close()
+        serving = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+
+    async def _connection(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self._count(1)
+        self._writers.add(writer)
+        try:
+            await self._converse(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client has left, or the server stops
+        finally:
+            self._writers.discard(writer)
+            writer.close()
+            self._count(-1)
+
+    async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:
+        going = True
+        while going and self._outage != "reset" and (question := await receive(reader)):
+            going = await self.attend(question, lambda reply: send(reply, reader, writer))
+        if self._outage == "reset":
+            reset(writer)
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self.open += change
+            self.connections += change > 0
+            self._changed.notify_all()
+
+
+@contextmanager
+def provider(
+    *,
+    seed: int = 0,
+    name: str = "mine",
+    minds: Mapping[str, tuple[int, str]] | None = None,
+    simulated: Simulated | None = None,
+    answer: Answer | None = None,
+    thought: int = 0,
+    key: str | None = None,
+    latency: float = 0.0,
+    limits: Limits | None = None,
+    faults: Faults | None = None,
+    refuses: Collection[str] = (),
+    ignores: Collection[str] = (),
+    gone: Collection[str] = (),
+    snapshots: Mapping[str, str] | None = None,
+    polls: float = 0,
+) -> Iterator[Provider]:
+    """Serve models until the end of the block.
+
+    Args:
+        seed: of the game; the model answers as the built-in model named `name` does in it.
+        name: see `seed`.
+        minds: other seeds and names, by model id.
+        simulated: how the built-in model plays.
+        answer: answers instead of the built-in model.
+        thought: how many tokens of every reply are thought.
+        key: as of `Service`, like all that follow.
+        latency: see there.
+        limits: see there.
+        faults: see there.
+        refuses: see there.
+        ignores: see there.
+        gone: see there.
+        snapshots: see there.
+        polls: see there.
+    """
+    mind = Mind((seed, name), minds or {}, simulated or Simulated(), answer, thought)
+    known = SNAPSHOTS if snapshots is None else snapshots
+    server = Provider(mind, key, latency, limits or Limits(), faults, refuses, ignores, gone, known, polls)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,183 @@
+"""What a provider does with a request: lets it in or not, answers it by the model, and fails on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from support.providers.batches import Batches
+from support.providers.faults import Faults, cut_off, misspoken, refused, spoiled, wrong_key
+from support.providers.limits import Gate, Limits
+from support.providers.mind import Mind
+from support.providers.routes import dialect_of, is_model
+from support.providers.speech import Asked, Trouble
+from support.providers.wire import LINES, Question, Reply, encoded
+
+WITHOUT_ANSWER = ("reset", "hang", "endless")
+
+
+@dataclass(slots=True)
+class Heard:
+    """A request: its number from 1, when it began and ended by `time.monotonic`, and what became of it.
+
+    `body` is JSON where it is JSON, and bytes otherwise; `status` is 0 where nothing was answered; `fault` is what went
+    wrong on demand.
+    """
+
+    number: int
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+    began: float
+    ended: float = 0.0
+    status: int = 0
+    fault: str = ""
+
+
+@dataclass
+class Service:
+    """A provider without its sockets; all but `mind` can be set at any time.
+
+    Args:
+        mind: the model.
+        key: what a request needs; None: it needs nothing.
+        latency: how long a model thinks, in seconds.
+        limits: what is allowed.
+        faults: what goes wrong, and how often.
+        refuses: parameters that are refused with 400, in the provider's words, such as "temperature", "tools",
+            "tool_choice.required" or "response_format.json_schema".
+        ignores: parameters because of which the reply is prose: "tools" for a server that drops them.
+        gone: models that do not exist.
+        snapshots: which model answers, by the name that is asked for.
+        polls: how often a batch is looked at before it is complete.
+    """
+
+    mind: Mind
+    key: str | None
+    latency: float
+    limits: Limits
+    faults: Faults | None
+    refuses: Collection[str]
+    ignores: Collection[str]
+    gone: Collection[str]
+    snapshots: Mapping[str, str]
+    polls: float
+
+    def __post_init__(self) -> None:
+        self.requests: list[Heard] = []
+        self.gate = Gate()
+        self.batches = Batches(self.answer, lambda: self.polls)
+        self.unavailable = False
+        self._times = Counter[tuple[str, bytes]]()
+
+    @property
+    def peak(self) -> int:
+        """The most calls to models that were answered at the same time."""
+        return self.gate.peak
+
+    @property
+    def accepted(self) -> int:
+        """How many calls to models the limits let in."""
+        return self.gate.accepted
+
+    @property
+    def rejected(self) -> int:
+        """How many calls to models the limits did not let in."""
+        return self.gate.rejected
+
+    def answer(self, path: str, body: Mapping[str, Any], fault: str = "") -> Any:
+        """Answer a request to a model, as JSON.
+
+        Raises:
+            Trouble: it is refused.
+        """
+        dialect = dialect_of(path)
+        try:
+            asked = dialect.hear(path, body)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise Trouble(400, "parameter", f"The request is malformed: {error!r}", "messages") from error
+        self._refuse(asked)
+        said = self.mind.reply(asked)
+        said = replace(said, model=self.snapshots.get(said.model, said.model))
+        said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
+        if asked.most and said.written > asked.most:
+            said = cut_off(said, asked.most)
+        return dialect.say(asked, said, len(self.requests))
+
+    async def attend(self, question: Question, deliver: Callable[[Reply], Awaitable[bool]]) -> bool:
+        """Reply to a request, and keep its place among those at once until the reply is delivered."""
+        heard = self._note(question)
+        entered = is_model(question.path) and self.gate.enter(self.limits, heard.began)
+        try:
+            reply = await self._reply(question, heard, entered)
+            heard.status = 0 if reply.manner in WITHOUT_ANSWER else reply.status
+            return await deliver(reply)
+        finally:
+            heard.ended = time.monotonic()
+            if entered:
+                self.gate.leave()
+
+    async def _reply(self, question: Question, heard: Heard, entered: bool) -> Reply:
+        dialect = dialect_of(question.path)
+        try:
+            self._admit(question, dialect.key(question.headers), entered)
+            return spoiled(await self._served(question, heard), heard.fault)
+        except Trouble as trouble:
+            status, words = dialect.complain(trouble)
+            return Reply(status, encoded(words), headers=trouble.headers or {})
+
+    def _admit(self, question: Question, key: str, entered: bool) -> None:
+        if self.unavailable:
+            raise Trouble(503, "unavailable", "The service is temporarily unavailable.")
+        if self.key is not None and key != self.key:
+            raise wrong_key(key)
+        if is_model(question.path) and not entered:
+            wait = self.limits.retry_after
+            headers = None if wait is None else {"retry-after": f"{wait:g}"}
+            raise Trouble(429, "rate", "Rate limit reached for requests.", headers=headers)
+
+    async def _served(self, question: Question, heard: Heard) -> Reply:
+        heard.fault = self._fault(question, heard.number)
+        if heard.fault in WITHOUT_ANSWER:
+            return Reply()
+        if not is_model(question.path):
+            return self.batches.reply(question)
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        said = self.answer(question.path, heard.body, heard.fault)
+        if isinstance(said, list):
+            return Reply(200, b"".join(encoded(line) + b"\n" for line in said), LINES)
+        return Reply(200, encoded(said))
+
+    def _fault(self, question: Question, number: int) -> str:
+        if self.faults is None:
+            return ""
+        same = question.path, question.body
+        self._times[same] += 1
+        kind = self.faults.hit(question, number, self._times[same])
+        if trouble := self.faults.trouble(kind, dialect_of(question.path).key(question.headers)):
+            self.requests[number - 1].fault = kind
+            raise trouble
+        return kind
+
+    def _refuse(self, asked: Asked) -> None:
+        if asked.model in self.gone:
+            raise Trouble(404, "model", f"The model `{asked.model}` does not exist or you do not have access to it.")
+        for parameter in sorted(asked.parameters & set(self.refuses)):
+            raise refused(parameter)
+
+    def _note(self, question: Question) -> Heard:
+        try:
+            body = json.loads(question.body) if question.body else None
+        except ValueError:
+            body = question.body
+        number = len(self.requests) + 1
+        heard = Heard(number, question.method, question.path, question.headers, body, time.monotonic())
+        self.requests.append(heard)
+        return heard

@@ -1,0 +1,117 @@
+"""HTTP/1.1 over a socket: reads requests one after the other, and writes replies, whole or as no server should."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+STATUSES = {int(status) for status in HTTPStatus}
+ABORT = struct.pack("ii", 1, 0)
+"""What makes a socket end with a reset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request as it came; names of headers are in small letters."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply, and the manner in which it is sent: "whole", "cut" in half, "reset", "hang" or "endless"."""
+
+    status: int = 200
+    body: bytes = b""
+    kind: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+    manner: str = "whole"
+
+
+def encoded(payload: Any) -> bytes:
+    return json.dumps(payload).encode()
+
+
+async def receive(reader: StreamReader) -> Question | None:
+    """Read the next request; None if the client has left."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.rstrip().split("\r\n")
+        method, path, _ = first.split(" ")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        return Question(method, path.partition("?")[0], headers, await _body(reader, headers))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
+
+async def _body(reader: StreamReader, headers: Mapping[str, str]) -> bytes:
+    if headers.get("transfer-encoding") != "chunked":
+        return await reader.readexactly(int(headers.get("content-length", 0)))
+    whole = b""
+    while size := int(await reader.readline(), 16):
+        whole += (await reader.readexactly(size + 2))[:-2]
+    await reader.readline()
+    return whole
+
+
+async def send(reply: Reply, reader: StreamReader, writer: StreamWriter) -> bool:
+    """Send a reply; say whether the connection goes on."""
+    match reply.manner:
+        case "hang":
+            await reader.read(1)  # nothing comes any more but the client's farewell
+        case "reset":
+            reset(writer)
+        case "endless":
+            await _pour(writer, _head(reply, "Transfer-Encoding: chunked"))
+        case "cut":
+            length = f"Content-Length: {len(reply.body)}"
+            writer.write(_head(reply, length) + reply.body[: len(reply.body) // 2])
+            await writer.drain()
+        case _:
+            writer.write(_whole(reply))
+            await writer.drain()
+            return True
+    return False
+
+
+def reset(writer: StreamWriter) -> None:
+    """End a connection without a farewell."""
+    with suppress(OSError):
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+    writer.transport.abort()
+
+
+async def _pour(writer: StreamWriter, head: bytes) -> None:
+    writer.write(head)
+    chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
+    while True:
+        writer.write(chunk)
+        await writer.drain()
+        await asyncio.sleep(0.001)  # others want to be answered too
+
+
+def _whole(reply: Reply) -> bytes:
+    if reply.kind != LINES:
+        return _head(reply, f"Content-Length: {len(reply.body)}") + reply.body
+    chunks = (b"%x\r\n%b\r\n" % (len(line), line) for line in reply.body.splitlines(keepends=True))
+    return _head(reply, "Transfer-Encoding: chunked") + b"".join(chunks) + b"0\r\n\r\n"
+
+
+def _head(reply: Reply, length: str) -> bytes:
+    phrase = HTTPStatus(reply.status).phrase if reply.status in STATUSES else "Unknown"
+    own = (f"{name}: {value}" for name, value in reply.headers.items())
+    lines = (f"HTTP/1.1 {reply.status} {phrase}", f"Content-Type: {reply.kind}", *own, length)
+    return "\r\n".join((*lines, "", "")).encode("latin-1")
