@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 CHARACTERS_PER_TOKEN = 4
 REPLY_TOKENS = 300
 """How long a reply is taken to be before it is there."""
+TRIES_IN_PROSE = 2
+"""How often a form is tried whose answer is prose: once may be the model's slip, and twice means that it is ignored."""
+_FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +91,23 @@ class Call:
 
     async def _first_that_works(self, forms: Forms, reply_type: type[BaseModel]) -> Said:
         """Ask in the first form that the server takes; if one is known, there is no other."""
-        for number, (asking, is_last) in enumerate(forms.asked(reply_type)):
+        asked = 0
+        for asking, is_last in forms.asked(reply_type):
             messages = self._messages(asking)
-            try:
-                message = await asking.invoke(messages)
-            except Exception as error:
-                fault = fault_of(error)
-                if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
-                    message = AIMessage("", response_metadata={"finish_reason": "content_filter"})
-                    return Said(message, asking.form, _words(messages), number)
-                if is_last or fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
-                    raise
-                continue
-            if is_last or _took_form(message, reply_type):
-                return Said(message, asking.form, _words(messages), number)
+            for _ in range(1 if is_last else TRIES_IN_PROSE):
+                try:
+                    message = await asking.invoke(messages)
+                except Exception as error:
+                    fault = fault_of(error)
+                    if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
+                        return Said(_FILTERED, asking.form, _words(messages), asked)
+                    if is_last or fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
+                        raise
+                    asked += 1
+                    break
+                if is_last or _took_form(message, reply_type):
+                    return Said(message, asking.form, _words(messages), asked)
+                asked += 1
         raise AssertionError("there is always a last form")
 
     def _replayed(self, recorded: RawCall) -> Said:

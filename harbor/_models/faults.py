@@ -50,15 +50,15 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def _kind(error: BaseException, words: str) -> Kind:
-    status = _status(error)
-    if OUT_OF_MONEY.search(words):
+    status, told = _status(error), f"{words} {_body(error)}"
+    if OUT_OF_MONEY.search(told):
         return "refused"
     if status in BUSY:
         return "busy"
     if status in FOR_NOW:
         return "passing"
     if status is not None and status >= 400:
-        return "filtered" if FILTERED.search(words) else "refused"
+        return "filtered" if FILTERED.search(told) else "refused"
     if any(isinstance(one, PASSING) or _is_passing(one) for one in _chain(error)):
         return "passing"
     return "odd"
@@ -89,6 +89,13 @@ def _status(error: BaseException) -> int | None:
                 if isinstance(value, int) and not isinstance(value, bool) and 100 <= value < 600:
                     return value
     return None
+
+
+def _body(error: BaseException) -> str:
+    """Give what the provider sent, where its package shows only a part of that."""
+    return " ".join(
+        str(getattr(one, name, "")) for one in _chain(error) for name in ("code", "type", "body", "details")
+    )
 
 
 def _words(error: BaseException) -> str:

@@ -11,15 +11,23 @@ from pydantic import BaseModel, ValidationError
 from harbor._core.parsing import scrub
 
 Reply = TypeVar("Reply", bound=BaseModel)
+LONGEST_REPLY = 200_000
+"""Characters of a reply that are read and kept; no reply that is asked for comes near."""
 
 
 def written(message: AIMessage) -> str:
-    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both."""
-    return json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
+    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
+
+    What is too long to be read ends in the middle.
+    """
+    whole = json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
+    return whole[: LONGEST_REPLY + 1]
 
 
 def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
     """Read a reply from a tool call or from JSON text, or give None; the complaint is empty if it could be read."""
+    if len(written(message)) > LONGEST_REPLY:
+        return None, f"it is longer than {LONGEST_REPLY} characters"
     try:
         values = message.tool_calls[0]["args"] if message.tool_calls else _parse(str(message.text))
         return reply_type.model_validate(values), ""

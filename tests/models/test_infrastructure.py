@@ -1,0 +1,170 @@
+"""A provider's bad minute never becomes play: what passes is tried again, what does not pauses or stops the run."""
+
+from __future__ import annotations
+
+import pytest
+
+from harbor import Auction, Bidder, Item, ModelSettings
+from harbor._core.errors import ModelError, RunPaused
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
+from harbor._runs.resuming import resume
+from support.providers import CONTENT, PERMANENT, TRANSIENT, Faults, provider
+
+SEED = 5
+ITEMS = [Item(name=f"Lot {number}", start=1_000, true_value=2_000 + 300 * number) for number in (1, 2)]
+QUICK = tuple(kind for kind in TRANSIENT if kind not in ("hang", "endless"))
+
+
+def auction(server=None, bidders=("Ann", "Ben"), seed=SEED, **settings):
+    use = {"use": "openai:gpt-4o-mini", "base_url": server.openai_url} if server else {}
+    failed_calls = settings.pop("failed_calls", "stop")
+    return Auction(
+        items=ITEMS,
+        bidders=[Bidder(name, model="mine") for name in bidders],
+        models={"mine": ModelSettings(**use, **settings)},
+        failed_calls=failed_calls,
+        seed=seed,
+    )
+
+
+def events(log):
+    """The events but for calls and the first line, which names the run."""
+    return [entry.event for entry in log if not isinstance(entry.event, ModelCalled)][1:]
+
+
+def labelled(found):
+    """Leave out which model is said to play."""
+    return [event for event in found if type(event).__name__ != "BidderLabelled"]
+
+
+def served(server):
+    return sum(heard.status == 200 for heard in server.requests)
+
+
+def outcomes(log):
+    return {call.outcome for call in of_type(log, ModelCalled)}
+
+
+@pytest.fixture(scope="module")
+def offline():
+    return auction().run()
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_a_fault_that_passes_changes_nothing_but_clocks_and_retries(kind, offline):
+    with provider(seed=SEED, faults=Faults(kind, share=0.2, seed=1, retry_after=0.01)) as server:
+        run = auction(server).run()
+        calls = of_type(run.log, ModelCalled)
+        assert run.standings == offline.standings
+        assert labelled(events(run.log)) == labelled(events(offline.log))
+        assert len(server.requests) == len(calls) + sum(call.retries for call in calls)
+        assert len(calls) < len(server.requests)
+
+
+@pytest.mark.parametrize("kind", ["hang", "endless"])
+def test_a_call_that_hangs_is_asked_again_and_the_bidder_loses_no_time(kind, offline):
+    with provider(seed=SEED, faults=Faults(kind, only={2}, seed=1)) as server:
+        run = auction(server, timeout_seconds=0.5).run()
+        assert run.standings == offline.standings
+        assert sum(call.retries for call in of_type(run.log, ModelCalled)) == 1
+
+
+@pytest.mark.parametrize("kind", PERMANENT)
+def test_what_is_refused_stops_the_run_with_the_words_of_the_provider(kind, tmp_path):
+    with provider(seed=SEED, faults=Faults(kind, seed=1)) as server:
+        with pytest.raises(
+            ModelError, match=r"model 'mine' \(openai:gpt-4o-mini\) is refused: OpenAI\w+: Error code: 4"
+        ):
+            auction(server).run(out=tmp_path / "run")
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CONTENT if kind not in ("wrong tool",)])
+def test_what_the_model_does_wrong_is_play(kind):
+    with provider(seed=SEED, faults=Faults(kind, share=0.2, seed=3)) as server:
+        run = auction(server, reply="tool").run()
+        assert outcomes(run.log) == {"ok", "unreadable"}
+        assert not any(call.retries for call in of_type(run.log, ModelCalled))
+
+
+def test_an_outage_pauses_the_run_and_resuming_pays_nothing_twice(tmp_path, offline):
+    folder = tmp_path / "run"
+    with provider(seed=SEED) as server:
+
+        def fail_later(entry):
+            if type(entry.event).__name__ == "ItemSold":
+                server.fail("unavailable")
+
+        with pytest.raises(RunPaused, match=r"'mine' .* has not answered for"):
+            auction(server, retry_seconds=0.3).run(out=folder, listen=fail_later)
+        answered = served(server)
+        server.recover()
+        run = resume(folder)
+        assert run.standings == offline.standings
+        assert outcomes(run.log) == {"ok"}
+        assert served(server) == len(of_type(run.log, ModelCalled))
+        assert 0 < answered < served(server)
+
+
+@pytest.mark.parametrize("kind", ["503", "401"])
+def test_a_run_plays_on_without_answers_only_if_it_is_told_to(kind):
+    with provider(seed=SEED, faults=Faults(kind, share=0.3, seed=1)) as server:
+        run = auction(server, failed_calls="play on", retry_seconds=0).run()
+        assert outcomes(run.log) >= {"ok", "failed"}
+
+
+def test_a_run_of_which_nothing_was_answered_is_no_result():
+    with (
+        provider(seed=SEED, faults=Faults("401")) as server,
+        pytest.raises(ModelError, match="no model has answered any of"),
+    ):
+        auction(server, failed_calls="play on").run()
+
+
+@pytest.mark.parametrize(
+    ("refuses", "ignores", "form"),
+    [((), (), "tool"), (("tools",), (), "json"), (("tools", "response_format"), (), "text"), ((), ("tools",), "json")],
+)
+def test_what_a_server_can_do_is_found_out_once_and_stands_in_the_log(refuses, ignores, form, offline):
+    with provider(seed=SEED, refuses=refuses, ignores=ignores) as server:
+        run = auction(server).run()
+        calls = of_type(run.log, ModelCalled)
+        assert run.standings == offline.standings
+        assert {call.form for call in calls} == {form}
+        assert len(server.requests) - len(calls) == len(refuses) + 2 * len(ignores)
+
+
+def test_a_resumed_run_asks_in_the_form_that_it_has_recorded(tmp_path, offline):
+    with provider(seed=SEED, refuses=("tools", "response_format")) as server:
+
+        def stop(entry):
+            if type(entry.event).__name__ == "ItemSold":
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            auction(server).run(out=tmp_path / "run", listen=stop)
+        run = resume(tmp_path / "run")
+        assert run.standings == offline.standings
+        assert {call.form for call in of_type(run.log, ModelCalled)} == {"text"}
+
+
+def test_two_servers_play_in_one_auction():
+    with provider(seed=SEED, name="mine") as one, provider(seed=SEED, name="yours") as two:
+        models = {
+            "mine": ModelSettings(use="openai:gpt-4o-mini", base_url=one.openai_url),
+            "yours": ModelSettings(use="anthropic:claude", base_url=two.anthropic_url),
+        }
+        bidders = [Bidder("Ann", model="mine"), Bidder("Ben", model="yours")]
+        run = Auction(items=ITEMS, bidders=bidders, models=models, seed=SEED).run()
+        assert outcomes(run.log) == {"ok"}
+        assert one.requests
+        assert two.requests
+
+
+def test_a_base_url_that_answers_web_pages_is_told_of_and_not_asked_for_ever():
+    with (
+        provider(seed=SEED, faults=Faults("html")) as server,
+        pytest.raises((ModelError, RunPaused), match=r"web page|Connection error"),
+    ):
+        auction(server, retry_seconds=0.5).run()
