@@ -51,15 +51,15 @@ CLIENTS = {
         **more,
     ),
 }
+pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")  # Google's package
 WIRES = pytest.mark.parametrize("wire", CLIENTS)
 PLAIN = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}
 
 
 def said(asked):
     """What a model says whose answers are no matter."""
-    return AIMessage(
-        '{"number": 7}', usage_metadata={"input_tokens": 10_000, "output_tokens": 4, "total_tokens": 10_004}
-    )
+    used = {"input_tokens": 10_000, "output_tokens": 4, "total_tokens": 10_004}
+    return AIMessage('{"number": 7}', usage_metadata=used)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def post(server, **more):
 
 
 def ask(model, prompt):
-    return asyncio.run(model.ainvoke(prompt))
+    return model.invoke(prompt)
 
 
 def bidding(wire, server, **more):
