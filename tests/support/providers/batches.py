@@ -1,19 +1,190 @@
-"""Jobs of many requests, which are answered later."""
+"""Jobs of many requests, in OpenAI's way (files and batches) and in Anthropic's, answered once they are complete."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.policy import HTTP
+from typing import Any, Protocol
 
 from support.providers.speech import Trouble
-from support.providers.wire import Question, Reply
+from support.providers.wire import Question, Reply, encoded
+
+Line = dict[str, Any]
+STARTED, DONE = 1_760_000_000, 1_760_000_600
+DATED = "2026-01-01T00:00:00Z"
+MULTIPART = b"MIME-Version: 1.0\r\nContent-Type: %b\r\n\r\n%b"
 
 
+class Answering(Protocol):
+    """Who answers; a job is complete once it has been looked at `polls` times."""
+
+    polls: float
+
+    def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]: ...
+
+
+@dataclass(slots=True)
+class Job:
+    """A batch: its requests by their own ids, in order, and how often it was looked at.
+
+    `lines` are the replies once it is complete: the id, the status and the body.
+    """
+
+    name: str
+    asked: Mapping[str, tuple[str, Mapping[str, Any]]]
+    file: str = ""
+    path: str = ""
+    looks: int = 0
+    cancelled: bool = False
+    lines: list[tuple[str, int, Any]] | None = None
+
+
+@dataclass
 class Batches:
-    """The jobs of a provider."""
+    """The jobs and files of a provider, in the order in which they came."""
 
-    def __init__(self, answer: Callable[..., Any], polls: Callable[[], float]) -> None:
-        self._answer, self._polls = answer, polls
+    answering: Answering
+    jobs: dict[str, Job] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
 
     def reply(self, question: Question) -> Reply:
+        """Reply to what is asked of jobs and files.
+
+        Raises:
+            Trouble: there is no such thing, or the request is malformed.
+        """
+        match question.method, *question.path.strip("/").split("/")[1:]:
+            case "POST", "files":
+                return _json(self._upload(question))
+            case "GET", "files", name if name in self.files:
+                return _json(_file(name, self.files[name]))
+            case "GET", "files", name, "content" if name in self.files:
+                return Reply(200, self.files[name], "application/octet-stream")
+            case "POST", "batches":
+                return _json(self._openai(self._begin_openai(json.loads(question.body))))
+            case "GET", "batches":
+                return _json({"object": "list", "data": [self._openai(job) for job in self.jobs.values()]})
+            case method, "batches", name, *rest if name in self.jobs:
+                return _json(self._openai(self._looked(self.jobs[name], method, rest)))
+            case "POST", "messages", "batches":
+                return _json(self._anthropic(self._begin_anthropic(json.loads(question.body))))
+            case "GET", "messages", "batches":
+                jobs = [self._anthropic(job) for job in self.jobs.values()]
+                return _json({"data": jobs, "has_more": False, "first_id": None, "last_id": None})
+            case "GET", "messages", "batches", name, "results" if name in self.jobs and self.jobs[name].lines:
+                lines = [encoded(_anthropic_line(*line)) for line in self.jobs[name].lines or ()]
+                return Reply(200, b"".join(line + b"\n" for line in lines), "application/x-jsonl")
+            case method, "messages", "batches", name, *rest if name in self.jobs:
+                return _json(self._anthropic(self._looked(self.jobs[name], method, rest), question))
         raise Trouble(404, "path", f"Invalid URL ({question.method} {question.path})")
+
+    def _upload(self, question: Question) -> dict[str, Any]:
+        form = message_from_bytes(MULTIPART % (question.headers["content-type"].encode(), question.body), policy=HTTP)
+        parts = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
+        return self._keep(parts["file"].get_payload(decode=True))
+
+    def _keep(self, content: bytes) -> dict[str, Any]:
+        name = f"file-{len(self.files) + 1}"
+        self.files[name] = content
+        return _file(name, content)
+
+    def _begin_openai(self, given: Mapping[str, Any]) -> Job:
+        if (content := self.files.get(given["input_file_id"])) is None:
+            raise Trouble(404, "model", f"No such File object: {given['input_file_id']}", "input_file_id")
+        lines = [json.loads(line) for line in content.splitlines() if line.strip()]
+        asked = {line["custom_id"]: (line["url"], line["body"]) for line in lines}
+        job = Job(f"batch_{len(self.jobs) + 1}", asked, given["input_file_id"], given["endpoint"])
+        self.jobs[job.name] = job
+        return job
+
+    def _begin_anthropic(self, given: Mapping[str, Any]) -> Job:
+        asked = {one["custom_id"]: ("/v1/messages", one["params"]) for one in given["requests"]}
+        job = Job(f"msgbatch_{len(self.jobs) + 1}", asked)
+        self.jobs[job.name] = job
+        return job
+
+    def _looked(self, job: Job, method: str, rest: list[str]) -> Job:
+        """Look at a job, or cancel it; it is answered at the look after the last that it needs."""
+        if (method, rest) == ("POST", ["cancel"]):
+            job.cancelled, job.lines = True, job.lines or []
+        elif job.lines is None:
+            job.looks += 1
+            if job.looks > self.answering.polls:
+                job.lines = [(name, *self.answering.answered(*asked)) for name, asked in job.asked.items()]
+        return job
+
+    def _openai(self, job: Job) -> dict[str, Any]:
+        done = job.lines is not None
+        good, bad = _sorted(job)
+        status = "cancelled" if job.cancelled else "completed" if done else "in_progress" if job.looks else "validating"
+        return {
+            "id": job.name,
+            "object": "batch",
+            "endpoint": job.path,
+            "errors": None,
+            "input_file_id": job.file,
+            "completion_window": "24h",
+            "status": status,
+            "output_file_id": self._written(job, "output", good),
+            "error_file_id": self._written(job, "error", bad),
+            "created_at": STARTED,
+            "in_progress_at": STARTED,
+            "expires_at": STARTED + 86_400,
+            "completed_at": DONE if done and not job.cancelled else None,
+            "request_counts": {"total": len(job.asked), "completed": len(good), "failed": len(bad)},
+            "metadata": None,
+        }
+
+    def _written(self, job: Job, kind: str, lines: list[tuple[str, int, Any]]) -> str | None:
+        """Give the name of the file that lines are written to; None if there are none."""
+        if not lines:
+            return None
+        name = f"file-{job.name}-{kind}"
+        self.files[name] = b"".join(encoded(_openai_line(*line)) + b"\n" for line in lines)
+        return name
+
+    def _anthropic(self, job: Job, question: Question | None = None) -> dict[str, Any]:
+        done = job.lines is not None
+        good, bad = _sorted(job)
+        host = question.headers.get("host", "") if question else ""
+        left = len(job.asked) - len(good) - len(bad)
+        counts = {"processing": 0 if done else left, "succeeded": len(good), "errored": len(bad), "expired": 0}
+        return {
+            "id": job.name,
+            "type": "message_batch",
+            "processing_status": "ended" if done else "in_progress",
+            "request_counts": counts | {"canceled": left if done else 0},
+            "ended_at": DATED if done else None,
+            "created_at": DATED,
+            "expires_at": DATED,
+            "archived_at": None,
+            "cancel_initiated_at": DATED if job.cancelled else None,
+            "results_url": f"http://{host}/v1/messages/batches/{job.name}/results" if done else None,
+        }
+
+
+def _sorted(job: Job) -> tuple[list[Any], list[Any]]:
+    lines = job.lines or []
+    return [line for line in lines if line[1] == 200], [line for line in lines if line[1] != 200]
+
+
+def _openai_line(name: str, status: int, body: Any) -> Line:
+    response = {"status_code": status, "request_id": f"req_{name}", "body": body}
+    return {"id": f"batch_req_{name}", "custom_id": name, "response": response, "error": None}
+
+
+def _anthropic_line(name: str, status: int, body: Any) -> Line:
+    result = {"type": "succeeded", "message": body} if status == 200 else {"type": "errored", "error": body}
+    return {"custom_id": name, "result": result}
+
+
+def _file(name: str, content: bytes) -> dict[str, Any]:
+    about = {"id": name, "object": "file", "bytes": len(content), "created_at": STARTED, "filename": "batch.jsonl"}
+    return about | {"purpose": "batch", "status": "processed"}
+
+
+def _json(payload: dict[str, Any]) -> Reply:
+    return Reply(200, encoded(payload))

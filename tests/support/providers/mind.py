@@ -44,7 +44,7 @@ class Mind:
         except ValueError as error:
             raise Trouble(400, "parameter", str(error), "messages") from error
         used = message.usage_metadata or {"input_tokens": 1, "output_tokens": 1}
-        cached, stored = self._marked(asked) if any(mark for _, mark in asked.parts) else (self._unmarked(asked), 0)
+        cached, stored = self._cached(asked)
         tool, arguments = next(((call["name"], call["args"]) for call in message.tool_calls), ("", {}))
         read, written = used["input_tokens"], used["output_tokens"]
         cached = min(cached, read)
@@ -59,8 +59,17 @@ class Mind:
         assert isinstance(said.message, AIMessage)
         return said.message
 
-    def _unmarked(self, asked: Asked) -> int:
-        """Count the tokens of the longest prefix that was seen before, as OpenAI does without being asked."""
+    def _cached(self, asked: Asked) -> tuple[int, int]:
+        """Count the tokens of the prefix that is read from the provider's cache, and of that which is stored there."""
+        match asked.caches:
+            case "every prefix":
+                return self._seen(asked), 0
+            case "marked":
+                return self._marked(asked)
+        return 0, 0
+
+    def _seen(self, asked: Asked) -> int:
+        """Count the tokens of the longest prefix that was seen before, as OpenAI and Google do."""
         text, seen, whole = "".join(part for part, _ in asked.parts).encode(), 0, True
         digest, size = blake2b(asked.model.encode(), digest_size=16), STEP * CHARACTERS_PER_TOKEN
         for start in range(0, len(text) - size + 1, size):
@@ -71,7 +80,7 @@ class Mind:
         return seen if seen >= LEAST_CACHED else 0
 
     def _marked(self, asked: Asked) -> tuple[int, int]:
-        """Count the tokens of the prefix that is read from the cache and of that which is stored, as Anthropic does."""
+        """Take the prefixes that end with a mark, as Anthropic does."""
         digest, length, cached, last = blake2b(asked.model.encode(), digest_size=16), 0, 0, 0
         for text, mark in asked.parts:
             digest.update(text.encode())

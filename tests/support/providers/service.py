@@ -72,7 +72,7 @@ class Service:
     def __post_init__(self) -> None:
         self.requests: list[Heard] = []
         self.gate = Gate()
-        self.batches = Batches(self.answer, lambda: self.polls)
+        self.batches = Batches(self)
         self.unavailable = False
         self._times = Counter[tuple[str, bytes]]()
 
@@ -110,12 +110,23 @@ class Service:
             said = cut_off(said, asked.most)
         return dialect.say(asked, said, len(self.requests))
 
+    def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+        """Answer a request of a batch: the status and the body that it would get by itself."""
+        question = Question("POST", path, {}, encoded(body))
+        try:
+            fault = self._fault(question, len(self.requests))
+            self._go_wrong(question, fault)
+            return 200, self.answer(path, body, fault)
+        except Trouble as trouble:
+            return dialect_of(path).complain(trouble)
+
     async def attend(self, question: Question, deliver: Callable[[Reply], Awaitable[bool]]) -> bool:
         """Reply to a request, and keep its place among those at once until the reply is delivered."""
         heard = self._note(question)
         entered = is_model(question.path) and self.gate.enter(self.limits, heard.began)
         try:
             reply = await self._reply(question, heard, entered)
+            heard.ended = time.monotonic()  # a client that has the reply may look
             heard.status = 0 if reply.manner in WITHOUT_ANSWER else reply.status
             return await deliver(reply)
         finally:
@@ -144,10 +155,11 @@ class Service:
 
     async def _served(self, question: Question, heard: Heard) -> Reply:
         heard.fault = self._fault(question, heard.number)
+        self._go_wrong(question, heard.fault)
         if heard.fault in WITHOUT_ANSWER:
             return Reply()
         if not is_model(question.path):
-            return self.batches.reply(question)
+            return self._of_batches(question)
         if self.latency:
             await asyncio.sleep(self.latency)
         said = self.answer(question.path, heard.body, heard.fault)
@@ -155,16 +167,23 @@ class Service:
             return Reply(200, b"".join(encoded(line) + b"\n" for line in said), LINES)
         return Reply(200, encoded(said))
 
+    def _of_batches(self, question: Question) -> Reply:
+        try:
+            return self.batches.reply(question)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Trouble(400, "parameter", f"The request is malformed: {error!r}") from error
+
     def _fault(self, question: Question, number: int) -> str:
+        """Say what goes wrong with a request; the same request may fare better the next time."""
         if self.faults is None:
             return ""
         same = question.path, question.body
         self._times[same] += 1
-        kind = self.faults.hit(question, number, self._times[same])
-        if trouble := self.faults.trouble(kind, dialect_of(question.path).key(question.headers)):
-            self.requests[number - 1].fault = kind
+        return self.faults.hit(question, number, self._times[same])
+
+    def _go_wrong(self, question: Question, fault: str) -> None:
+        if trouble := self.faults and self.faults.trouble(fault, dialect_of(question.path).key(question.headers)):
             raise trouble
-        return kind
 
     def _refuse(self, asked: Asked) -> None:
         if asked.model in self.gone:

@@ -1,10 +1,10 @@
-"""What is asked and what is said, in no provider's words: wire formats are read into the one, written from the other."""
+"""What is asked and what is said, in no provider's words: wire formats are read into one, written from the other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
@@ -20,7 +20,7 @@ class Asked:
     `tools` are in OpenAI's form. `parameters` names all that the request sets, in its provider's words, and a tool that
     has to be called, a schema and plain JSON as "tool_choice.required", "response_format.json_schema" and
     "response_format.json_object". `parts` is the prompt in the order in which its prefix is cached, and says where the
-    client marked an end of what is worth caching. `most` is how many tokens the reply may have.
+    client marked an end; `caches` says what of it the provider caches. `most` is how many tokens the reply may have.
     """
 
     model: str
@@ -28,6 +28,7 @@ class Asked:
     tools: Sequence[dict[str, Any]]
     parameters: frozenset[str]
     parts: Sequence[tuple[str, bool]]
+    caches: Literal["every prefix", "marked", "nothing"] = "every prefix"
     most: int | None = None
 
 
@@ -90,7 +91,7 @@ def text_of(content: Any) -> str:
 
 def set_in(body: Mapping[str, Any]) -> frozenset[str]:
     """Name the parameters of a request that are set."""
-    return frozenset(name for name, value in body.items() if value not in (None, False, [], {}))
+    return frozenset(name for name, value in body.items() if value or (value is not False and value in (0, "")))
 
 
 def bearer(headers: Mapping[str, str]) -> str:
