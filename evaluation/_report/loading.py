@@ -12,7 +12,15 @@ from typing import Any
 import pandas as pd
 
 from harbor._core.version import __version__
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, SkillRating, analyse
+from harbor.evaluation._analysis.findings import (
+    Analysis,
+    Correlation,
+    Difference,
+    Estimate,
+    SkillRating,
+    Spread,
+    analyse,
+)
 from harbor.evaluation._analysis.frames import frame
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
@@ -40,7 +48,7 @@ class Loaded:
     """An experiment and its results; each frame is made when it is first asked for.
 
     Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation` and `SkillRating`; missing numbers are NaN, counts and places
+    `Estimate`, `Difference`, `Correlation`, `SkillRating` and `Spread`; missing numbers are NaN, counts and places
     are `Int64`.
     """
 
@@ -94,6 +102,11 @@ class Loaded:
     def ratings(self) -> pd.DataFrame:
         """One row per bidder in an arm under a condition, rated by TrueSkill."""
         return _table(SkillRating, self.analysis.ratings)
+
+    @cached_property
+    def spreads(self) -> pd.DataFrame:
+        """One row per metric, bidder, arm and condition, if all repeats are of one draw."""
+        return _table(Spread, self.analysis.spreads)
 
 
 TYPES = {

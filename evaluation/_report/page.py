@@ -20,7 +20,7 @@ from harbor.evaluation._report.figures import figures
 from harbor.evaluation._report.formatting import legible, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.sections import sections
-from harbor.evaluation._report.tables import few_games, models_of
+from harbor.evaluation._report.tables import few_games, models_of, own_noise
 from harbor.evaluation._running.tally import tally
 
 TEMPLATE = "report.html.j2"
@@ -46,9 +46,10 @@ def render(loaded: Loaded) -> str:
             conditions=listings.variations("condition", experiment.conditions),
             standing_in=substitutes(experiment),
             few=few_games(results),
+            own_noise=own_noise(results),
             sections=sections(loaded),
             figures=figures(loaded),
-            **{"comparisons": None, "correlations": None, "ratings": None}
+            **{"comparisons": None, "correlations": None, "ratings": None, "spreads": None}
             | listings.of_analysis(loaded.analysis, experiment),
             failures=listings.games(failed, experiment) if failed else None,
             costs=listings.costs(results),
@@ -71,13 +72,14 @@ def _by_name(experiment: Experiment) -> str | None:
     models = experiment.models[: len(model_slots(experiment))]
     arms = [arm.name for arm in experiment.arms if len(experiment.arms) < len(published.arms)]
     try:
-        same = chosen(published, models, arms, experiment.repeats, experiment.seed)
+        same = chosen(published, models, arms, experiment.repeats, experiment.seed, experiment.same_seed)
     except HarborError:  # another design under the name of a published one
         return None
     if same.model_copy(update={"prices": experiment.prices}) != experiment:
         return None
     options = [f"--model {shlex.quote(model)}" for model in models] + [f"--arm {arm}" for arm in arms]
     options += [f"--repeats {experiment.repeats}", f"--seed {experiment.seed}"]
+    options += ["--same-seed"] if experiment.same_seed else []
     return " ".join(["harbor experiment run", experiment.name, *options])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 
 from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, SkillRating
-from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, measured
+from harbor.evaluation._experiments.design import OWN_NOISE, Experiment, Published, PublishedValue, measured
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._metrics.measurement import Unit
 from harbor.evaluation._report.formatting import NOTHING, unit_of, write, write_interval, write_printed
@@ -113,6 +113,13 @@ def few_games(results: Results) -> str:
     finished = Counter((game.arm, game.condition) for game in results.of("finished"))
     few = sorted({count for count in finished.values() if count < FEW})
     return f"n = {', '.join(map(str, few))}: intervals of so few games say little" if few else ""
+
+
+def own_noise(results: Results) -> str:
+    """Say what intervals are of if all repeats are of one draw; empty if they are not."""
+    if not results.experiment.same_seed:
+        return ""
+    return OWN_NOISE + (" The built-in model has no noise of its own." if results.simulated else "")
 
 
 def asked(experiment: Experiment) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Begin = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
 Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
+SameSeed = Annotated[
+    bool, typer.Option("--same-seed", help="Vary nothing between repeats, to see the noise of the model alone.")
+]
 Jobs = Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")]
 Executor = Annotated[str, typer.Option(help="Where games run: asyncio (one process), processes, or ray.")]
 Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
@@ -52,6 +55,7 @@ def run(
     repeats: Repeats = None,
     arm: Arms = None,
     seed: Seed = None,
+    same_seed: SameSeed = False,
     jobs: Jobs = None,
     executor: Executor = "asyncio",
     address: Address = None,
@@ -71,7 +75,7 @@ def run(
 
     options = RunOptions(executor, jobs, address, max_cost)
     options.check()  # before anything is said
-    design = chosen(design, model or (), arm or (), repeats, seed)
+    design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
     for words in substitutes(design):
         say(words)
     folder = out or Path("runs") / run_name(design.name)
@@ -150,6 +154,7 @@ def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -
 def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
     from pydantic_core import to_jsonable_python
 
+    from harbor.evaluation._report.tables import own_noise
     from harbor.evaluation._running.tally import tally
 
     return {
@@ -165,4 +170,9 @@ def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, ob
         "differences": to_jsonable_python(analysis.differences),
         "correlations": to_jsonable_python(analysis.correlations),
         "ratings": to_jsonable_python(analysis.ratings),
+        **(
+            {"same_seed": own_noise(results), "spreads": to_jsonable_python(analysis.spreads)}
+            if analysis.spreads
+            else {}
+        ),
     }
