@@ -205,7 +205,9 @@ def _models(
 ) -> dict[str, dict[str, Any]]:
     """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
     used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders if not bidder.get("rule"))
-    settings = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
+    # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
+    by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
+    settings = {name: {"temperature": experiment.temperature} | by_name[name] | own.get(name, {}) for name in used}
     prices = {use: price.model_dump() for use, price in experiment.prices.items()}
     return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}
 

@@ -16,11 +16,12 @@ from harbor.evaluation._experiments.design import Experiment, model_slots, subst
 from harbor.evaluation._experiments.library import experiment as named_experiment
 from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._report import listings
+from harbor.evaluation._report.arm_calls import calls_table
 from harbor.evaluation._report.figures import figures
 from harbor.evaluation._report.formatting import legible, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.sections import sections
-from harbor.evaluation._report.tables import few_games, models_of, own_noise
+from harbor.evaluation._report.tables import few_games, models_of, own_noise, played_on
 from harbor.evaluation._running.tally import tally
 
 TEMPLATE = "report.html.j2"
@@ -53,6 +54,8 @@ def render(loaded: Loaded) -> str:
             | listings.of_analysis(loaded.analysis, experiment),
             failures=listings.games(failed, experiment) if failed else None,
             costs=listings.costs(results),
+            calls=calls_table(results, loaded.days),
+            played_on=played_on(results),
             commands=commands(experiment),
             origin=loaded.origin,
             design=experiment.model_dump_json(indent=2),

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
     """Give what is published beside our own, or all that is measured of whole games; then the comparisons."""
-    if results.experiment.same_seed:
-        yield tables.own_noise(results)
+    yield from filter(None, (tables.own_noise(results), tables.played_on(results)))
     label = simulated(results.simulated)
     few = tables.few_games(results)
     for title, table in _tables(results, analysis):

@@ -12,7 +12,7 @@ from harbor.evaluation._analysis.comparisons import ONE_DRAW
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._analysis.power import planned
 from harbor.evaluation._experiments.choices import chosen
-from harbor.evaluation._experiments.design import OWN_NOISE, Experiment
+from harbor.evaluation._experiments.design import OWN_NOISE, Experiment, model_slots
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import trials
@@ -173,7 +173,9 @@ def test_an_experiment_of_several_draws_has_no_spreads_and_no_such_words(design)
 
 
 def test_the_command_that_reproduces_a_published_experiment_repeats_its_seed_too():
-    same = chosen(experiment("beauty"), repeats=2, same_seed=True)
+    published = experiment("beauty")
+    models = published.models[: len(model_slots(published))]
+    same = chosen(published, models, repeats=2, same_seed=True)
     assert commands(same)[-1].endswith("--same-seed")
 
 
