@@ -61,7 +61,10 @@ def _change(place: str, equals: str, text: str, used: Collection[str]) -> Change
         raise ConfigError(f"--set {place!r}: no bidder uses it: {unknown('model', name, used)}")
     else:
         raise ConfigError(f"--set {place!r} names no setting; write models.NAME.KEY=VALUE")
-    return Change(place, name, _keys(key), _read(text, key))
+    keys = _keys(key)
+    if len(keys) > 1 and keys[0] not in _TABLES:
+        raise ConfigError(f"--set {place!r}: {keys[0]!r} is no table; set it as a whole")
+    return Change(place, name, keys, _read(text, key))
 
 
 def _keys(key: str) -> tuple[str, ...]:
@@ -95,7 +98,7 @@ def set_in(models: Mapping[str, Any], change: Change) -> dict[str, Any]:
 
 def _put(table: Any, keys: tuple[str, ...], change: Change) -> dict[str, Any]:
     if not isinstance(table, Mapping):
-        raise ConfigError(f"--set {change.place!r}: {keys[0]!r} is in no table; set a whole setting")
+        raise ConfigError(f"--set {change.place!r}: {keys[0]!r} is in no table; set the whole one")
     first, *rest = keys
     if rest:
         return {**table, first: _put(table.get(first) or {}, tuple(rest), change)}
