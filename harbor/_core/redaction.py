@@ -21,7 +21,7 @@ SECRET_NAME = re.compile(r"authorization|cookie|password|secret|api[-_]?key|(^|[
 _KNOWN: set[str] = set()
 _VARIABLES: set[str] = set()
 _LOOKS = re.compile(
-    r"\b(?:sk|pk|key|xai|gsk)[-_][\w*.-]{8,}"
+    r"\b(?:sk|pk|xai|gsk)[-_][\w*.-]{8,}|(?<![\w/-])key[-_][\w*-]{16,}"
     r"|\b(?:hf|r8|ghp|gho|pplx|nvapi|csk|tgp|fw)[-_][\w*-]{16,}"
     r"|\bAIza[\w*-]{8,}|\bAQ\.[\w*-]{20,}|\bAKIA[A-Z0-9]{12,}|\beyJ[\w-]{16,}[\w.-]*"
     r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"

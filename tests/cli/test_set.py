@@ -137,3 +137,16 @@ def test_a_run_has_the_settings_in_its_config_and_an_experiment_in_its_design(tm
     assert json.loads((out / "experiment.json").read_text())["auction"]["models"]["simulated"]["repairs"] == 5
     configs = [json.loads(path.read_text()) for path in out.glob("games/*/*/*/config.json")]
     assert [one["models"]["simulated"]["repairs"] for one in configs] == [5, 5]
+
+
+def test_the_settings_of_a_model_under_a_name_of_ones_own_reach_the_slots_that_it_fills(tmp_path):
+    table = '[auction.models.mine]\nuse = "openai:x"\nbase_url = "http://localhost:1/v1"\n'
+    (tmp_path / "tiny.toml").write_text(TINY.read_text() + table, encoding="utf-8")
+    found = chosen(experiment(str(tmp_path / "tiny.toml")), ["mine"])
+    found = in_experiment(found, ["models.mine.extra.top_p=0.5"])
+    models = {one.config.models["mine"].model_dump_json() for one in trials(found)}
+    assert models == {
+        ModelSettings(
+            use="openai:x", base_url="http://localhost:1/v1", temperature=0, extra={"top_p": 0.5}
+        ).model_dump_json()
+    }

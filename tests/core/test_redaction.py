@@ -55,6 +55,7 @@ def test_ordinary_words_do_not_change(text):
     [
         "bearer authentication is required, basic authentication too",
         "model 'openai:gpt-4.1' at http://localhost:8000/v1?model=a&seed=3: 404",
+        "resume with: harbor resume runs/20261122T054013Z-key-findings-of-ours-a1b2c3",
         "the key of the house at 12 Key Street, token by token",
         "20261122T054013Z-demo-a1b2c3, digest 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     ],
