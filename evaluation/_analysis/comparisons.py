@@ -13,6 +13,9 @@ from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experime
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._metrics.registry import metric_of
 
+ONE_DRAW = "one draw: no pairs"
+"""Why arms or conditions are not compared where all repeats have the same seed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -79,7 +82,7 @@ def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Serie
         comparison: one that leaves nothing open.
     """
     sides = zip(comparison.metrics, (comparison.of, comparison.against), strict=True)
-    of, against = (_side(values, metric, side) for metric, side in sides)
+    of, against = (by_repeat(values, metric, side) for metric, side in sides)
     return (of - against).dropna()
 
 
@@ -89,7 +92,7 @@ def repeats_of(results: Results, comparison: Comparison) -> int:
     return len({game.repeat for game in results.records if (game.arm, game.condition) in cells})
 
 
-def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
+def by_repeat(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
     """Give one value per repeat: that of the whole game, or else the mean over places and subjects.
 
     A value of the game, which belongs to no bidder, counts as everyone's.
@@ -103,7 +106,8 @@ def _side(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
 
 
 def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
-    found = paired_differences(values, comparison).to_numpy()
+    pairable = _pairable(results.experiment, comparison)
+    found = paired_differences(values, comparison).to_numpy() if pairable else []
     test = paired(found, skewed=any(metric_of(metric).interval != "mean" for metric in comparison.metrics))
     mean = test.difference
     left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
@@ -112,14 +116,20 @@ def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) 
         comparison.of,
         comparison.against,
         pairs=mean.n,
-        missing=repeats_of(results, comparison) - mean.n,
+        missing=repeats_of(results, comparison) - mean.n if pairable else 0,
         mean=mean.mean,
         sd=mean.sd,
         low=mean.low,
         high=mean.high,
         effect=test.effect,
-        p=test.p,
+        p=None if results.experiment.same_seed and mean.method == "none" else test.p,
         p_holm=None,
         method=mean.method,
-        note=f"arm not run: {', '.join(sorted(left_out))}" if left_out else mean.note,
+        note=f"arm not run: {', '.join(sorted(left_out))}" if left_out else mean.note if pairable else ONE_DRAW,
     )
+
+
+def _pairable(experiment: Experiment, comparison: Comparison) -> bool:
+    """Tell whether repeats are pairs; those of one draw are within a game alone."""
+    of, against = ((side.arm, side.condition) for side in (comparison.of, comparison.against))
+    return of == against or not experiment.same_seed

@@ -12,9 +12,10 @@ from harbor.evaluation._analysis.correlations import Correlation, correlations
 from harbor.evaluation._analysis.estimates import Estimate, estimates
 from harbor.evaluation._analysis.frames import frame, measurements
 from harbor.evaluation._analysis.ratings import SkillRating, ratings
+from harbor.evaluation._analysis.spreads import Spread, spreads
 from harbor.evaluation._experiments.trial_records import Results
 
-__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "analyse"]
+__all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "Spread", "analyse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Analysis:
     differences: tuple[Difference, ...]
     correlations: tuple[Correlation, ...]
     ratings: tuple[SkillRating, ...]
+    spreads: tuple[Spread, ...] = ()
 
 
 def analyse(results: Results) -> Analysis:
@@ -39,4 +41,5 @@ def analyse(results: Results) -> Analysis:
         differences(results, values),
         tuple(correlations(results, values)),
         tuple(ratings(results, values)),
+        tuple(spreads(results, values)),
     )

@@ -59,8 +59,10 @@ def planned(experiment: Experiment, metric: str | None = None) -> tuple[Comparis
     """List the planned comparisons, or those of one metric.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is none, or all repeats would be of one draw.
     """
+    if experiment.same_seed:
+        raise ConfigError(f"experiment {experiment.name!r} has same_seed, so its games are no pairs; drop it")
     found = tuple(expanded(experiment))
     if not found:
         raise ConfigError(f"experiment {experiment.name!r} plans no comparison; add [[comparisons]] to a copy of it")

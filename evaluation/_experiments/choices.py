@@ -19,8 +19,11 @@ def chosen(
     arms: Sequence[str] = (),
     repeats: int | None = None,
     seed: int | None = None,
+    same_seed: bool = False,
 ) -> Experiment:
     """Fill the first slots with models, keep some arms, replace repeats and seed; leave the rest as designed.
+
+    With `same_seed` every repeat is of the same draw, also where the design does not say so.
 
     Raises:
         ConfigError: there are more models than slots, an arm is unknown, or repeats or seed are too low.
@@ -28,7 +31,8 @@ def chosen(
     experiment = chosen_arms(with_models(experiment, models), arms)
     if repeats is not None:
         experiment = _repeated(experiment, repeats)
-    changes = {} if seed is None else {"seed": seed}
+    changes: dict[str, object] = {} if seed is None else {"seed": seed}
+    changes |= {"same_seed": True} if same_seed else {}
     return check(Experiment, experiment.model_dump(mode="json") | changes, f"experiment {experiment.name!r}")
 
 

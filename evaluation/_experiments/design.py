@@ -17,7 +17,11 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import Kind
 from harbor._core.finding import asked
 from harbor._core.settings import Settings, check_distinct
-from harbor.evaluation._experiments.slots import SLOT, number, slots_of_models
+from harbor.evaluation._experiments.published import EVERYONE as EVERYONE
+from harbor.evaluation._experiments.published import Published as Published
+from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
+from harbor.evaluation._experiments.published import StandIn as StandIn
+from harbor.evaluation._experiments.slots import number, slots_of_models
 
 
 def _slug(name: str) -> str:
@@ -28,8 +32,13 @@ def _slug(name: str) -> str:
 
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
-EVERYONE = "everyone"
-"""The bidder name of an estimate or a comparison over all bidders of a game: their mean."""
+
+
+OWN_NOISE = (
+    "Same seed: all games of an arm under a condition have the same seed, items, seats and personas. Their spread, and"
+    " every interval, are of the model's own noise alone; nothing about other draws follows."
+)
+"""What has to be said wherever results of an experiment with `same_seed` are shown."""
 
 
 class Variation(Settings):
@@ -85,46 +94,6 @@ class Comparison(Settings):
         return self.of.metric or self.metric, self.against.metric or self.metric
 
 
-class PublishedValue(Settings):
-    """A published number and what it is of: arm, condition, bidder, subject (`about`) and place (`at`).
-
-    Where the paper does not tell the arm or the condition, it is left out, and the number is shown beside each of ours.
-    """
-
-    value: float
-    arm: str = ""
-    condition: str = ""
-    bidder: str = EVERYONE
-    about: str = ""
-    at: int | None = None
-    sd: float | None = None
-
-    def is_beside(self, arm: str, condition: str) -> bool:
-        """Tell whether it is shown beside this arm under this condition."""
-        return self.arm in ("", arm) and self.condition in ("", condition)
-
-
-class Published(Settings):
-    """Numbers that a paper prints for one model; a correlation of metrics a and b is called "a ~ b"."""
-
-    source: str
-    model: str
-    metric: str
-    values: tuple[PublishedValue, ...] = Field(min_length=1)
-    note: str = ""
-
-
-class StandIn(Settings):
-    """A substitute: what the published experiment had (`wants`) and what replaces it here (`uses`).
-
-    `slot` is "@1", "@2" ... where the user can name a model instead.
-    """
-
-    wants: str
-    uses: str
-    slot: str = Field("", pattern=rf"^({SLOT.pattern})?$")
-
-
 class ModelPrice(Settings):
     """What a model costs, in dollars per million tokens."""
 
@@ -139,8 +108,9 @@ class Experiment(Settings):
     of its catalogue). `correlations` are pairs of metrics that are measured per item. `figures` are drawn in the report
     beside those of installed packages. `trueskill`: rate the bidders from their ranks by profit. `prices` are of the
     models ("provider:name") whose settings name none; they are filled in when the experiment begins, so that it resumes
-    at the same prices. `arms_left_out` are planned but not run: comparisons with them still count in the family of
-    planned comparisons.
+    at the same prices. `same_seed`: all repeats have the seed, items, order, seats and personas of the first, so that
+    they differ by the model's own noise alone. `arms_left_out` are planned but not run: comparisons with them still
+    count in the family of planned comparisons.
     """
 
     name: Slug
@@ -149,6 +119,7 @@ class Experiment(Settings):
     source: str
     repeats: int = Field(ge=1)
     seed: int = Field(0, ge=0)
+    same_seed: bool = False
     temperature: float = Field(0.0, ge=0, le=2)
     auction: dict[str, Any]
     arms: tuple[Variation, ...] = Field(min_length=1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from harbor._core.events import ModelCalled
+from harbor._core.events import ModelCalled, SeatFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.design import Experiment
@@ -23,7 +24,8 @@ class TrialRecord:
     """One trial: how it ended, and its measurements.
 
     A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
-    `players` tells what plays each bidder; `cost` is in dollars (None: unknown).
+    `players` tells what plays each bidder; `cost` is in dollars (None: unknown). `cached_calls` were answered without a
+    provider, `failed_calls` never; `answered_by` counts the calls of each model that providers named in their replies.
     """
 
     arm: str
@@ -38,6 +40,9 @@ class TrialRecord:
     output_tokens: int = 0
     cost: float | None = None
     measurements: tuple[Measurement, ...] = ()
+    cached_calls: int = 0
+    failed_calls: int = 0
+    answered_by: tuple[tuple[str, int], ...] = ()
 
     @property
     def simulated(self) -> bool:
@@ -65,7 +70,10 @@ class Results:
 def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> TrialRecord:
     """Measure a finished trial.
 
-    A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did.
+    A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did. So has
+    one with a call that was never answered, unless its settings are to play on: a withdrawal that no model chose is no
+    play. A call that was cut off as its bidder's time ran out counts as one of these, as nobody can tell a slow model
+    from a slow provider.
 
     Args:
         trial: which one.
@@ -76,7 +84,17 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
     answered = {call.bidder for call in called if call.outcome == "ok"}
     if silent := sorted({call.bidder for call in called} - answered):
         return broken_off(trial, logs, f"no usable reply of a model for {', '.join(silent)}")
+    if trial.config.failed_calls == "stop" and (failure := _unanswered(logs, called)):
+        return broken_off(trial, logs, failure)
     return replace(broken_off(trial, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
+
+
+def _unanswered(logs: Sequence[Sequence[Entry]], called: Sequence[ModelCalled]) -> str:
+    """Say whose calls were never answered, and whose time ran out; empty if nobody's."""
+    failed = Counter(call.bidder for call in called if call.outcome == "failed")
+    late = {seat.bidder for log in logs for seat in of_type(log, SeatFailed) if seat.kind == "timeout"}
+    whose = (f"{bidder} ({n}{', out of time' if bidder in late else ''})" for bidder, n in sorted(failed.items()))
+    return f"model calls failed for good: {', '.join(whose)}" if failed else ""
 
 
 def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:
@@ -97,5 +115,8 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
         calls=len(called),
         input_tokens=sum(call.input_tokens for call in called),
         output_tokens=sum(call.output_tokens for call in called),
+        cached_calls=sum(call.cached for call in called),
+        failed_calls=sum(call.outcome == "failed" for call in called),
+        answered_by=tuple(sorted(Counter(call.answered_by for call in called if call.answered_by).items())),
         cost=None if None in costs else sum((cost for cost in costs if cost is not None), 0.0),
     )

@@ -2,7 +2,7 @@
 
 Every random draw depends on the repeat alone, never on the arm or the condition. So trials of one repeat share their
 seed, items, order, seats and personas, except what an arm or a condition itself changes: they are paired by common
-random numbers.
+random numbers. With `same_seed` all repeats are of the draw of the first.
 """
 
 from __future__ import annotations
@@ -29,12 +29,16 @@ CATALOGUE: str = AuctionConfig.model_fields["catalogue"].default
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One game of an experiment, the unit of statistics: an auction, a session, a water game or a series."""
+    """One game of an experiment, the unit of statistics: an auction, a session, a water game or a series.
+
+    `draw` tells apart the replies of a model to equal calls: repeats of one seed must not share them.
+    """
 
     arm: str
     condition: str
     repeat: int
     config: AuctionConfig
+    draw: str = ""
 
     @property
     def path(self) -> str:
@@ -96,17 +100,18 @@ def trial(experiment: Experiment, arm: Variation, condition: Variation, repeat: 
         ConfigError: its settings are refused.
     """
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
-    seed = derive(experiment.seed, "repeat", str(repeat)) % SEEDS
+    drawn = 1 if experiment.same_seed else repeat
+    seed = derive(experiment.seed, "repeat", str(drawn)) % SEEDS
     try:
         common = check(PartialTrial, experiment.auction, "auction").model_dump()
         settings = _merged(_merged(common, condition.auction), arm.auction)
-        values = _filled(check(PartialTrial, settings, "auction"), experiment, seed, repeat)
+        values = _filled(check(PartialTrial, settings, "auction"), experiment, seed, drawn)
         called = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
         order = arm.order or condition.order or experiment.order
         config = listed(check(AuctionConfig, values | called, "auction"), order)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
-    return Trial(arm.name, condition.name, repeat, config)
+    return Trial(arm.name, condition.name, repeat, config, str(repeat) if experiment.same_seed else "")
 
 
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,7 +205,9 @@ def _models(
 ) -> dict[str, dict[str, Any]]:
     """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
     used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders if not bidder.get("rule"))
-    settings = {name: {"temperature": experiment.temperature, **own.get(name, {"use": name})} for name in used}
+    # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
+    by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
+    settings = {name: {"temperature": experiment.temperature} | by_name[name] | own.get(name, {}) for name in used}
     prices = {use: price.model_dump() for use, price in experiment.prices.items()}
     return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}
 

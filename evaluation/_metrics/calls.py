@@ -17,12 +17,14 @@ class Calls:
     """Model calls of an auction.
 
     `chain` is the critical path: the number of calls that had to be made one after another. It bounds the wall clock.
+    `failed` calls were never answered, or cut off as the bidder's time ran out.
     """
 
     count: int
     input_tokens: int
     output_tokens: int
     chain: int
+    failed: int = 0
 
 
 def calls(entries: Sequence[Entry]) -> Calls:
@@ -33,6 +35,7 @@ def calls(entries: Sequence[Entry]) -> Calls:
         input_tokens=sum(call.input_tokens for call in made),
         output_tokens=sum(call.output_tokens for call in made),
         chain=sum(_turn_chains(entries)),
+        failed=sum(call.outcome == "failed" for call in made),
     )
 
 

@@ -56,6 +56,7 @@ class Summary:
                 "count": self.calls.count,
                 "input_tokens": self.calls.input_tokens,
                 "output_tokens": self.calls.output_tokens,
+                "failed": self.calls.failed,
             },
             "seconds": round(self.seconds, 3),
         }

@@ -14,7 +14,7 @@ from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.sections import findings_tables
 from harbor.evaluation._report.tables import Cell, Table
 
-FRAMES = ("games", "measurements", "estimates", "differences", "correlations", "ratings")
+FRAMES = ("games", "measurements", "estimates", "differences", "correlations", "ratings", "spreads")
 FORMULA = r"^([=+\-@\t\r\n＝＋－＠])"  # noqa: RUF001
 """Matches a text that a spreadsheet would run as a formula."""
 _PLAIN = str.maketrans({MINUS: "-", NOTHING: "--", "\ufffd": "?"})

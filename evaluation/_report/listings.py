@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, SkillRating
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, SkillRating, Spread
 from harbor.evaluation._experiments.design import Experiment, Side, Variation
 from harbor.evaluation._experiments.slots import SLOT
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
@@ -23,7 +23,7 @@ def _row(*cells: str | Cell) -> tuple[Cell, ...]:
     return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
 
 
-def _cell_of(one: Correlation | SkillRating | TrialRecord, experiment: Experiment) -> tuple[str, str]:
+def _cell_of(one: Correlation | SkillRating | Spread | TrialRecord, experiment: Experiment) -> tuple[str, str]:
     return label_of(experiment, "arm", one.arm), label_of(experiment, "condition", one.condition)
 
 
@@ -72,11 +72,12 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, ob
 
 
 def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
-    """Give the tables of comparisons, correlations and ratings by name; those that have no rows are left out."""
+    """Give the tables of the analysis by name; those that have no rows are left out."""
     found = {
         "comparisons": comparisons(analysis.differences, experiment),
         "correlations": correlations(analysis.correlations, experiment),
         "ratings": ratings(analysis.ratings, experiment),
+        "spreads": spreads(analysis.spreads, experiment),
     }
     return {name: table for name, table in found.items() if table.rows}
 
@@ -130,6 +131,18 @@ def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
         mu = Cell(write(one.mu, "number"), write_spread(one))
         numbers = (write(one.sigma, "number"), str(one.games), str(one.orders))
         rows.append(_row(*_cell_of(one, experiment), one.bidder, mu, *numbers))
+    return Table(heads, tuple(rows))
+
+
+def spreads(found: Sequence[Spread], experiment: Experiment) -> Table:
+    """List how much games of one draw differ: the standard deviation of each metric, beside its mean."""
+    heads = _columns(["metric", "arm", "condition", "bidder"], ["standard deviation", "mean", "games"])
+    rows = []
+    for one in found:
+        unit = unit_of(one.metric)
+        sd = Cell(write(one.sd, unit), write_interval(one.low, one.high, unit) or one.note)
+        where = (*_cell_of(one, experiment), one.bidder)
+        rows.append(_row(one.metric, *where, sd, write(one.mean, unit), str(one.games)))
     return Table(heads, tuple(rows))
 
 

@@ -7,15 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from harbor._core.version import __version__
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, Estimate, SkillRating, analyse
+from harbor.evaluation._analysis.findings import (
+    Analysis,
+    Correlation,
+    Difference,
+    Estimate,
+    SkillRating,
+    Spread,
+    analyse,
+)
 from harbor.evaluation._analysis.frames import frame
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._report.arm_calls import Days, days_of
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results
 
 SIDE = ("arm", "condition", "bidder", "metric")
@@ -40,13 +50,14 @@ class Loaded:
     """An experiment and its results; each frame is made when it is first asked for.
 
     Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation` and `SkillRating`; missing numbers are NaN, counts and places
+    `Estimate`, `Difference`, `Correlation`, `SkillRating` and `Spread`; missing numbers are NaN, counts and places
     are `Int64`.
     """
 
-    def __init__(self, results: Results, origin: Origin = UNKNOWN) -> None:
+    def __init__(self, results: Results, origin: Origin = UNKNOWN, days: Days = MappingProxyType({})) -> None:
         self.results = results
         self.origin = origin
+        self.days = days
 
     @property
     def experiment(self) -> Experiment:
@@ -60,9 +71,16 @@ class Loaded:
 
     @cached_property
     def games(self) -> pd.DataFrame:
-        """One row per game, including unfinished and failed ones; `players` is a JSON object, `cost` is dollars."""
+        """One row per game, including unfinished and failed ones; `cost` is dollars.
+
+        `players` and `answered_by` are JSON objects.
+        """
         table = _table(TrialRecord, self.results.records).drop(columns="measurements")
-        return table.assign(players=[json.dumps(dict(game.players)) for game in self.results.records])
+        objects = {
+            name: [json.dumps(dict(getattr(game, name))) for game in self.results.records]
+            for name in ("players", "answered_by")
+        }
+        return table.assign(**objects)
 
     @cached_property
     def measurements(self) -> pd.DataFrame:
@@ -95,6 +113,11 @@ class Loaded:
         """One row per bidder in an arm under a condition, rated by TrueSkill."""
         return _table(SkillRating, self.analysis.ratings)
 
+    @cached_property
+    def spreads(self) -> pd.DataFrame:
+        """One row per metric, bidder, arm and condition, if all repeats are of one draw."""
+        return _table(Spread, self.analysis.spreads)
+
 
 TYPES = {
     "int": "int64",
@@ -103,6 +126,7 @@ TYPES = {
     "float | None": "float64",
     "tuple[str, ...]": "object",
     "tuple[tuple[str, str], ...]": "object",
+    "tuple[tuple[str, int], ...]": "object",
     "tuple[Measurement, ...]": "object",
     "Side": "object",
 }
@@ -127,7 +151,8 @@ def load(path: str | Path) -> Loaded:
         RunFolderError: it is no folder of an experiment, or its design was changed.
         LogError: the log of a game was edited.
     """
-    return Loaded(read_results(Path(path)), _origin(Path(path)))
+    results = read_results(Path(path))
+    return Loaded(results, _origin(Path(path)), days_of(Path(path), [arm.name for arm in results.experiment.arms]))
 
 
 def _origin(path: Path) -> Origin:

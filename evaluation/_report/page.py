@@ -16,11 +16,12 @@ from harbor.evaluation._experiments.design import Experiment, model_slots, subst
 from harbor.evaluation._experiments.library import experiment as named_experiment
 from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._report import listings
+from harbor.evaluation._report.arm_calls import calls_table
 from harbor.evaluation._report.figures import figures
 from harbor.evaluation._report.formatting import legible, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.sections import sections
-from harbor.evaluation._report.tables import few_games, models_of
+from harbor.evaluation._report.tables import few_games, models_of, own_noise, played_on
 from harbor.evaluation._running.tally import tally
 
 TEMPLATE = "report.html.j2"
@@ -46,12 +47,15 @@ def render(loaded: Loaded) -> str:
             conditions=listings.variations("condition", experiment.conditions),
             standing_in=substitutes(experiment),
             few=few_games(results),
+            own_noise=own_noise(results),
             sections=sections(loaded),
             figures=figures(loaded),
-            **{"comparisons": None, "correlations": None, "ratings": None}
+            **{"comparisons": None, "correlations": None, "ratings": None, "spreads": None}
             | listings.of_analysis(loaded.analysis, experiment),
             failures=listings.games(failed, experiment) if failed else None,
             costs=listings.costs(results),
+            calls=calls_table(results, loaded.days),
+            played_on=played_on(results),
             commands=commands(experiment),
             origin=loaded.origin,
             design=experiment.model_dump_json(indent=2),
@@ -71,13 +75,14 @@ def _by_name(experiment: Experiment) -> str | None:
     models = experiment.models[: len(model_slots(experiment))]
     arms = [arm.name for arm in experiment.arms if len(experiment.arms) < len(published.arms)]
     try:
-        same = chosen(published, models, arms, experiment.repeats, experiment.seed)
+        same = chosen(published, models, arms, experiment.repeats, experiment.seed, experiment.same_seed)
     except HarborError:  # another design under the name of a published one
         return None
     if same.model_copy(update={"prices": experiment.prices}) != experiment:
         return None
     options = [f"--model {shlex.quote(model)}" for model in models] + [f"--arm {arm}" for arm in arms]
     options += [f"--repeats {experiment.repeats}", f"--seed {experiment.seed}"]
+    options += ["--same-seed"] if experiment.same_seed else []
     return " ".join(["harbor experiment run", experiment.name, *options])
 
 

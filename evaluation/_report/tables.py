@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 
 from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, SkillRating
-from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, measured
+from harbor.evaluation._experiments.design import OWN_NOISE, Experiment, Published, PublishedValue, measured
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._metrics.measurement import Unit
 from harbor.evaluation._report.formatting import NOTHING, unit_of, write, write_interval, write_printed
@@ -115,6 +115,27 @@ def few_games(results: Results) -> str:
     return f"n = {', '.join(map(str, few))}: intervals of so few games say little" if few else ""
 
 
+def own_noise(results: Results) -> str:
+    """Say what intervals are of if all repeats are of one draw; empty if they are not."""
+    if not results.experiment.same_seed:
+        return ""
+    return OWN_NOISE + (" The built-in model has no noise of its own." if results.simulated else "")
+
+
+def played_on(results: Results) -> str:
+    """Say in which games calls failed for good and the bidders played on, by arm; empty if in none."""
+    told = []
+    for arm in results.experiment.arms:
+        games = [one for one in results.of("finished") if one.arm == arm.name]
+        if spoiled := [one for one in games if one.failed_calls]:
+            failed = sum(one.failed_calls for one in spoiled)
+            label = label_of(results.experiment, "arm", arm.name)
+            told.append(f"{label}: {failed} calls failed in {len(spoiled)} of {len(games)} games")
+    if not told:
+        return ""
+    return f"Bidders played on where a call was never answered, which is no choice of a model: {'; '.join(told)}."
+
+
 def asked(experiment: Experiment) -> tuple[str, ...]:
     """Name what is measured, and what is published of correlations and ratings."""
     return tuple(dict.fromkeys((*measured(experiment), *(one.metric for one in experiment.published))))
@@ -153,10 +174,11 @@ def beside_published(
     heads += [Column(Cell("missing", "games"), numeric=False)] if with_missing else []
     heads += [Column(Cell(one.source, one.model)) for one in printed]
     unit = unit_of(metric)
+    spoiled = Counter((one.arm, one.condition) for one in results.of("finished") if one.failed_calls)
     rows = []
     for place in places:
         row = [_named(experiment, place, name) for name in varied]
-        row += _own_cells(own.get(place), unit, with_missing)
+        row += _own_cells(own.get(place), unit, with_missing, spoiled[place.arm, place.condition])
         row += [_published_cell(values.get(place), unit) for values in printed.values()]
         rows.append(tuple(row))
     return Table(tuple(heads), tuple(rows))
@@ -188,11 +210,12 @@ def label_of(experiment: Experiment, kind: str, name: str) -> str:
     return next((one.label for one in variations if one.name == name and one.label), name)
 
 
-def _own_cells(found: Finding | None, unit: Unit, with_missing: bool) -> list[Cell]:
+def _own_cells(found: Finding | None, unit: Unit, with_missing: bool, spoiled: int) -> list[Cell]:
     if found is None:
         return [Cell(NOTHING)] * (3 if with_missing else 2)
     interval = write_interval(found.low, found.high, unit) or found.note
-    cells = [Cell(write(found.value, unit), interval), Cell(str(found.games))]
+    cells = [Cell(write(found.value, unit), interval)]
+    cells += [Cell(str(found.games), f"{spoiled} with failed calls" if spoiled else "")]
     return cells + ([Cell(str(found.missing), "; ".join(found.why))] if with_missing else [])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor._cli.choosing import Set
 from harbor._cli.configs import chosen_config, override, seat_person
 from harbor._cli.output import Json, Quiet, say, show
 from harbor._cli.running import run_and_show
@@ -37,12 +38,13 @@ def auction(
     seed: Seed = None,
     model: Model = None,
     items: Items = None,
+    set_: Set = None,
     out: Out = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run an auction or a series; print the standings."""
-    _run(override(chosen_config(config, preset), seed, model, items), out, as_json, quiet)
+    _run(override(chosen_config(config, preset), seed, model, items, set_ or ()), out, as_json, quiet)
 
 
 def play(
@@ -54,13 +56,14 @@ def play(
     seed: Seed = None,
     model: Model = None,
     items: Items = None,
+    set_: Set = None,
     out: Out = None,
 ) -> None:
     """Bid in an auction yourself; Ctrl-C pauses it."""
     chosen, player = seat_person(chosen_config(config, preset), name)
     if chosen.series is not None:
         raise ConfigError("a person plays one auction at a time; drop [series]")
-    _run(override(chosen, seed, model, items), out, player=player)
+    _run(override(chosen, seed, model, items, set_ or ()), out, player=player)
 
 
 def _run(

@@ -1,4 +1,4 @@
-"""Options by which commands choose an experiment, and what of it."""
+"""Options by which commands choose an experiment, and what of it, and settings of models."""
 
 from __future__ import annotations
 
@@ -13,3 +13,12 @@ Models = Annotated[
 ]
 Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; repeatable.")]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Games per arm and condition; default: as designed.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="models.NAME.KEY=VALUE",
+        help="Replace a setting of a model, such as models.openai:gpt-4.1.temperature=1; no VALUE: the default."
+        " Repeatable.",
+    ),
+]

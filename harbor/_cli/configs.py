@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harbor._cli.model_settings import in_config
 from harbor._core.errors import ConfigError, unknown
 
 if TYPE_CHECKING:
@@ -85,8 +87,13 @@ def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig,
     return seated, next(bidder for bidder in seated.bidders if bidder.name == name)
 
 
-def override(chosen: AuctionConfig, seed: int | None, model: str | None, items: int | None) -> AuctionConfig:
-    """Apply the options of the command line; they are checked like the file's own settings."""
+def override(
+    chosen: AuctionConfig, seed: int | None, model: str | None, items: int | None, settings: Sequence[str] = ()
+) -> AuctionConfig:
+    """Apply the options of the command line; they are checked like the file's own settings.
+
+    `settings` are those of models, as --set takes them.
+    """
     from harbor._config.auction import AuctionConfig, check
 
     values = chosen.model_dump()
@@ -102,7 +109,7 @@ def override(chosen: AuctionConfig, seed: int | None, model: str | None, items: 
             values["items"] = values["items"][:items]
         else:
             raise ConfigError(f"--items {items}: the config lists {len(values['items'])} items; ask for 1 to that many")
-    return check(AuctionConfig, values, "command line")
+    return in_config(check(AuctionConfig, values, "command line"), settings)
 
 
 def _fewer(houses: dict[str, int | None], count: int, chosen: AuctionConfig) -> dict[str, int | None]:

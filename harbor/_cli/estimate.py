@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor._cli.choosing import Arms, Models, Named, Repeats
+from harbor._cli.choosing import Arms, Models, Named, Repeats, Set
+from harbor._cli.model_settings import in_experiment
 from harbor._cli.output import Json, say
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def estimate(
     model: Models = None,
     repeats: Repeats = None,
     arm: Arms = None,
+    set_: Set = None,
     games: Annotated[int, typer.Option(min=1, help="How many games per arm and condition to play.")] = 1,
     as_json: Json = False,
 ) -> None:
@@ -37,7 +39,7 @@ def estimate(
     from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.dry_run import dry_run
 
-    design = chosen(design, model or (), arm or (), repeats)
+    design = in_experiment(chosen(design, model or (), arm or (), repeats), set_ or ())
     found = asyncio.run(dry_run(design, games, _shown_at_work))
     for unpriced in (use for use in found.usage.models if use.cost is None):
         say(

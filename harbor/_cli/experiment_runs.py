@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor._cli.choosing import Arms, Models, Named, Repeats
+from harbor._cli.choosing import Arms, Models, Named, Repeats, Set
+from harbor._cli.model_settings import in_experiment
 from harbor._cli.output import Json, say
 from harbor._cli.stopping import interruptible, run_until_stopped
 from harbor._core.finding import command
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     Begin = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
 Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
+SameSeed = Annotated[
+    bool, typer.Option("--same-seed", help="Vary nothing between repeats, to see the noise of the model alone.")
+]
 Jobs = Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")]
 Executor = Annotated[str, typer.Option(help="Where games run: asyncio (one process), processes, or ray.")]
 Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
@@ -52,6 +56,8 @@ def run(
     repeats: Repeats = None,
     arm: Arms = None,
     seed: Seed = None,
+    same_seed: SameSeed = False,
+    set_: Set = None,
     jobs: Jobs = None,
     executor: Executor = "asyncio",
     address: Address = None,
@@ -71,7 +77,8 @@ def run(
 
     options = RunOptions(executor, jobs, address, max_cost)
     options.check()  # before anything is said
-    design = chosen(design, model or (), arm or (), repeats, seed)
+    design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
+    design = in_experiment(design, set_ or ())
     for words in substitutes(design):
         say(words)
     folder = out or Path("runs") / run_name(design.name)
@@ -150,8 +157,11 @@ def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -
 def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
     from pydantic_core import to_jsonable_python
 
+    from harbor.evaluation._report.arm_calls import calls_by_arm, days_of
+    from harbor.evaluation._report.tables import own_noise
     from harbor.evaluation._running.tally import tally
 
+    days = days_of(folder, [arm.name for arm in results.experiment.arms])
     return {
         "name": results.experiment.name,
         "folder": str(folder),
@@ -165,4 +175,7 @@ def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, ob
         "differences": to_jsonable_python(analysis.differences),
         "correlations": to_jsonable_python(analysis.correlations),
         "ratings": to_jsonable_python(analysis.ratings),
+        "spreads": to_jsonable_python(analysis.spreads),
+        "same_seed": own_noise(results),
+        "arms": [{**asdict(one), "cached_share": one.cached_share} for one in calls_by_arm(results, days)],
     }

@@ -17,10 +17,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print the standings only."
 
 
 def say(message: str) -> None:
-    """Print a line on stderr."""
+    """Print a line on stderr, without keys."""
     from harbor._core.parsing import printable
+    from harbor._core.redaction import redact
 
-    print(f"harbor: {printable(message)}", file=sys.stderr)  # noqa: T201
+    print(f"harbor: {printable(redact(message))}", file=sys.stderr)  # noqa: T201
 
 
 def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:

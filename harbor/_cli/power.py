@@ -67,6 +67,8 @@ def _read(experiment: Experiment, folder: Path) -> Results:
         other, wanted = found.experiment.name, experiment.name
         remedy = f"give a folder of {wanted!r}, or name {other!r}"
         raise ConfigError(f"pilot {str(folder)!r} is of experiment {other!r}; {remedy}")
+    if found.experiment.same_seed:
+        raise ConfigError(f"pilot {str(folder)!r} was run with --same-seed, so it has no pairs; give one without")
     return replace(found, experiment=experiment)
 
 

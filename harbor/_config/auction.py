@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from harbor._config.models import Models
 from harbor._config.models import ModelSettings as ModelSettings
 from harbor._config.models import Simulated as Simulated
 from harbor._config.rules import AnyRules, rules_of
@@ -217,7 +218,7 @@ class AuctionConfig(Settings):
     memory: MemorySettings = MemorySettings()
     series: Series | None = None
     failed_calls: Literal["stop", "play on"] = "stop"
-    models: dict[str, ModelSettings] = Field(default_factory=lambda: {"simulated": ModelSettings()})
+    models: Models = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     @model_validator(mode="after")
     def _distinct_names(self) -> AuctionConfig:

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
+from harbor._core.redaction import SECRET_NAME, redact, secret_variable
 from harbor._core.settings import Number, Rate, Seconds, Settings
-
-SECRET = re.compile(r"authorization|cookie|password|secret|api[-_]?key|(^|[-_])(token|key)$", re.IGNORECASE)
-"""What the names of headers and other settings contain that would put a key into the files of a run."""
 
 
 def _without_key(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("is no address of a server; write one such as http://localhost:8000/v1")
-    if parts.username or parts.password:
-        raise ValueError("has a user or a password in it, which would be written to files; put the key in api_key_env")
+    if parts.username or parts.password or any(SECRET_NAME.search(name) for name, _ in parse_qsl(parts.query)):
+        raise ValueError("has a key or a password in it, which would be written to files; put the key in api_key_env")
     return url
 
 
 def _without_secrets(values: dict[str, Any]) -> dict[str, Any]:
-    for name, value in values.items():
-        if SECRET.search(name) and isinstance(value, str):
+    for name, value in _texts(values):
+        if SECRET_NAME.search(name) or redact(value) != value:
             raise ValueError(f"has {name!r}, whose value would be written to files; put the key in api_key_env")
-        if isinstance(value, dict):
-            _without_secrets(value)
     return values
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Give every text in a table, at any depth, with its name."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, name)
+    elif isinstance(value, str):
+        yield name, value
 
 
 class Simulated(Settings):
@@ -81,7 +89,9 @@ class ModelSettings(Settings):
 
     use: str = BUILT_IN
     base_url: Annotated[str, AfterValidator(_without_key)] | None = None
-    api_key_env: str | None = Field(None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(secret_variable)] | None = (
+        None
+    )
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
     timeout_seconds: Positive | None = None
@@ -99,3 +109,20 @@ class ModelSettings(Settings):
     cached_price: Price | None = None
     output_price: Price | None = None
     simulated: Simulated = Simulated()
+
+
+def _used_by_name(models: Any) -> Any:
+    """Let settings under the name of a model, such as "openai:gpt-4.1", be of that model unless they name another."""
+    if not isinstance(models, dict):
+        return models
+    return {name: _used(name, settings) if ":" in str(name) else settings for name, settings in models.items()}
+
+
+def _used(name: str, settings: Any) -> Any:
+    if isinstance(settings, ModelSettings):
+        return settings if "use" in settings.model_fields_set else settings.model_copy(update={"use": name})
+    return {"use": name, **settings} if isinstance(settings, dict) else settings
+
+
+Models = Annotated[dict[str, ModelSettings], BeforeValidator(_used_by_name)]
+"""The settings of models by the names that bidders use."""

@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
+from harbor._core.redaction import SECRET_NAME, redact
 from harbor._core.references import check_references
 
 M = TypeVar("M", bound=BaseModel)
@@ -71,7 +72,8 @@ def _one_line_errors(source: str) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise ConfigError(f"{source}: {_explain(error)}") from error
+        # not from the error: a program that shows where an error comes from would show the value, which may be a key
+        raise ConfigError(f"{source}: {redact(_explain(error))}") from None
     finally:
         _inside.reset(token)
 
@@ -208,7 +210,8 @@ def _explain(error: ValidationError) -> str:
         return message
     if message.startswith("unknown "):
         return f"{message} (at {where})"
-    shown = "" if isinstance(given, dict | tuple | list | BaseModel) else f" {_show(given)}"
+    unshown = isinstance(given, dict | tuple | list | BaseModel) or SECRET_NAME.search(str(place[-1]))
+    shown = "" if unshown else f" {_show(given)}"
     return f"{where}{shown}: {message}"
 
 

@@ -14,7 +14,7 @@ from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError, UnknownName, unknown
 from harbor._core.extensions import REFERENCE
 from harbor._core.finding import asked, find, names
-from harbor._core.redaction import known_secret, redact
+from harbor._core.redaction import known_secrets_of, redact
 from harbor._core.seeding import derive
 from harbor._models.dialects import NAMES, PROVIDERS, in_dialect, unknown_to
 
@@ -62,9 +62,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
             f"model {settings.use!r} takes no {ours.get(strange[0], strange[0])!r}: {PROVIDERS[provider]} has no such"
             " setting; drop it, or give what it has instead under extra"
         )
-    for value in vars(chat).values():
-        if hasattr(value, "get_secret_value"):
-            known_secret(str(value.get_secret_value()))
+    known_secrets_of(chat)
     return chat
 
 

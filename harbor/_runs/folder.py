@@ -82,7 +82,8 @@ class RunFolder:
             ) from error
         text = config.model_dump_json(indent=2)
         (path / CONFIG).write_text(text + "\n", encoding="utf-8")
-        (path / MANIFEST).write_text(json.dumps(manifest(text), indent=2) + "\n", encoding="utf-8")
+        begun = {**manifest(text), "began": datetime.now(UTC).isoformat(timespec="seconds")}
+        (path / MANIFEST).write_text(json.dumps(begun, indent=2) + "\n", encoding="utf-8")
         return cls(path)
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
+from harbor._core.redaction import known_secrets_of
 from harbor._house.people import Person
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class RunInputs:
             from langchain_core.language_models import BaseChatModel
 
             _check("models", self.models, BaseChatModel, models_in_use(config))
+            for chat in self.models.values():
+                known_secrets_of(chat)
         if self.agents:
             from autogen_agentchat.base import ChatAgent
 

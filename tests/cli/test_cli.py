@@ -48,7 +48,7 @@ def test_json_is_one_object_of_the_agreed_shape(small_run):
     assert list(printed) == ["run", "seed", "standings", "items", "calls", "seconds"]
     assert list(printed["standings"][0]) == ["bidder", "persona", "items_won", "spent", "profit", "profit_ratio"]
     assert list(printed["items"][0]) == ["name", "winner", "price", "rounds"]
-    assert list(printed["calls"]) == ["count", "input_tokens", "output_tokens"]
+    assert list(printed["calls"]) == ["count", "input_tokens", "output_tokens", "failed"]
     assert {row["bidder"]: row["persona"] for row in printed["standings"]} == {"Ann": "downsizing", "Ben": None}
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from harbor._cli.display.render import Table
 from harbor._cli.display.result_tables import simulated
-from harbor.evaluation._experiments.design import Experiment, Side, Variation, model_slots, substitutes
+from harbor.evaluation._experiments.design import (
+    OWN_NOISE,
+    Experiment,
+    Side,
+    Variation,
+    model_slots,
+    substitutes,
+)
 from harbor.evaluation._experiments.trials import trial_count
 from harbor.evaluation._metrics.registry import metric_of
 
@@ -42,6 +49,7 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note))
     count = trial_count(experiment)
     yield f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}"
+    yield from [OWN_NOISE] if experiment.same_seed else []
     yield Table("Bidders", list(_bidders(experiment.auction)))
     yield Table("Arms", [_variation(one) for one in experiment.arms])
     yield Table("Conditions", [_variation(one) for one in experiment.conditions if len(experiment.conditions) > 1])

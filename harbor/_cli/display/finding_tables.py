@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
     """Give what is published beside our own, or all that is measured of whole games; then the comparisons."""
+    yield from filter(None, (tables.own_noise(results), tables.played_on(results)))
     label = simulated(results.simulated)
     few = tables.few_games(results)
     for title, table in _tables(results, analysis):
@@ -41,6 +42,8 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.
             metric = metric_or_none(name)
             says = f"{name}: {metric.description}, {metric.unit}" if metric else name
             yield says, tables.beside_published(name, whole, printed, results)
+    if analysis.spreads:
+        yield "Spread of games of one draw", listings.spreads(analysis.spreads, experiment)
     if analysis.differences:
         yield "Planned comparisons", listings.comparisons(analysis.differences, experiment)
     if analysis.ratings and "trueskill" not in published:

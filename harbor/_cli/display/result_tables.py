@@ -33,6 +33,8 @@ def summary_tables(summary: Summary, with_items: bool = True) -> Iterator[Table 
     if summary.figures:
         yield ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items())
     calls = summary.calls
+    if calls.failed:
+        yield f"{calls.failed} model calls failed for good; the bidders played on, which is no choice of a model"
     yield (
         f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
         f"{summary.seconds:.1f} s{simulated(summary.simulated)}"

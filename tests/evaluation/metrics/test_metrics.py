@@ -208,6 +208,6 @@ def test_the_json_of_a_summary_has_the_documented_shape_and_plain_numbers():
     }
     assert shown["items"][0] == {"name": "Vase", "winner": "Ann", "price": 120, "rounds": 2}
     assert shown["items"][2] == {"name": "Clock", "winner": None, "price": None, "rounds": 1}
-    assert shown["calls"] == {"count": 1, "input_tokens": 100, "output_tokens": 10}
+    assert shown["calls"] == {"count": 1, "input_tokens": 100, "output_tokens": 10, "failed": 0}
     assert set(shown) >= {"run", "seed", "standings", "items", "calls", "seconds"}
     assert type(shown["items"][0]["price"]) is int

@@ -551,7 +551,7 @@ def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
     said, told = shown("run", TINY, "--out", "run", "--repeats", 1, "--arm", "none", "--json")
     printed = json.loads(said)
     counts = ["games", "finished", "failed", "unfinished", "calls", "input_tokens", "output_tokens", "cost_dollars"]
-    found = ["estimates", "differences", "correlations", "ratings"]
+    found = ["estimates", "differences", "correlations", "ratings", "spreads", "same_seed", "arms"]
     assert list(printed) == ["name", "folder", *counts, "simulated", "failures", *found]
     assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
     assert printed["cost_dollars"] == pytest.approx(spent(here / "run"))

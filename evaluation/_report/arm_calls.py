@@ -1,0 +1,105 @@
+"""Who answered the calls of an experiment: replies from a cache, failed calls, models by their own names, and days."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harbor._core.layout import GAMES, MANIFEST
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._report.formatting import NOTHING, write
+from harbor.evaluation._report.tables import Cell, Column, Table, label_of
+
+Days = Mapping[str, tuple[str, str]]
+"""The first and the last moment at which a game of an arm began, in UTC."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmCalls:
+    """The calls of an arm: how many, from a cache, and failed for good (in how many games).
+
+    `answered_by` counts the calls of each model that a provider named: a name of a model may stand for another snapshot
+    each month. `first` and `last` are when the first and the last game began ("": unknown).
+    """
+
+    arm: str
+    games: int
+    calls: int
+    cached: int
+    failed: int
+    games_with_failed: int
+    answered_by: dict[str, int]
+    first: str = ""
+    last: str = ""
+
+    @property
+    def cached_share(self) -> float | None:
+        """The share of calls that were answered from a cache; None without calls."""
+        return self.cached / self.calls if self.calls else None
+
+
+def days_of(folder: Path, arms: Sequence[str]) -> Days:
+    """Read when the games of each arm began; what can't be read is left out."""
+    return {arm: (min(found), max(found)) for arm in arms if (found := _beginnings(folder / GAMES / arm))}
+
+
+def _beginnings(arm: Path) -> list[str]:
+    found = []
+    for path in arm.glob(f"*/*/{MANIFEST}"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if path.parent.name.isdecimal():
+                found.append(str(json.loads(path.read_bytes())["began"]))
+    return found
+
+
+def calls_by_arm(results: Results, days: Days) -> list[ArmCalls]:
+    """Count the calls of each arm, in the order of the design."""
+    return [
+        _of_arm(arm.name, [one for one in results.records if one.arm == arm.name], *days.get(arm.name, ("", "")))
+        for arm in results.experiment.arms
+    ]
+
+
+def _of_arm(arm: str, found: Sequence[TrialRecord], first: str, last: str) -> ArmCalls:
+    answered = Counter[str]()
+    for one in found:
+        answered.update(dict(one.answered_by))
+    return ArmCalls(
+        arm,
+        sum(one.status != "unfinished" for one in found),
+        sum(one.calls for one in found),
+        sum(one.cached_calls for one in found),
+        sum(one.failed_calls for one in found),
+        sum(one.failed_calls > 0 for one in found),
+        dict(answered.most_common()),
+        first,
+        last,
+    )
+
+
+def calls_table(results: Results, days: Days) -> Table:
+    """List the calls of each arm."""
+    heads = (
+        Column(Cell("arm"), numeric=False),
+        *(Column(head) for head in (Cell("games"), Cell("calls"), Cell("cached", "share"), Cell("failed", "for good"))),
+        *(Column(Cell(head), numeric=False) for head in ("answered by", "games began")),
+    )
+    return Table(heads, tuple(_row(results, one) for one in calls_by_arm(results, days)))
+
+
+def _row(results: Results, one: ArmCalls) -> tuple[Cell, ...]:
+    named = ", ".join(f"{model} ({count:,})" for model, count in one.answered_by.items())
+    spoiled = f"in {one.games_with_failed} games" if one.failed else ""
+    return (
+        Cell(label_of(results.experiment, "arm", one.arm)),
+        Cell(str(one.games)),
+        Cell(f"{one.calls:,}"),
+        Cell(write(one.cached_share, "share")),
+        Cell(f"{one.failed:,}", spoiled),
+        Cell(named or NOTHING),
+        Cell(" to ".join(dict.fromkeys(moment[:10] for moment in (one.first, one.last))) or NOTHING),
+    )

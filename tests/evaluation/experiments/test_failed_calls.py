@@ -1,0 +1,134 @@
+"""A game with a call that was never answered has failed; where it is played on, tables say so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from harbor._cli.display.finding_tables import finding_tables
+from harbor._cli.display.result_tables import summary_tables
+from harbor._core.events import ModelCalled, SeatFailed
+from harbor._core.log_lines import Entry
+from harbor._runs.inputs import RunInputs
+from harbor._runs.run import start
+from harbor._runs.series import prepare
+from harbor.evaluation._analysis.findings import analyse
+from harbor.evaluation._experiments.library import experiment
+from harbor.evaluation._experiments.run_trial import logs_of
+from harbor.evaluation._experiments.trial_records import Results, record
+from harbor.evaluation._experiments.trials import Trial, trials
+from harbor.evaluation._metrics.summary import summarise
+from harbor.evaluation._report.arm_calls import calls_by_arm, days_of
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.page import render
+from support.commands import harbor
+from support.folders import TINY
+
+METRICS = ("profit",)
+
+
+@pytest.fixture(scope="module")
+def played() -> tuple[Trial, list[list[Entry]]]:
+    trial = trials(experiment(str(TINY)), 1)[0]
+    return trial, [list(log) for log in logs_of(asyncio.run(start(prepare(trial.config, RunInputs()))))]
+
+
+def with_calls(logs: list[list[Entry]], *changes: dict[str, object]) -> list[list[Entry]]:
+    """Change the calls of a log: the first by the first changes, and so on."""
+    left, log = list(changes), []
+    for entry in logs[0]:
+        if isinstance(entry.event, ModelCalled) and left:
+            entry = entry._replace(event=replace(entry.event, **left.pop(0)))
+        log.append(entry)
+    return [log]
+
+
+def playing_on(trial: Trial) -> Trial:
+    return replace(trial, config=trial.config.model_copy(update={"failed_calls": "play on"}))
+
+
+FAILED = {"outcome": "failed"}
+
+
+def test_a_game_with_a_failed_call_has_failed_and_says_whose(played):
+    trial, logs = played
+    assert record(trial, METRICS, logs).status == "finished"
+    found = record(trial, METRICS, with_calls(logs, FAILED, FAILED))
+    assert (found.status, found.measurements, found.failed_calls) == ("failed", (), 2)
+    assert found.detail == "model calls failed for good: Ann (2)"
+
+
+def test_a_call_that_was_cut_off_by_its_bidders_time_counts_as_failed_and_is_told_apart(played):
+    trial, logs = played
+    [log] = with_calls(logs, FAILED)
+    late = [*log, Entry(len(log), 1.0, SeatFailed("Ann", "timeout", "no answer within 120 s"))]
+    assert record(trial, METRICS, [late]).detail == "model calls failed for good: Ann (1, out of time)"
+
+
+def test_an_unreadable_reply_is_play(played):
+    trial, logs = played
+    assert record(trial, METRICS, with_calls(logs, {"outcome": "unreadable"})).status == "finished"
+
+
+def test_a_game_that_is_to_play_on_has_finished_with_its_failed_calls_counted(played):
+    trial, logs = played
+    found = record(playing_on(trial), METRICS, with_calls(logs, FAILED, FAILED))
+    assert (found.status, found.failed_calls) == ("finished", 2)
+    assert found.measurements == record(trial, METRICS, logs).measurements
+
+
+@pytest.fixture(scope="module")
+def results(played) -> Results:
+    """One game of each arm: in the first two calls failed, one was cached, and two models answered."""
+    trial, logs = played
+    spoiled = with_calls(logs, FAILED, FAILED, {"cached": True, "answered_by": "m-2"}, {"answered_by": "m-1"})
+    one = record(playing_on(trial), METRICS, spoiled)
+    return Results(experiment(str(TINY)), (one, replace(one, arm="none", failed_calls=0)))
+
+
+def test_tables_say_where_bidders_played_on(results):
+    said = [one for one in finding_tables(results, analyse(results)) if isinstance(one, str)]
+    words = "Bidders played on where a call was never answered, which is no choice of a model: adaptive: 2 calls failed"
+    assert said[0] == f"{words} in 1 of 1 games."
+    page = render(Loaded(results))
+    assert f"{words} in 1 of 1 games." in page
+    assert "1 with failed calls" in page
+
+
+def test_where_every_call_was_answered_tables_say_nothing_of_it(played):
+    trial, logs = played
+    page = render(Loaded(Results(experiment(str(TINY)), (record(trial, METRICS, logs),))))
+    assert "played on" not in page
+    assert "with failed calls" not in page
+
+
+def test_calls_are_counted_by_arm_with_the_share_from_a_cache_and_who_answered(results):
+    adaptive, none = calls_by_arm(results, {"none": ("2026-01-02T03:04:05+00:00", "2026-02-03T03:04:05+00:00")})
+    assert (adaptive.failed, adaptive.games_with_failed, none.failed) == (2, 1, 0)
+    assert adaptive.cached_share == pytest.approx(1 / adaptive.calls)
+    assert adaptive.answered_by == {"m-1": 1, "m-2": 1}
+    assert (none.first[:10], none.last[:10]) == ("2026-01-02", "2026-02-03")
+    page = render(Loaded(results, days={"none": (none.first, none.last)}))
+    assert "m-1 (1), m-2 (1)" in page
+    assert "2026-01-02 to 2026-02-03" in page
+
+
+def test_a_run_gives_its_calls_by_arm_and_when_its_games_began(tmp_path):
+    folder = tmp_path / "folder"
+    said = json.loads(harbor("experiment", "run", TINY, "--arm", "none", "--out", folder, "--json").stdout)
+    [none] = said["arms"]
+    assert (none["arm"], none["games"], none["cached_share"], none["failed"]) == ("none", 2, 0.0, 0)
+    assert days_of(folder, ["none"])["none"] == (none["first"], none["last"])
+    assert none["first"][4] == "-"
+    assert days_of(folder, ["unknown"]) == {}
+
+
+def test_a_single_auction_says_how_many_calls_failed(played):
+    _, logs = played
+    summary = summarise(with_calls(logs, FAILED)[0])
+    assert summary.as_json()["calls"]["failed"] == 1
+    assert any("1 model calls failed for good" in str(one) for one in summary_tables(summary))
+    assert not any("failed" in str(one) for one in summary_tables(summarise(logs[0])))
