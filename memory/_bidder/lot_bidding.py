@@ -22,7 +22,7 @@ class Withdrawal(NamedTuple):
 class LotBidding:
     """The bidding for an item: bids as (round, bidder, dollars), the leader and its price, and who withdrew.
 
-    `reasons` are the bidder's own for its last decision on the item, and `limit` is what it set for this starting price.
+    `reasons` are the bidder's own for its last decision on the item, and `limit` what it set at this starting price.
     """
 
     lot: Lot
