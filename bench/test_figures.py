@@ -102,6 +102,27 @@ def test_standard_sale_over_seeds(benchmark, figure):
         figure(f"standard sale over seeds 0 to 19, {'calls' if name == 'count' else name}", "", spread)
 
 
+def test_standard_sale_by_call_fused_and_by_limit(benchmark, figure):
+    """What the three ways to bid cost in the preset as it is."""
+    ways = {"by call": {}, "fused": {"strategy": "fused"}, "by limit": {"bidding": "limit"}}
+    aims = {"by call": ("230", "", "200,000"), "fused": ("190", "", ""), "by limit": ("100", "40", "")}
+    models = {"simulated": ModelSettings(simulated=Simulated(latency_seconds=LATENCY_SECONDS))}
+
+    def hold(way):
+        bidders = [bidder.model_copy(update=ways[way]) for bidder in STANDARD.bidders]
+        return STANDARD.model_copy(update={"bidders": tuple(bidders), "models": models}).run().metrics()
+
+    held = benchmark.pedantic(lambda: {way: hold(way) for way in ways}, rounds=1)
+    for way, summary in held.items():
+        made = summary.calls
+        for aim, name, value in zip(
+            aims[way], ("calls", "chain", "input tokens"), (made.count, made.chain, made.input_tokens), strict=True
+        ):
+            figure(f"preset standard, {way}, {name}", aim, f"{value:,}")
+        figure(f"preset standard, {way}, wall clock (s)", "", f"{summary.seconds:.1f}")
+        figure(f"preset standard, {way}, profit of all", "", f"${sum(row.profit for row in summary.standings):,.0f}")
+
+
 def test_cost_of_profiling_strategy_and_prediction(benchmark, figure):
     """What they add to the processor time of a decision, at no latency."""
 

@@ -24,6 +24,7 @@ from harbor._config.auction import Persona
 from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry, encode
+from harbor._core.thoughts import LimitSet
 from harbor._games.english import rules as english
 from harbor._house.sale import Sale
 
@@ -106,6 +107,7 @@ def hold(folder: Path, monkeypatch: pytest.MonkeyPatch, reveal: Any) -> Run:
                 agent=name == "Eve",
                 persona=None if name == "Eve" else f"id-of-{name.lower()}",
                 model="simulated" if name == "Eve" else f"model-of-{name}",
+                bidding="limit" if name == "Bea" else "call",
             )
             for name in BUDGETS
         ],
@@ -194,6 +196,11 @@ def test_the_markers_of_the_analyst_are_really_in_the_log(silent_run):
     log = (silent_run.folder / "events.jsonl").read_text()
     expected = ["id-of-ann", "model-of-Ann", "label-of-Lot A", "crash-of-eve", str(TRUE_VALUES["Lot A"])]
     assert [marker for marker in expected if marker not in log] == []
+
+
+def test_the_reasons_of_a_limit_are_really_in_the_log(silent_run):
+    limits = of_type(silent_run.result.log, LimitSet)
+    assert {(one.bidder, one.reasons) for one in limits} == {("Bea", "thought-of-Bea-reasons")}
 
 
 def test_bids_really_fail_for_a_budget(silent_run):

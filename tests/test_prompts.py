@@ -13,7 +13,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from harbor import Auction, Bidder, houses
 from harbor._core.decisions import BidReply
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs._context.replies import BeliefReply, FusedReply, PredictReply, ProfileReply
+from harbor.graphs._context.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
 
 PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", "round", "amount", "bid", "name"}
 PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}
@@ -37,6 +37,7 @@ def keys(facts: Any) -> Iterator[str]:
 def auctions() -> dict[str, Auction]:
     everything: dict[str, Any] = {"theory_of_mind": "second", "memory": "list", "learning": True}
     minds = [Bidder("Ann", strategy="on", **everything), Bidder("Ben", strategy="fused", **everything), Bidder("Cho")]
+    minds += [Bidder("Dee", bidding="limit", **everything)]
     games: dict[str, dict[str, Any]] = {
         "water": {"game": "water", "days": 3},
         **{
@@ -85,6 +86,7 @@ def schema(kind: Any) -> dict[str, Any]:
 def test_the_fields_of_a_reply_come_in_the_order_of_thought():
     assert list(schema(FusedReply)) == ["reasons", "strategy", "action", "amount"]
     assert list(schema(BidReply)) == ["reasons", "action", "amount"]
+    assert list(schema(LimitReply)) == ["reasons", "limit"]
     assert next(iter(schema(BeliefReply))) == "reasons"
 
 

@@ -1,4 +1,4 @@
-"""The experiments that can be run: published ones by name, own ones from a TOML file."""
+"""The experiments that can be run: those that Harbor brings by name, own ones from a TOML file."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 @cache
 def presets() -> tuple[str, ...]:
-    """Name the published experiments."""
+    """Name the experiments that Harbor brings."""
     found = (path.name for path in files("harbor.evaluation._experiments.presets").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
 
 def experiment(name: str) -> Experiment:
-    """Read a published experiment by name, or an own one from a TOML file.
+    """Read an experiment that Harbor brings by name, or an own one from a TOML file.
 
     Raises:
         ConfigError: no such experiment, or a setting of it is refused.
         MemoryStoreError: an embedding is a model that only the file of a folder names.
     """
-    published = name in presets()
-    if not published and not Path(name).exists() and Path(name).suffix not in (".toml", ".json"):
+    brought = name in presets()
+    if not brought and not Path(name).exists() and Path(name).suffix not in (".toml", ".json"):
         raise ConfigError(unknown("experiment", name, presets()))
     from harbor.evaluation._experiments.design import Experiment  # it knows all metrics; a wrong name needs none
 
-    place = files("harbor.evaluation._experiments.presets") / f"{name}.toml" if published else Path(name)
+    place = files("harbor.evaluation._experiments.presets") / f"{name}.toml" if brought else Path(name)
     with as_file(place) as path:
         found = read_settings(path, Experiment, "experiment")
     if name.endswith(".json"):  # as for the config of a run: it may have been sent

@@ -21,6 +21,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._core.thoughts import LimitSet
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 _NO_BIDS = "nobody has bid"
@@ -57,12 +58,13 @@ def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     F is the number of refused bids, each attempt counted. C is the number of accepted decisions, bids and withdrawals:
     a bidder that is refused is asked again, so C hardly depends on F. A withdrawal that the auctioneer entered because
-    there was no money, no legal bid or no reply is not a decision. Source: Chen et al. 2023,
-    sec. 4.1.
+    there was no money, no legal bid or no reply is not a decision. Who bids by limit decides with each limit that it
+    sets: the bids that follow from it are the house's. Source: Chen et al. 2023, sec. 4.1.
     """
     failed = Counter(event.bidder for event in of_type(entries, BidFailed))
     stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
     stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
+    stood = Counter({**stood, **Counter(event.bidder for event in of_type(entries, LimitSet))})
     answers = {label.bidder: failed[label.bidder] + stood[label.bidder] for label in of_type(entries, BidderLabelled)}
     rates = {bidder: failed[bidder] / count if count else None for bidder, count in answers.items()}
     return by_bidder(name, rates, "the bidder answered no call")

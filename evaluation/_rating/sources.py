@@ -11,7 +11,7 @@ from harbor._core.events import Answered, BidderLabelled
 from harbor._core.layout import EVENTS, GAMES, logs_in
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Decided, DecidedInWords
+from harbor._core.thoughts import Decided, DecidedInWords, LimitSet
 from harbor.evaluation._metrics.series import is_series
 from harbor.evaluation._rating.transcript import Transcript, transcript
 
@@ -74,5 +74,6 @@ def _place(folder: Path, run: Path) -> tuple[str, str, str]:
 
 def _speaking(entries: Sequence[Entry]) -> list[str]:
     """Name the bidders that said anything about why they bid as they did."""
-    said = (entry.event for entry in entries if isinstance(entry.event, Decided | DecidedInWords | Answered))
+    speaking = Decided | DecidedInWords | LimitSet | Answered
+    said = (entry.event for entry in entries if isinstance(entry.event, speaking))
     return list(dict.fromkeys(event.bidder for event in said))

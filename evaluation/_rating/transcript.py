@@ -36,6 +36,7 @@ from harbor._core.thoughts import (
     DecidedInWords,
     Expected,
     Learned,
+    LimitSet,
     Mirrored,
     Planned,
     Predicted,
@@ -126,6 +127,8 @@ def _private(event: PrivateEvent, spell: Spell) -> Iterator[str]:
             yield f"chooses {action}, {ACTIONS[action]}: {_quoted(reasons)}"
         case Decided(amount=amount, reasons=reasons):
             yield f"{'withdraws' if amount is None else f'bids {spell(amount)}'}: {_quoted(reasons)}"
+        case LimitSet(limit=limit, reasons=reasons):
+            yield f"{'does not bid' if limit is None else f'bids up to {spell(limit)}'}: {_quoted(reasons)}"
         case DecidedInWords(answer=words, reasons=reasons):
             yield f"says {_quoted(words)}: {_quoted(reasons)}"
         case Answered(words=words):

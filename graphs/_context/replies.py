@@ -121,6 +121,15 @@ class FusedReply(BidReply, StrategyReply):  # in this order: pydantic puts the f
     """A strategic action, and the bid or withdrawal that follows from it."""
 
 
+class LimitReply(BaseModel):
+    """How far you go on the item."""
+
+    reasons: Text
+    limit: Annotated[Amount, Field(ge=0)] | None = Field(
+        description="The highest bid in dollars that you would still make; null if you would not bid at all."
+    )
+
+
 class ContestPlan(BaseModel):
     """A plan for a game of days or runs."""
 

@@ -6,6 +6,7 @@ from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._nodes.believe import BELIEVE
 from harbor.graphs._nodes.bid import BID, FUSED
 from harbor.graphs._nodes.learn import LEARN
+from harbor.graphs._nodes.limit import LIMIT
 from harbor.graphs._nodes.mirror import MIRROR
 from harbor.graphs._nodes.plan import PLAN
 from harbor.graphs._nodes.predict import PREDICT
@@ -25,6 +26,7 @@ NODES: tuple[ThoughtNode, ...] = (
     STRATEGIZE,
     BID,
     FUSED,
+    LIMIT,
     BELIEVE,
     REPLAN,
     LEARN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
@@ -92,16 +92,19 @@ class MindSettings(Settings):
     a belief are corrected before it is used. `theory_of_mind`: "none", "true" (the bidder is told its rivals'
     personas), "inferred" (it profiles them from how they bid), "second" (and how they profile it); all but "none"
     predict rivals' limits. `strategy`: "off", "on" (an action is chosen before each bid), "fused" (action and bid in
-    one call). `memory` says what is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the
-    learnings nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within a
-    budget of tokens). `learning`: after an auction, update the list of learnings. `chain_of_thought`: ask the model to
-    think step by step before it answers. `nodes` are further thoughts, installed ones or "package.module:NAME".
+    one call). `bidding`: "call" (the model is asked at each call), "limit" (it says once per item how far it goes, and
+    the house raises for it up to there; without a strategy, which is chosen at each call). `memory` says what is
+    recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the learnings nearest in meaning),
+    "episodes" (the sales nearest in meaning), "full" (everything, newest first, within a budget of tokens).
+    `learning`: after an auction, update the list of learnings. `chain_of_thought`: ask the model to think step by step
+    before it answers. `nodes` are further thoughts, installed ones or "package.module:NAME".
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
     correct_beliefs: bool = True
     theory_of_mind: Literal["none", "true", "inferred", "second"] = "none"
     strategy: Literal["off", "on", "fused"] = "off"
+    bidding: Literal["call", "limit"] = "call"
     chain_of_thought: bool = True
     memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
     learning: bool = False
@@ -116,6 +119,14 @@ class MindSettings(Settings):
     def profiles(self) -> bool:
         """Whether the bidder profiles its rivals."""
         return self.theory_of_mind in ("inferred", "second")
+
+    @model_validator(mode="after")
+    def _strategy_of_calls(self) -> Self:
+        if self.bidding == "limit" and self.strategy != "off":
+            raise ValueError(
+                f"strategy {self.strategy!r} is chosen at each call, bidding 'limit' once per item; drop one"
+            )
+        return self
 
 
 class Bidder(MindSettings):

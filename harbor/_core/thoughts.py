@@ -38,6 +38,20 @@ class Decided(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class LimitSet(PrivateEvent):
+    """How far a bidder goes on an item, in dollars, and why; `limit` is None if it does not bid at all.
+
+    It decides every later call on the item, so there is no `Decided` for them.
+    """
+
+    item: str
+    round: int
+    attempt: int
+    reasons: str
+    limit: Claim | None
+
+
+@dataclass(frozen=True, slots=True)
 class DecidedInWords(PrivateEvent):
     """Why a bidder answered as it did where an answer is more than an amount; `answer` is how it was said."""
 

@@ -27,6 +27,7 @@ from harbor._core.thoughts import (
     Believed,
     Decided,
     Learned,
+    LimitSet,
     Memory,
     Mirrored,
     Planned,
@@ -225,6 +226,7 @@ CHANGES: Mapping[type[Event], Callable[[AuctionView, Any], Fields]] = {
     Predicted: lambda _, event: {"predictions": event.predictions},
     Strategized: lambda _, event: {"strategy": event},
     Decided: lambda view, event: _bidding(view, reasons=event.reasons),
+    LimitSet: lambda view, event: _bidding(view, reasons=event.reasons, limit=event),
     Recalled: lambda _, event: {"memories": event.memories},
     Learned: lambda _, event: {"learnings": event.learnings},
 }

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from harbor._core.events import Lot
+from harbor._core.thoughts import LimitSet
 
 
 class Withdrawal(NamedTuple):
@@ -21,7 +22,7 @@ class Withdrawal(NamedTuple):
 class LotBidding:
     """The bidding for an item: bids as (round, bidder, dollars), the leader and its price, and who withdrew.
 
-    `reasons` are the bidder's own for its last decision on the item.
+    `reasons` are the bidder's own for its last decision on the item, and `limit` what it set at this starting price.
     """
 
     lot: Lot
@@ -32,6 +33,7 @@ class LotBidding:
     price: Decimal | None = None
     withdrawn: Mapping[str, Withdrawal] = field(default_factory=dict)
     reasons: str = ""
+    limit: LimitSet | None = None
 
     @property
     def minimum(self) -> Decimal:

@@ -73,6 +73,7 @@ def test_without_a_config_the_demo_is_shown():
         ('theory_of_mind = "true"\nstrategy = "on"', {"predict", "strategize"}),
         ('theory_of_mind = "second"\nstrategy = "fused"', {"profile", "mirror", "predict"}),
         ('strategy = "fused"', set()),
+        ('bidding = "limit"', set()),
     ],
 )
 def test_what_is_switched_off_is_not_printed(tmp_path, settings, expected):

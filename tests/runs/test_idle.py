@@ -18,6 +18,7 @@ OTHER = {
     "correct_beliefs": False,
     "theory_of_mind": "inferred",
     "strategy": "on",
+    "bidding": "limit",
     "chain_of_thought": False,
     "memory": "list",
     "learning": True,

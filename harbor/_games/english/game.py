@@ -43,6 +43,7 @@ ENGLISH = Game(
         "strategize",
         "bid",
         "fused",
+        "limit",
         "believe",
         "replan",
         "learn",

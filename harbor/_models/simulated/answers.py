@@ -76,6 +76,19 @@ def bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
     }
 
 
+def limit(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Say how far `bid` would go on this item: it takes nothing into account that changes while the item is sold."""
+    least = float(facts["minimum"])
+    most, why = up_to(facts, settings)
+    return {"reasons": f"{why}.", "limit": _whole_cents(most) if least <= most else None}
+
+
+def _whole_cents(most: float) -> float:
+    """Give the greatest number of dollars and cents that is not above this."""
+    nearest = round(most, 2)
+    return nearest if nearest <= most else round(nearest - 0.01, 2)
+
+
 def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Choose a strategic action from one's own limit and what is expected of the rivals."""
     action, why = _action(facts, settings)

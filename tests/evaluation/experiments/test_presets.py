@@ -1,4 +1,4 @@
-"""Every published experiment is there, can be held, and measures every number that its paper prints."""
+"""Every published experiment is there, can be held, and measures every number that its paper prints; so is our own."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ SMALL = {  # what is kept of each preset: all arms and conditions, of which none
     "persona-behaviour": {"count": 3, "matched": 1},
     "persona-profit": {"count": 3, "matched": 1, "repeats": 2},
     "tom": {"count": 3, "matched": 1},
+    "bidding": FEW,
     "profiling": {"count": 8},
     "profiling-capacity": {"count": 6, "matched": 1},
     "water": {"days": 3},
     "beauty": {"runs": 3},
     "second-price": {"runs": 3},
 }
-PUBLISHED = set(SMALL)
+PRESETS = set(SMALL)
 SLOW = pytest.mark.slow
 QUICK = {"rationality", "persona-profit", "water", "second-price"}  # one of each family
 
@@ -68,12 +69,12 @@ def tiny(name: str) -> Experiment:
     return Experiment.model_validate(cut(whole, {"repeats": 1, **SMALL[name]}))
 
 
-def test_every_published_experiment_is_a_preset():
-    assert set(presets()) == PUBLISHED
+def test_the_presets_are_the_published_experiments_and_our_own():
+    assert set(presets()) == PRESETS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PUBLISHED))
+@pytest.mark.parametrize("name", sorted(PRESETS))
 def test_every_game_of_a_preset_can_be_resolved(name):
     found = experiment(name)
     assert found.name == name
@@ -81,10 +82,8 @@ def test_every_game_of_a_preset_can_be_resolved(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in QUICK else SLOW) for name in sorted(PUBLISHED)]
-)
-def test_a_preset_that_is_run_small_yields_every_number_that_its_paper_has(name, tmp_path):
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else SLOW) for name in sorted(PRESETS)])
+def test_a_preset_that_is_run_small_yields_every_number_that_it_names(name, tmp_path):
     design, folder = tmp_path / "design.json", tmp_path / "run"
     design.write_text(tiny(name).model_dump_json())
     ended = harbor("experiment", "run", design, "--quiet", "--out", folder)
@@ -113,7 +112,7 @@ def numbers(analysis: Analysis) -> set[tuple[str, str, str, str]]:
     return estimates | rho | {("trueskill", one.arm, one.condition, one.bidder) for one in analysis.ratings}
 
 
-@pytest.mark.parametrize("name", sorted(PUBLISHED))
+@pytest.mark.parametrize("name", sorted(PRESETS))
 def test_published_numbers_are_in_our_units(name):
     for published in experiment(name).published:
         unit = found.unit if (found := metric_or_none(published.metric)) else "number"
@@ -155,7 +154,7 @@ def test_an_unknown_arm_or_preset_is_named_with_the_nearest():
 
 def test_the_list_names_every_preset_with_its_games():
     rows = {row["name"]: row for row in json.loads(harbor("experiment", "list", "--json").stdout)["experiments"]}
-    assert set(rows) == PUBLISHED
+    assert set(rows) == PRESETS
     assert rows["tom"]["games"] == 25
     assert all(row["question"] and row["source"] for row in rows.values())
 

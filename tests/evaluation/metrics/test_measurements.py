@@ -30,7 +30,17 @@ from harbor._core.events import (
     SeriesOpened,
 )
 from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Belief, Believed, Decided, Planned, Predicted, Prediction, Profiled, Strategized
+from harbor._core.thoughts import (
+    Belief,
+    Believed,
+    Decided,
+    LimitSet,
+    Planned,
+    Predicted,
+    Prediction,
+    Profiled,
+    Strategized,
+)
 from harbor._games.beauty.rules import BeautyOpened
 from harbor._games.sessions.session import RunLabelled, RunSettled
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
@@ -310,6 +320,14 @@ def test_the_failed_bid_rate_is_of_attempts_over_attempts_and_decisions_that_sto
         "Ben": 1 / (1 + 2 + 2),  # the withdrawal that its failed bid came to is no decision
         "Cho": 0,
     }
+
+
+def test_a_limit_is_one_decision_however_often_the_house_bids_for_it():
+    limit = LimitSet("Ann", "Loft", 1, 2, "so", usd(150))
+    bids = [BidPlaced("Loft", number, "Ann", usd(100 + 10 * number)) for number in range(1, 4)]
+    left = [withdrew("Loft", 1, bidder) for bidder in ("Ben", "Cho")]
+    entries = log(*LABELS, OPENED, failed("Loft", 1, "Ann"), limit, *left, *bids, withdrew("Loft", 4, "Ann"))
+    assert values("failed_bid_rate", entries) == {"Ann": 1 / 2, "Ben": 0, "Cho": 0}
 
 
 def test_who_was_never_asked_has_no_failed_bid_rate():

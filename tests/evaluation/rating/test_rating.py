@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from decimal import Decimal
 from random import Random
 
 import pytest
@@ -20,7 +21,7 @@ from harbor._core.errors import LogError, RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._core.thoughts import DecidedInWords
+from harbor._core.thoughts import DecidedInWords, LimitSet
 from harbor._games.english.settings import EnglishRules
 from harbor._models.reading import read
 from harbor._models.simulated.chat_model import read_facts
@@ -109,6 +110,15 @@ def test_a_transcript_tells_a_decision_that_is_more_than_an_amount_in_its_own_wo
     assert "says" in last
     assert "Lot B" in last
     assert "why of Player A" in last
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"), [(Decimal(1250), "Player A bids up to $1,250"), (None, "Player A does not bid")]
+)
+def test_a_transcript_tells_how_far_its_player_said_that_it_goes(secrets, limit, told):
+    limits = [Entry(999, 1.0, LimitSet(name, "Lot A", 1, 1, f"why of {name}", limit)) for name in ("Mia", "Mia 2")]
+    *_, last = transcript([*secrets.log, *limits], "Mia").lines
+    assert last.strip() == f'{told}: "why of Player A"'
 
 
 def test_a_transcript_names_no_bidder_and_no_model(secrets):

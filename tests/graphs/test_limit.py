@@ -1,0 +1,343 @@
+"""Bidding by limit: asked once per item, then raised for by the minimum, up to the limit and within the budget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatResult
+
+from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses, resume
+from harbor._cli.configs import load
+from harbor._config.auction import Item, MindSettings, check
+from harbor._core.amounts import Amount
+from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
+from harbor._core.errors import ConfigError
+from harbor._core.events import (
+    BidderSeated,
+    BidderWithdrew,
+    BidFailed,
+    BidPlaced,
+    Event,
+    ItemOpened,
+    Lot,
+    ModelCalled,
+    PriceLowered,
+    PublicEvent,
+    RoundClosed,
+    SaleOpened,
+    SeatFailed,
+)
+from harbor._core.log import difference, of_type, read_log
+from harbor._core.seeding import stream
+from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
+from harbor._models.client import ModelClient
+from harbor._models.simulated.chat_model import reply_to
+from harbor.evaluation._metrics.calls import calls
+from harbor.evaluation._rating.sources import rateables
+from harbor.graphs._context.context import BidderContext
+from harbor.graphs._nodes.limit import within
+from harbor.graphs._wiring.bidder import GraphBidder
+
+PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
+LOTS = tuple(Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC")
+dollars = st.decimals(0, 5_000, places=2)
+
+
+class Limited(SimulatedChat):
+    """Plays like the built-in model, and sets these limits, one after another."""
+
+    limits: list[Any]
+
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+        result = super()._answer(messages, tools)
+        for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
+            if "limit" in call["args"]:
+                call["args"]["limit"] = self.limits.pop(0) if self.limits else None
+        return result
+
+
+class Desk:
+    """A mind that bids by limit, what it was asked, and all that comes out of it."""
+
+    def __init__(self, *limits: Any) -> None:
+        self.notes: list[Event] = []
+        chat = Limited(limits=list(limits)) if limits else SimulatedChat()
+        model = ModelClient("Ann", "model", chat, ModelSettings(), self.notes.append)
+        self.mind = BidderContext(model, MindSettings(bidding="limit", planning="none"), lambda: self.notes.append)
+
+    def answer(self, seen: Sequence[Event] = (), least: int = 1_000, attempt: int = 1, refusal: str = "") -> Answer:
+        ask = Ask("Ann", "Lot A", 1, Amount(Decimal(least), Decimal(10_000)), attempt, refusal)
+        answer = asyncio.run(GraphBidder(self.mind).act(ask, [*opening(), *seen]))
+        assert answer is not None
+        return answer
+
+    @property
+    def asked(self) -> list[str]:
+        return [f"{note.purpose}: {note.outcome}" for note in self.notes if isinstance(note, ModelCalled)]
+
+
+def opening() -> list[Event]:
+    lots = tuple(Lot(lot.name, lot.start) for lot in LOTS)
+    return [
+        BidderSeated("Ann", Decimal(10_000), {lot.name: Decimal(2_200) for lot in lots}, {}, "profit"),
+        SaleOpened(("Ann", "Ben"), lots, "true value"),
+        Predicted("Ann", "Lot A", (Prediction("Ben", 0.5, Decimal(1_100)),)),
+        ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
+    ]
+
+
+def limit_of(dollars: int | None) -> LimitSet:
+    return LimitSet("Ann", "Lot A", 1, 1, "so", None if dollars is None else Decimal(dollars))
+
+
+def sale(bidding: str, mood: Simulated | None = None, seed: int = 3, rules: Any = None, **mind: Any) -> Result:
+    """Hold a sale of five houses between three minds with personas, with little money, so that plans matter."""
+    bidders = [
+        Bidder(name, persona=persona, bidding=bidding, budget=900_000, **mind)
+        for name, persona in zip(("Ann", "Ben", "Cho"), PERSONAS, strict=True)
+    ]
+    items = houses(5, seed, dict.fromkeys(PERSONAS, 1))
+    models = {"simulated": ModelSettings(simulated=mood or Simulated())}
+    return Auction(seed=seed, items=items, bidders=bidders, rules=rules or {}, models=models).run()
+
+
+def public(result: Result) -> list[Event]:
+    return [entry.event for entry in result.log if isinstance(entry.event, PublicEvent)]
+
+
+# ---------------------------------------------------------------- what a limit allows
+
+
+@given(st.none() | dollars, dollars, dollars)
+def test_what_is_bid_is_the_minimum_and_never_above_the_limit_or_the_budget(limit, least, budget):
+    answer = within(limit, Ask("Ann", "Lot A", 1, Amount(least, budget)))
+    if isinstance(answer, Bid):
+        assert limit is not None
+        assert answer.amount == least <= min(limit, budget)
+    else:
+        assert answer == Withdraw()
+        assert limit is None or least > min(limit, budget)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.none() | st.integers(0, 4_000), max_size=9), st.sampled_from([0, 2]), st.integers(1_000, 6_000))
+def test_in_a_whole_sale_each_item_costs_one_call_and_no_bid_is_above_its_limit(limits, lowerings, budget):
+    bidders = [Bidder(name, bidding="limit", planning="none", model="mine", budget=budget) for name in ("Ann", "Ben")]
+    auction = Auction(items=LOTS, bidders=bidders, rules={"lowerings": lowerings})
+    log = auction.run(models={"mine": Limited(limits=list(limits))}).log
+    asked, offers = Counter[str](), 0
+    standing: dict[str, LimitSet] = {}
+    for entry in log:
+        match entry.event:
+            case ItemOpened() | PriceLowered():
+                offers, standing = offers + 1, {}
+            case LimitSet() as made:
+                assert made.bidder not in standing
+                standing[made.bidder] = made
+                asked[made.bidder] += 1
+            case BidPlaced(bidder=bidder, amount=amount):
+                assert amount <= min(standing[bidder].limit or 0, budget)
+            case BidFailed() | SeatFailed() | Decided():
+                pytest.fail(f"{entry.event}")
+    event(f"{offers} offers, {asked.total()} limits")
+    assert [call.purpose for call in of_type(log, ModelCalled)].count("limit") == asked.total()
+    assert max(asked.values(), default=0) <= offers
+
+
+# ---------------------------------------------------------------- when the model is asked
+
+
+def test_the_first_call_on_an_item_asks_for_a_limit_and_bids_the_minimum():
+    desk = Desk("$1,500.50")
+    assert desk.answer() == Bid(Decimal(1_000))
+    made = [note for note in desk.notes if isinstance(note, LimitSet)]
+    assert [(one.item, one.round, one.attempt, one.limit) for one in made] == [("Lot A", 1, 1, Decimal("1500.50"))]
+
+
+@pytest.mark.parametrize(
+    ("least", "answer"), [(1_400, Bid(Decimal(1_400))), (1_500, Bid(Decimal(1_500))), (1_501, Withdraw())]
+)
+def test_later_calls_are_answered_by_the_limit_without_a_model(least, answer):
+    desk = Desk()
+    assert desk.answer([limit_of(1_500)], least) == answer
+    assert desk.notes == []
+
+
+def test_a_price_above_all_that_was_forecast_is_no_reason_to_ask_again():
+    desk = Desk()
+    seen = [
+        limit_of(5_000),
+        BidPlaced("Lot A", 1, "Ben", Decimal(4_000)),
+        RoundClosed("Lot A", 1, "Ben", Decimal(4_000)),
+    ]
+    assert desk.answer(seen, 4_100) == Bid(Decimal(4_100))
+    assert desk.asked == []
+
+
+def test_an_item_that_is_offered_again_at_a_lower_price_is_a_new_question():
+    desk = Desk(700)
+    seen = [
+        limit_of(None),
+        BidderWithdrew("Lot A", 1, "Ann", "declined"),
+        PriceLowered("Lot A", Decimal(500), Decimal(50)),
+    ]
+    assert desk.answer(seen, 500) == Bid(Decimal(500))
+    assert desk.asked == ["limit: ok"]
+
+
+def test_an_answer_that_was_refused_is_a_reason_to_ask_again():
+    desk = Desk(1_200)
+    assert desk.answer([limit_of(1_500)], 1_300, attempt=2, refusal="not like this") == Withdraw()
+    assert desk.asked == ["limit: ok"]
+
+
+def test_no_limit_is_a_withdrawal():
+    desk = Desk(None)
+    assert desk.answer() == Withdraw()
+    assert desk.asked == ["limit: ok"]
+
+
+@pytest.mark.parametrize("limit", [-1, "-$5", "a lot", "", "NaN", [1_000], True, 10**16])
+def test_a_limit_that_is_no_amount_is_a_failed_bid_and_sets_none(limit):
+    desk = Desk(limit)
+    assert isinstance(desk.answer(), Unreadable)
+    assert desk.asked == ["limit: unreadable"]
+    assert not any(isinstance(note, LimitSet) for note in desk.notes)
+
+
+def test_a_failed_bid_is_asked_again_and_costs_no_more_calls_than_it_has_attempts():
+    bidders = [Bidder(name, bidding="limit", planning="none") for name in ("Ann", "Ben", "Cho")]
+    models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.3))}
+    log = Auction(items=LOTS, bidders=bidders, models=models, rules={"reasks": 5}).run().log
+    made = [call for call in of_type(log, ModelCalled) if call.purpose == "limit"]
+    failed = of_type(log, BidFailed)
+    assert failed
+    assert len(made) == len(of_type(log, LimitSet)) + len(failed)
+    assert {(one.bidder, one.item, one.round) for one in failed} & {
+        (one.bidder, one.item, one.round) for one in of_type(log, LimitSet) if one.attempt > 1
+    }
+
+
+# ---------------------------------------------------------------- the built-in model
+
+
+@pytest.mark.parametrize(
+    "mind",
+    [
+        {},
+        {"planning": "none"},
+        {"chain_of_thought": False},
+        {"objective": "items"},
+        pytest.param({"theory_of_mind": "second"}, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("policy", ["judge", "minimum"])
+def test_by_limit_the_built_in_model_plays_the_sale_that_it_plays_call_by_call(mind, policy):
+    rules = {"lowerings": 2}
+    mood = Simulated(policy=policy, limit_share=0.45)
+    by_call, by_limit = (sale(bidding, mood, rules=rules, **mind) for bidding in ("call", "limit"))
+    assert public(by_call) == public(by_limit)
+    assert of_type(by_limit.log, BidPlaced)
+    assert by_limit.metrics().calls.count < by_call.metrics().calls.count
+
+
+facts_of_calls = st.fixed_dictionaries(
+    {
+        "minimum": dollars,
+        "budget": dollars,
+        "items_finished": st.integers(0, 3),
+        "objective": st.sampled_from(["profit", "items", "win Lot 1"]),
+        "items": st.lists(
+            st.fixed_dictionaries({"start": st.integers(1, 3_000), "estimate": st.decimals(1, 5_000, places=2)}),
+            min_size=1,
+            max_size=4,
+        ).map(lambda rows: [{"item": f"Lot {place}", **row} for place, row in enumerate(rows)]),
+    }
+)
+
+
+@settings(max_examples=300)
+@given(facts_of_calls, st.lists(dollars, max_size=5), st.sampled_from(["judge", "minimum"]))
+def test_the_limit_of_the_built_in_model_is_where_its_bids_would_end(facts, raises, policy):
+    known = {"you": "Ann", "personas": [], "mean_estimate": 1_000, **facts}
+    mood = Simulated(policy=policy)
+    limit = reply_to({"task": "limit", **known}, mood, stream(0, "any"))["limit"]
+    for least in [facts["minimum"], *(facts["minimum"] + more for more in raises)]:
+        alone = reply_to({"task": "bid", **known, "minimum": least}, mood, stream(0, "any"))["action"]
+        event(alone)
+        assert (alone == "bid") == (limit is not None and least <= Decimal(str(limit)))
+
+
+def test_the_standard_sale_by_limit_takes_at_most_100_calls_and_a_chain_of_at_most_40():
+    standard = load("standard")
+    bidders = [bidder.model_copy(update={"bidding": "limit"}) for bidder in standard.bidders]
+    used = calls(Auction(**{**dict(standard), "bidders": bidders}).run().log)
+    assert used.count <= 100
+    assert used.chain <= 40
+
+
+# ---------------------------------------------------------------- with everything else
+
+
+def test_the_reasons_of_a_limit_are_remembered_as_those_of_the_decision():
+    view = GraphBidder(Desk().mind)._view.after([*opening(), limit_of(1_500)])
+    assert view.bidding is not None
+    assert view.bidding.reasons == "so"
+
+
+def test_a_bidder_by_limit_can_be_rated(tmp_path):
+    Auction(items=LOTS, bidders=[Bidder("Ann", bidding="limit"), Bidder("Ben", rule="truthful")]).run(
+        out=tmp_path / "run"
+    )
+    (only,) = rateables([tmp_path / "run"])
+    assert only.bidder == "Ann"
+    assert "Player A bids up to $" in only.transcript().text
+
+
+@pytest.mark.parametrize("strategy", ["on", "fused"])
+def test_a_strategy_is_refused_in_one_line_as_it_is_chosen_at_each_call(strategy):
+    with pytest.raises(ConfigError) as refused:
+        check(Auction, {"bidders": [{"name": "Ann", "bidding": "limit", "strategy": strategy}]}, "auction.toml")
+    said = str(refused.value)
+    assert "\n" not in said
+    assert said.startswith("auction.toml: bidders")
+    assert f"strategy {strategy!r} is chosen at each call, bidding 'limit' once per item; drop one" in said
+
+
+class Broken(Exception):
+    """Breaks a run off, as a crash would."""
+
+
+@pytest.mark.parametrize("last", ["LimitSet", "BidPlaced", "RoundClosed"])
+def test_a_run_that_is_resumed_asks_for_no_limit_again(tmp_path, last):
+    bidders = [Bidder(name, bidding="limit", model="mine") for name in ("Ann", "Ben")]
+    auction = Auction(items=LOTS, bidders=bidders, models={"mine": {}})
+    whole = auction.run(models={"mine": SimulatedChat()})
+
+    def crash(entry: Any) -> None:
+        if type(entry.event).__name__ == last:
+            raise Broken
+
+    with pytest.raises(Broken):
+        auction.run(out=tmp_path / "run", models={"mine": SimulatedChat()}, listen=crash)
+    assert any(call["purpose"] == "limit" for call in kept(tmp_path / "run"))
+    resumed = resume(tmp_path / "run", models={"mine": SimulatedChat()})
+    assert [difference(one.event, two.event) for one, two in zip(whole.log[1:], resumed.log[1:], strict=True)] == [
+        ""
+    ] * (len(whole.log) - 1)
+    asked = Counter(tuple(call["prompt"]) for call in kept(tmp_path / "run"))
+    assert set(asked.values()) == {1}
+    assert read_log(tmp_path / "run" / "events.jsonl").complete
+
+
+def kept(folder: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
