@@ -16,7 +16,7 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 }
 FLOORS = (  # from the ground up: a folder imports from those below it, and from no other of its own floor
     "_core",
-    "_config memory._store",
+    "_config memory._store _models.governor",
     "_games personas._catalog",
     "_games.sessions",
     "_games.english _games.water _games.second_price _games.first_price _games.english_private _games.beauty",

@@ -1,0 +1,150 @@
+"""The calls of one account: which wait, which are at the provider, which may start; without clock or randomness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from harbor._models.governor.crowd import Crowd
+from harbor._models.governor.pace import Pace
+from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What follows now: calls that start, calls that are stopped, with the words, and when to look again."""
+
+    started: tuple[int, ...]
+    stopped: tuple[tuple[int, str], ...]
+    again: float | None
+
+
+@dataclass(slots=True)
+class _Flight:
+    request: Request
+    order: int
+    started: float
+    era: int
+    peers: int  # calls that were at the provider when this one started, as far as they were not refused
+
+
+@dataclass(slots=True)
+class _Model:
+    queue: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
+    answered: bool = False
+    trial: int | None = None  # the only call that is out until there is an answer
+
+
+class Account:
+    """A state machine: say what happens and when, then ask for the next `step`. Numbers of calls ascend."""
+
+    def __init__(self, jitter: Callable[[], float]) -> None:
+        self._crowd = Crowd()
+        self._pace = Pace(jitter)
+        self._models: dict[str, _Model] = {}
+        self._waiting: dict[int, Request] = {}
+        self._flights: dict[int, _Flight] = {}
+        self._stopped: list[tuple[int, str]] = []
+        self._given: dict[str, Limits] = {}
+        self._most: int | None = None
+        self._starts = 0
+
+    def enter(self, number: int, request: Request) -> None:
+        """Let a call wait."""
+        if not self._waiting and not self._flights:
+            self._given.clear()  # what users of earlier runs have said no longer counts
+        if self._given.get(request.model) != request.limits:
+            self._given[request.model] = request.limits
+            self._tighten()
+        self._waiting[number] = request
+        heappush(self._models.setdefault(request.model, _Model()).queue, (request.age, number))
+
+    def withdraw(self, number: int) -> None:
+        """Let a call that waits go away."""
+        self._waiting.pop(number, None)
+
+    def leave(self, number: int, verdict: Verdict, now: float) -> None:
+        """Note how a call ended."""
+        flight = self._flights.pop(number, None)
+        if flight is None:
+            return
+        model = self._models[flight.request.model]
+        on_trial, model.trial = model.trial == number, None if model.trial == number else model.trial
+        match verdict:
+            case Answered(tokens):
+                model.answered = True
+                self._accept(flight, tokens)
+            case Busy(retry_after):
+                self._reject(flight, now, retry_after)
+            case Refused(words) if on_trial:
+                self._stop(flight.request.model, words)
+            case Refused() | Failed():
+                pass
+
+    def step(self, now: float) -> Step:
+        """Start what may start."""
+        started = []
+        again = None
+        while (model := self._next()) is not None and len(self._flights) < self._cap():
+            opens = self._pace.opens()
+            if opens > now:
+                again = opens
+                break
+            started.append(self._start(model, now))
+        stopped, self._stopped = tuple(self._stopped), []
+        return Step(tuple(started), stopped, again)
+
+    def _start(self, model: _Model, now: float) -> int:
+        _, number = heappop(model.queue)
+        request = self._waiting.pop(number)
+        self._starts += 1
+        model.trial = None if model.answered else number
+        self._flights[number] = _Flight(request, self._starts, now, self._crowd.era, len(self._flights))
+        self._pace.start(now, request.tokens)
+        return number
+
+    def _next(self) -> _Model | None:
+        """Find the model whose call is the oldest of those that need not wait for the first answer of their model."""
+        for model in self._models.values():
+            while model.queue and model.queue[0][1] not in self._waiting:
+                heappop(model.queue)
+        free = [model for model in self._models.values() if model.queue and model.trial is None]
+        return min(free, key=lambda model: model.queue[0], default=None)
+
+    def _accept(self, flight: _Flight, tokens: int) -> None:
+        full = bool(self._waiting) and len(self._flights) + 1 >= self._cap()
+        self._crowd.answered(flight.peers, flight.era, full)
+        self._pace.accepted(flight.started)
+        self._pace.correct(tokens - flight.request.tokens)
+
+    def _reject(self, flight: _Flight, now: float, retry_after: float | None) -> None:
+        for later in self._flights.values():
+            later.peers -= later.order > flight.order
+        self._pace.take_back(flight.started)
+        self._pace.correct(-flight.request.tokens)
+        beside = max(flight.peers, len(self._flights))  # calls that started together may arrive in another order
+        if not self._pace.is_old(flight.started) and self._crowd.is_cause(beside, flight.era):
+            self._crowd.lower(beside)
+        else:
+            self._pace.refuse(flight.started, now, retry_after)
+
+    def _stop(self, name: str, words: str) -> None:
+        """Stop what waits for the first answer of a model; the next call tries anew."""
+        for _, number in self._models.pop(name).queue:
+            if self._waiting.pop(number, None):
+                self._stopped.append((number, words))
+
+    def _cap(self) -> int:
+        return self._crowd.cap(self._most, self._pace.given is not None or self._pace.given_tokens is not None)
+
+    def _tighten(self) -> None:
+        """Of different limits for one account, the strictest count."""
+        given = self._given.values()
+        self._most = min((each.max_concurrent for each in given if each.max_concurrent), default=None)
+        self._pace.given = _per_second(each.requests_per_minute for each in given)
+        self._pace.given_tokens = _per_second(each.tokens_per_minute for each in given)
+
+
+def _per_second(per_minute: Iterable[float | None]) -> float | None:
+    return min((each / 60 for each in per_minute if each), default=None)
