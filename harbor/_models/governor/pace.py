@@ -37,6 +37,8 @@ class Pace:
         self._hold = 0.0
         self._found = 0  # how often the same limit was found again
         self._refusals = 0  # since a call was last accepted
+        self._probing = False  # the next call goes ahead of the others, as it may be refused
+        self._told_after = 0.0  # how long the provider takes to refuse
         self._paused = 0.0
         self._window = _WINDOW  # over how long the provider seems to count
         self._began = 0.0  # the first of the last refusals
@@ -54,7 +56,7 @@ class Pace:
         opening = max(self._resumed, self._due, self._tokens_due)
         rate = self.rate
         if rate is not None:
-            most = max(1, round(rate * _WINDOW))
+            most = math.ceil(rate * _WINDOW)
             if len(self._starts) >= most:
                 opening = max(opening, self._starts[-most] + most / rate)
         return opening
@@ -70,6 +72,9 @@ class Pace:
         if self.given_tokens is not None:
             self._tokens_due = max(self._tokens_due, now - _CATCH_UP)
             self.correct(tokens)
+        if self._probing:
+            self._probing = False
+            self._resumed = now + 2 * self._told_after
         self._starts.append(now)
         while len(self._starts) > 64 and self._starts[0] < now - 2 * self._window:
             self._starts.popleft()
@@ -102,6 +107,7 @@ class Pace:
             self._learn(started)
         pause = self._pause() if retry_after is None else retry_after
         self._refusals += 1
+        self._probing, self._told_after = True, min(1.0, now - started)
         self._paused += pause
         self._cut, self._resumed = now, max(self._resumed, now + pause)
         self._window = min(_LONGEST_WINDOW, max(self._window, started - self._began, retry_after or 0))
