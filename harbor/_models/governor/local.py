@@ -1,21 +1,138 @@
-"""The governor of this process."""
+"""The governor of a process: all its games share it, whatever their thread and event loop."""
 
 from __future__ import annotations
 
-from harbor._models.governor.terms import Request, Ticket, Verdict
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from threading import Lock
+
+from harbor._core.seeding import stream
+from harbor._models.governor.account import Account
+from harbor._models.governor.terms import Failed, Request, Stopped, Ticket, Verdict
 
 
-class OpenDoor:
-    """Lets every call start."""
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call that waits or holds a ticket, and the event loop that it belongs to."""
+
+    ticket: Ticket
+    loop: asyncio.AbstractEventLoop
+    entry: asyncio.Future[Ticket]
+
+    def admit(self) -> None:
+        if not self.entry.done():
+            self.entry.set_result(self.ticket)
+
+    def stop(self, words: str) -> None:
+        if not self.entry.done():
+            self.entry.set_exception(Stopped(words))
+
+
+class LocalGovernor:
+    """Carries accounts: it has the clock, wakes calls in their own event loops, and looks again in time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._numbers = count(1)
+        self._accounts: dict[str, Account] = {}
+        self._waiting: dict[int, _Call] = {}
+        self._holding: dict[int, _Call] = {}
+        self._alarms: dict[tuple[str, asyncio.AbstractEventLoop], asyncio.TimerHandle] = {}
 
     async def enter(self, request: Request) -> Ticket:
-        """Let it start."""
-        return Ticket(request.account, 0)
+        """Wait until a call may start.
+
+        Raises:
+            Stopped: the call of the same model that it waited for was refused for good.
+        """
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            ticket = Ticket(request.account, next(self._numbers))
+            call = _Call(ticket, loop, loop.create_future())
+            self._waiting[ticket.number] = call
+            self._account(request.account).enter(ticket.number, request)
+            self._free_the_dead()
+            self._go_on(request.account)
+        try:
+            return await call.entry
+        except asyncio.CancelledError:
+            self.leave(ticket, Failed())
+            raise
 
     def leave(self, ticket: Ticket, verdict: Verdict) -> None:
-        """Take no notice."""
+        """Say how a call ended; one that still waits goes away."""
+        with self._lock:
+            self._waiting.pop(ticket.number, None)
+            self._holding.pop(ticket.number, None)
+            account = self._account(ticket.account)
+            account.withdraw(ticket.number)
+            account.leave(ticket.number, verdict, self._clock())
+            self._go_on(ticket.account)
+
+    def _account(self, name: str) -> Account:
+        if name not in self._accounts:
+            self._accounts[name] = Account(stream(os.getpid(), "governor", name).random)
+        return self._accounts[name]
+
+    def _go_on(self, name: str) -> None:
+        """Start what may start; the lock is held."""
+        step = self._accounts[name].step(self._clock())
+        for number in step.started:
+            call = self._holding[number] = self._waiting.pop(number)
+            _in_its_loop(call.loop, call.admit)
+        for number, words in step.stopped:
+            call = self._waiting.pop(number)
+            _in_its_loop(call.loop, call.stop, words)
+        if step.again is not None:
+            waiting = (call for call in self._waiting.values() if call.ticket.account == name)
+            for loop in {call.loop for call in waiting}:
+                _in_its_loop(loop, self._set_alarm, name, loop, step.again)
+
+    def _set_alarm(self, name: str, loop: asyncio.AbstractEventLoop, at: float) -> None:
+        """Look again at a time; every loop with a call that waits has its own alarm, as any loop may end before."""
+        earlier = self._alarms.pop((name, loop), None)
+        if earlier is not None:
+            earlier.cancel()
+        self._alarms[name, loop] = loop.call_later(max(0.0, at - self._clock()), self._look, name, loop)
+
+    def _look(self, name: str, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            self._alarms.pop((name, loop), None)
+            self._go_on(name)
+
+    def _free_the_dead(self) -> None:
+        """Take back what calls hold whose event loop was closed without an end to them; the lock is held."""
+        for key in [key for key in self._alarms if key[1].is_closed()]:
+            del self._alarms[key]
+        calls = (*self._waiting.values(), *self._holding.values())
+        for loop in [loop for loop in {call.loop for call in calls} if loop.is_closed()]:
+            for ticket in [call.ticket for call in calls if call.loop is loop]:
+                self._waiting.pop(ticket.number, None)
+                self._holding.pop(ticket.number, None)
+                self._accounts[ticket.account].withdraw(ticket.number)
+                self._accounts[ticket.account].leave(ticket.number, Failed(), self._clock())
 
 
-def governor() -> OpenDoor:
-    """Give the governor of this process."""
-    return OpenDoor()
+def _in_its_loop(loop: asyncio.AbstractEventLoop, act: Callable[..., None], *words: object) -> None:
+    """Do something in an event loop: at once, if it is the one that runs here."""
+    if asyncio._get_running_loop() is loop:
+        act(*words)
+        return
+    with suppress(RuntimeError):  # it is closed: whoever enters next frees what it holds
+        loop.call_soon_threadsafe(act, *words)
+
+
+@cache
+def process_governor() -> LocalGovernor:
+    """Give the one governor of this process."""
+    return LocalGovernor()
+
+
+os.register_at_fork(after_in_child=process_governor.cache_clear)

@@ -1,0 +1,240 @@
+"""A governor for several processes: the driver of an experiment serves it, and its workers ask over TCP.
+
+One line of JSON is one message; the first is a token. A connection that closes gives back its tickets and leaves its
+queue, so a worker that is killed holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import count
+
+from harbor._models.governor.terms import (
+    Answered,
+    Busy,
+    Failed,
+    Governor,
+    Limits,
+    Refused,
+    Request,
+    Stopped,
+    Ticket,
+    Verdict,
+)
+
+_VERDICTS = {kind.__name__: kind for kind in (Answered, Busy, Failed, Refused)}
+
+
+@dataclass(frozen=True, slots=True)
+class GovernorAddress:
+    """Where a governor is served, and the token that opens it."""
+
+    host: str
+    port: int
+    token: str
+
+    def __repr__(self) -> str:
+        return f"GovernorAddress({self.host!r}, {self.port})"  # the token is a key
+
+
+@asynccontextmanager
+async def serving(governor: Governor, host: str = "127.0.0.1") -> AsyncIterator[GovernorAddress]:
+    """Serve a governor to other processes; with workers on other machines, `host` is an address that they reach."""
+    token = secrets.token_urlsafe(32)
+    served = set[asyncio.Task[None]]()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            first = await reader.readline()
+            if hmac.compare_digest(first.strip(), token.encode()):
+                await _Served(governor, writer).run(reader)
+        except (OSError, ValueError):
+            pass  # the worker is gone, or what came is no line of ours
+        finally:
+            writer.close()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(serve(reader, writer))
+        served.add(task)
+        task.add_done_callback(served.discard)
+
+    server = await asyncio.start_server(accept, host, 0)
+    try:
+        yield GovernorAddress(host, server.sockets[0].getsockname()[1], token)
+    finally:
+        server.close()
+        for task in tuple(served):
+            task.cancel()
+        await asyncio.gather(*served, return_exceptions=True)
+
+
+class _Served:
+    """One connection of a worker, at the driver's end; calls have the numbers that the worker gave them."""
+
+    def __init__(self, governor: Governor, writer: asyncio.StreamWriter) -> None:
+        self._governor = governor
+        self._writer = writer
+        self._entering: dict[int, asyncio.Task[None]] = {}
+        self._tickets: dict[int, Ticket] = {}
+
+    async def run(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while line := await reader.readline():
+                message = json.loads(line)
+                number = int(message["number"])
+                if "enter" in message:
+                    self._entering[number] = asyncio.create_task(self._enter(number, _request(message["enter"])))
+                else:
+                    self._leave(number, _VERDICTS[message["verdict"]](**message["words"]))
+        except (KeyError, TypeError):
+            return  # a stranger's message: the connection ends
+        finally:
+            for number in (*self._entering, *self._tickets):
+                self._leave(number, Failed())
+
+    async def _enter(self, number: int, request: Request) -> None:
+        try:
+            self._tickets[number] = await self._governor.enter(request)
+            self._send({"number": number})
+        except Stopped as stopped:
+            self._send({"number": number, "stopped": str(stopped)})
+        finally:
+            self._entering.pop(number, None)
+
+    def _leave(self, number: int, verdict: Verdict) -> None:
+        if number in self._tickets:
+            self._governor.leave(self._tickets.pop(number), verdict)
+        elif number in self._entering:
+            self._entering.pop(number).cancel()
+
+    def _send(self, message: dict[str, object]) -> None:
+        self._writer.write(_line(message))
+
+
+class RemoteGovernor:
+    """The governor that a driver serves, as its workers use it; each event loop has its own connection."""
+
+    def __init__(self, address: GovernorAddress) -> None:
+        self._address = address
+        self._numbers = count(1)
+        self._links: dict[asyncio.AbstractEventLoop, asyncio.Task[_Link]] = {}
+        self._held: dict[int, _Link] = {}
+
+    async def enter(self, request: Request) -> Ticket:
+        """Wait until a call may start.
+
+        Raises:
+            Stopped: the call of the same model that it waited for was refused for good, or the driver is gone.
+        """
+        link = await self._link()
+        ticket = Ticket(request.account, next(self._numbers))
+        self._held[ticket.number] = link
+        try:
+            await link.enter(ticket.number, request)
+        except BaseException:
+            self.leave(ticket, Failed())
+            raise
+        return ticket
+
+    def leave(self, ticket: Ticket, verdict: Verdict) -> None:
+        """Say how a call ended."""
+        link = self._held.pop(ticket.number, None)
+        if link is not None:
+            link.leave(ticket.number, verdict)
+
+    async def _link(self) -> _Link:
+        loop = asyncio.get_running_loop()
+        for closed in [other for other in self._links if other.is_closed()]:
+            del self._links[closed]
+        opening = self._links.get(loop)
+        if opening is None or (
+            opening.done() and (opening.cancelled() or opening.exception() or opening.result().gone)
+        ):
+            opening = self._links[loop] = loop.create_task(_Link.open(self._address))
+        return await asyncio.shield(opening)
+
+
+class _Link:
+    """One connection to the driver, at the worker's end."""
+
+    def __init__(self, address: GovernorAddress, writer: asyncio.StreamWriter) -> None:
+        self.gone = False
+        self._address = address
+        self._loop = asyncio.get_running_loop()
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+
+    @staticmethod
+    async def open(address: GovernorAddress) -> _Link:
+        try:
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+        except OSError as error:
+            raise Stopped(_gone(address)) from error
+        writer.write(f"{address.token}\n".encode())
+        link = _Link(address, writer)
+        link._reading = asyncio.create_task(link._read(reader))
+        return link
+
+    async def enter(self, number: int, request: Request) -> None:
+        entry = self._waiting[number] = self._loop.create_future()
+        self._send({"number": number, "enter": asdict(request)})
+        try:
+            await entry
+        finally:
+            self._waiting.pop(number, None)
+
+    def leave(self, number: int, verdict: Verdict) -> None:
+        message = {"number": number, "verdict": type(verdict).__name__, "words": asdict(verdict)}
+        if asyncio._get_running_loop() is self._loop:
+            self._send(message)
+        else:
+            with suppress(RuntimeError):  # its loop is closed, and the connection with it
+                self._loop.call_soon_threadsafe(self._send, message)
+
+    def _send(self, message: dict[str, object]) -> None:
+        if not self.gone:
+            self._writer.write(_line(message))
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            with suppress(OSError, ValueError):
+                while line := await reader.readline():
+                    self._hear(json.loads(line))
+        finally:
+            self.gone = True
+            self._writer.close()
+            for entry in self._waiting.values():
+                if not entry.done():
+                    entry.set_exception(Stopped(_gone(self._address)))
+
+    def _hear(self, message: dict[str, object]) -> None:
+        entry = self._waiting.get(int(str(message["number"])))
+        if entry is None or entry.done():
+            return  # it was given up meanwhile, and the driver has been told
+        if "stopped" in message:
+            entry.set_exception(Stopped(str(message["stopped"])))
+        else:
+            entry.set_result(None)
+
+
+def _gone(address: GovernorAddress) -> str:
+    return (
+        f"the driver at {address.host!r}, port {address.port}, which says when calls may start, is gone; resume the run"
+    )
+
+
+def _line(message: dict[str, object]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def _request(fields: dict[str, object]) -> Request:
+    said = dict(fields)
+    limits, age = said.pop("limits"), said.pop("age")
+    return Request(limits=Limits(**limits), age=tuple(age), **said)  # type: ignore[arg-type]
