@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import selectors
 from collections import deque
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -9,7 +11,7 @@ from itertools import count
 from random import Random
 
 from harbor._models.governor.account import Account, Step
-from harbor._models.governor.terms import Answered, Busy, Limits, Request, Verdict
+from harbor._models.governor.terms import Answered, Busy, Governor, Limits, Request, Verdict
 
 
 @dataclass
@@ -154,3 +156,47 @@ def play(
         look(now)
     assert not any(left.values()), "calls never started"
     return Played(now, ends, provider, order)
+
+
+async def play_for_real(
+    provider: Provider, governor: Governor, limits: Limits, games: int = 100, calls: int = 20, first: int = 0
+) -> None:
+    """Let games call the provider in the running event loop, by its clock."""
+    loop = asyncio.get_running_loop()
+    chance = Random(first)
+
+    async def game(age: int) -> None:
+        answered = 0
+        while answered < calls:
+            ticket = await governor.enter(Request("a", "m", (age,), 100, limits))
+            taken = provider.call(loop.time())
+            if taken:
+                await asyncio.sleep(chance.uniform(*provider.latency))
+                provider.end()
+            answered += taken
+            governor.leave(ticket, Answered(100) if taken else Busy(provider.retry_after))
+
+    await asyncio.gather(*(game(age) for age in range(first, first + games)))
+
+
+class TimelessLoop(asyncio.SelectorEventLoop):
+    """An event loop that does not wait: when nothing else is to do, its clock jumps to the next timer."""
+
+    def __init__(self) -> None:
+        super().__init__(_Hasty(self))
+        self.now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
+class _Hasty(selectors.DefaultSelector):
+    def __init__(self, loop: TimelessLoop) -> None:
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        found = super().select(0 if timeout is not None else None)
+        if not found and timeout:
+            self._loop.now += timeout
+        return found

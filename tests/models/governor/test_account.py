@@ -6,7 +6,6 @@ from hypothesis import strategies as some
 from harbor._models.governor.account import Account
 from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request
 
-
 UNKNOWN = Limits()
 
 
