@@ -49,6 +49,7 @@ class Account:
         self._given: dict[str, Limits] = {}
         self._most: int | None = None
         self._starts = 0
+        self._latency = 0.0  # seconds until an answer, on average
 
     def enter(self, number: int, request: Request) -> None:
         """Let a call wait."""
@@ -74,7 +75,7 @@ class Account:
         match verdict:
             case Answered(tokens):
                 model.answered = True
-                self._accept(flight, tokens)
+                self._accept(flight, tokens, now)
             case Busy(retry_after):
                 self._reject(flight, now, retry_after)
             case Refused(words) if on_trial:
@@ -102,6 +103,7 @@ class Account:
         model.trial = None if model.answered else number
         self._flights[number] = _Flight(request, self._starts, now, self._crowd.era, len(self._flights))
         self._pace.start(now, request.tokens)
+        self._pace.spread(now, self._crowd.spacing(self._latency))
         return number
 
     def _next(self) -> _Model | None:
@@ -112,7 +114,8 @@ class Account:
         free = [model for model in self._models.values() if model.queue and model.trial is None]
         return min(free, key=lambda model: model.queue[0], default=None)
 
-    def _accept(self, flight: _Flight, tokens: int) -> None:
+    def _accept(self, flight: _Flight, tokens: int, now: float) -> None:
+        self._latency += (now - flight.started - self._latency) / (10 if self._latency else 1)
         full = bool(self._waiting) and len(self._flights) + 1 >= self._cap()
         self._crowd.answered(flight.peers, flight.era, full)
         self._pace.accepted(flight.started)
@@ -124,7 +127,7 @@ class Account:
         self._pace.take_back(flight.started)
         self._pace.correct(-flight.request.tokens)
         beside = max(flight.peers, len(self._flights))  # calls that started together may arrive in another order
-        if not self._pace.is_old(flight.started) and self._crowd.is_cause(beside, flight.era):
+        if not self._pace.is_old(flight.started) and self._crowd.is_cause(beside, flight.era, self._pace.is_refused):
             self._crowd.lower(beside)
         else:
             self._pace.refuse(flight.started, now, retry_after)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-FIRST = 8
+FIRST = 16
 """Calls at once with which an account of unknown limits begins; as long as all are answered, the number doubles."""
 UNBOUNDED = 1 << 30
 _PATIENCE = 50
 _KEPT = 64
+_LARGE = 16
 
 
 class Crowd:
@@ -38,6 +39,13 @@ class Crowd:
             self._cap, self._trial = FIRST, self.era
         return min(self._cap or UNBOUNDED, given or UNBOUNDED)
 
+    def spacing(self, latency: float) -> float:
+        """Give the seconds between two starts that spread a learned crowd over half the time that answers take.
+
+        Calls that always start together look like too many at once to a provider that counts by the second.
+        """
+        return latency / (2 * self._cap) if self._found >= _LARGE and self._cap else 0.0
+
     def answered(self, beside: int, era: int, full: bool) -> None:
         """Note a call that was accepted beside others; `full` says that others wait for its place."""
         self._accepted[beside] = min(_KEPT, self._accepted[beside] + 1)
@@ -45,18 +53,19 @@ class Crowd:
         if full and self._cap is not None and self._answers >= self._patience * self._cap:
             self._try_more(self._cap)
 
-    def is_cause(self, beside: int, era: int) -> bool:
+    def is_cause(self, beside: int, era: int, again: bool) -> bool:
         """Say whether a call that was refused beside others was one too many at once.
 
         It was, if more were just tried. Else, if the provider has accepted as many, it is the pace. What was accepted
-        counts half from then on, so that a cap that was lowered is recognised after a few refusals.
+        counts half from then on, so that a cap that was lowered is recognised after a few refusals; a refusal that comes
+        `again`, before anything else is accepted, does not count.
         """
         if era == self._trial and beside >= max(1, self._before):
             return True
         levels = [level for level in self._accepted if level >= beside]
         if beside and sum(self._accepted[level] for level in levels) < 1:
             return True
-        for level in levels:
+        for level in [] if again else levels:
             self._accepted[level] /= 2
         return False
 

@@ -29,7 +29,7 @@ class Pace:
         self._jitter = jitter  # a number from 0 to 1
         self.given: float | None = None  # calls per second
         self.given_tokens: float | None = None  # tokens per second
-        self._due = self._tokens_due = self._resumed = -math.inf
+        self._due = self._tokens_due = self._resumed = self._apart = -math.inf
         self._cut = -math.inf  # of the last refusal that counted
         self._starts = deque[float]()  # those that were not refused
         self._mark: float | None = None  # calls per second that the provider took at the last refusal
@@ -53,7 +53,7 @@ class Pace:
 
     def opens(self) -> float:
         """Give the time from which the next call may start."""
-        opening = max(self._resumed, self._due, self._tokens_due)
+        opening = max(self._resumed, self._due, self._tokens_due, self._apart)
         rate = self.rate
         if rate is not None:
             most = math.ceil(rate * _WINDOW)
@@ -79,6 +79,10 @@ class Pace:
         while len(self._starts) > 64 and self._starts[0] < now - 2 * self._window:
             self._starts.popleft()
 
+    def spread(self, now: float, seconds: float) -> None:
+        """Keep the next call so far apart from the one that started now."""
+        self._apart = now + seconds
+
     def correct(self, tokens: int) -> None:
         """Charge tokens, or give them back if there are fewer than 0."""
         if self.given_tokens is not None:
@@ -97,6 +101,11 @@ class Pace:
     def is_old(self, started: float) -> bool:
         """Say whether a call had started before the last refusal that counted."""
         return started < self._cut
+
+    @property
+    def is_refused(self) -> bool:
+        """Say whether the provider has accepted nothing that started since it last refused a call for the pace."""
+        return self._refusals > 0
 
     def refuse(self, started: float, now: float, retry_after: float | None) -> None:
         """Slow down and pause after a refusal; calls that had started before the last one say nothing new."""
@@ -124,8 +133,8 @@ class Pace:
         self._found = 0 if outgrown else min(2, self._found + 1)
         self._began = started
         if rate is not None:
-            least = 0.7 * rate if self._window == _WINDOW else 0
-            self._mark = max(_SLOWEST, least, min(count / window, 1.02 * rate))
+            least = 0.7 if self._window == _WINDOW else 0.5
+            self._mark = max(_SLOWEST, least * rate, min(count / window, 1.02 * rate))
         elif count > 1:
             self._mark = count / window
         self._grown = 0.0
