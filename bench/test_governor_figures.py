@@ -52,13 +52,15 @@ def test_in_simulated_time(benchmark, figure, quota):
 )
 def test_two_worker_processes_for_real(benchmark, figure, quota):
     limits, kind, aim = QUOTAS[quota]
-    provider = Provider(**kind, latency=(0.02, 0.06))
-    calls = 10 if provider.most else 20
+    latency = (0.05, 0.15)
+    provider, calls = Provider(**kind, latency=latency), 10
 
     def measure() -> None:
         seconds = asyncio.run(drive(provider, limits, calls))
-        ideal = least(Provider(**kind, latency=(0.02, 0.06)), calls=calls)
-        figure(f"{quota}; two processes", aim, told(provider.requests / (100 * calls), ideal / seconds))
+        ideal = least(Provider(**kind, latency=latency), calls=calls)
+        figure(
+            f"{quota}; two processes, 10 calls a game", aim, told(provider.requests / (100 * calls), ideal / seconds)
+        )
 
     benchmark.pedantic(measure, rounds=1)
 

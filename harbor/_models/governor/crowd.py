@@ -57,8 +57,8 @@ class Crowd:
         """Say whether a call that was refused beside others was one too many at once.
 
         It was, if more were just tried. Else, if the provider has accepted as many, it is the pace. What was accepted
-        counts half from then on, so that a cap that was lowered is recognised after a few refusals; a refusal that comes
-        `again`, before anything else is accepted, does not count.
+        counts half from then on, so that a cap that was lowered is recognised after a few refusals, but not if the
+        refusal comes `again` before anything else was accepted.
         """
         if era == self._trial and beside >= max(1, self._before):
             return True

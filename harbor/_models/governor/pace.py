@@ -114,7 +114,9 @@ class Pace:
             return
         if self._refusals == 0:
             self._learn(started)
-        pause = self._pause() if retry_after is None else retry_after
+        pause = retry_after or 0.0
+        if retry_after is None or self._refusals > 2:  # what the provider asks for was not enough
+            pause = max(pause, self._pause())
         self._refusals += 1
         self._probing, self._told_after = True, min(1.0, now - started)
         self._paused += pause
@@ -141,7 +143,7 @@ class Pace:
 
     def _pause(self) -> float:
         shortest = max(_SHORTEST_PAUSE, min(1.0, 1 / (self.rate or math.inf)))
-        return min(_LONGEST_PAUSE, shortest * 2 ** min(self._refusals, 20)) * (0.75 + self._jitter() / 4)
+        return min(_LONGEST_PAUSE, shortest * 2.0 ** min(self._refusals, 20)) * (0.75 + self._jitter() / 4)
 
     def _forget_an_outgrown_mark(self) -> None:
         if self._mark is not None and _growth(self._grown, self._hold) > 8:
