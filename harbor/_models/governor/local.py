@@ -130,9 +130,9 @@ def _in_its_loop(loop: asyncio.AbstractEventLoop, act: Callable[..., None], *wor
 
 
 @cache
-def process_governor() -> LocalGovernor:
+def governor() -> LocalGovernor:
     """Give the one governor of this process."""
     return LocalGovernor()
 
 
-os.register_at_fork(after_in_child=process_governor.cache_clear)
+os.register_at_fork(after_in_child=governor.cache_clear)

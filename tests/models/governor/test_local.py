@@ -5,7 +5,8 @@ from threading import Thread
 
 import pytest
 
-from harbor._models.governor.local import LocalGovernor, process_governor
+from harbor._models.governor.local import LocalGovernor
+from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request, Stopped
 from support.quotas import Provider, TimelessLoop, least, play_for_real
 
@@ -109,4 +110,4 @@ def test_what_an_event_loop_held_when_it_was_closed_is_free_again():
 
 
 def test_a_process_has_one_governor():
-    assert process_governor() is process_governor()
+    assert of_this_process() is of_this_process()
