@@ -16,9 +16,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
+from harbor._models.governor.local import governor
+from harbor._models.governor.remote import serving
 from harbor.evaluation._running.ray_cluster import on_ray
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
@@ -50,12 +53,13 @@ async def in_processes(places: int | None, address: str | None) -> AsyncIterator
     async def run(task: Task) -> TaskOutcome:
         worker = await free.get()
         try:
-            return await worker.run(task)
+            return await worker.run(replace(task, governor=served))
         finally:
             free.put_nowait(worker)
 
     try:
-        yield Executor(places, run)
+        async with serving(governor()) as served:
+            yield Executor(places, run)
     finally:
         lifeline.close()
         for worker in workers:

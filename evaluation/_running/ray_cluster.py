@@ -25,11 +25,14 @@ from typing import Any
 from harbor._core.errors import ConfigError, HarborError, RunFolderError
 from harbor._core.layout import CALLS, EVENTS
 from harbor._core.version import __version__
+from harbor._models.governor.local import governor
+from harbor._models.governor.remote import serving
 from harbor.evaluation._running.experiment_folder import read_manifest, trial_path
 from harbor.evaluation._running.trial_folder import write_whole
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
 CONNECT_SECONDS = 5.0
+LOOPBACK = "127.0.0.1"
 Files = dict[str, bytes]
 
 
@@ -60,7 +63,7 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
         remote = ray.remote(num_cpus=min(1.0, processors / places), max_retries=MAX_ATTEMPTS - 1)(_run)
 
         async def run(task: Task) -> TaskOutcome:
-            sent = remote.remote(_ray_task(task))
+            sent = remote.remote(_ray_task(replace(task, governor=served)))
             try:
                 outcome, files = await sent
             except asyncio.CancelledError:
@@ -76,7 +79,8 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
             _unpack(files, trial_path(task.folder, task.trial))
             return outcome  # type: ignore[no-any-return]
 
-        yield Executor(places, run)
+        async with serving(governor(), ray.util.get_node_ip_address() if address or connected else LOOPBACK) as served:
+            yield Executor(places, run)
     finally:
         if not connected:
             ray.shutdown()

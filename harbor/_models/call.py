@@ -77,15 +77,18 @@ class Call:
         return [SystemMessage(self.prompt.system + asking.told), HumanMessage(self.prompt.human), *self.repaired]
 
     async def _sent(self, words: list[str], reply_type: type[BaseModel], forms: Forms, line: Line | None) -> Said:
-        async def attempt() -> Said:
-            return await self._first_that_works(forms, reply_type)
+        tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
+
+        async def attempt() -> tuple[Said, int]:
+            said = await self._first_that_works(forms, reply_type)
+            used = said.message.usage_metadata
+            return said, used["total_tokens"] if used else tokens
 
         if line is None:
             try:
-                return await attempt()
+                return (await attempt())[0]
             except Exception as error:
                 raise ModelError(f"model {self.model.name!r} failed: {fault_of(error).words}") from error
-        tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
         said, failures = await line.send(attempt, tokens)
         return Said(said.message, said.form, said.words, said.retries + failures)
 

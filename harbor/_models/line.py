@@ -23,6 +23,7 @@ from harbor._models.governor.terms import (
     Answered,
     Busy,
     Failed,
+    Gone,
     Governor,
     Limits,
     Refused,
@@ -33,6 +34,7 @@ from harbor._models.governor.terms import (
 from harbor._models.waiting import Waiting
 
 T = TypeVar("T")
+Attempt = Callable[[], Awaitable[tuple[T, int]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
 """Seconds before a call is made again after a first failure, and after many."""
 ODD_TRIES = 3
@@ -66,8 +68,12 @@ class Line:
     waiting: Waiting = field(default_factory=Waiting)
     governor: Governor = field(default_factory=of_this_process)
 
-    async def send(self, attempt: Callable[[], Awaitable[T]], tokens: int) -> tuple[T, int]:
+    async def send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         """Make a call until it is answered; returns the answer, and how many requests have failed.
+
+        Args:
+            attempt: makes the call; gives the answer and the tokens that it took.
+            tokens: how many it will probably take.
 
         Raises:
             ModelError: the provider refuses it, and would again.
@@ -76,12 +82,14 @@ class Line:
         with self.waiting.counted():
             return await self._send(attempt, tokens)
 
-    async def _send(self, attempt: Callable[[], Awaitable[T]], tokens: int) -> tuple[T, int]:
+    async def _send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         trouble: float | None = None
         failures = 0
         while True:
             try:
                 return await self._once(attempt, tokens), failures
+            except Gone as error:
+                raise RunPaused(str(error)) from error
             except Stopped as error:
                 raise ModelError(str(error)) from error
             except _Faulty as faulty:
@@ -89,7 +97,7 @@ class Line:
                 failures += 1
                 await asyncio.sleep(self._pause(faulty.fault, failures, trouble))
 
-    async def _once(self, attempt: Callable[[], Awaitable[T]], tokens: int) -> T:
+    async def _once(self, attempt: Attempt[T], tokens: int) -> T:
         """Make a call when the governor lets it.
 
         Raises:
@@ -105,7 +113,7 @@ class Line:
         verdict: Verdict = Failed()
         try:
             async with asyncio.timeout(self.settings.timeout_seconds or self.patience):
-                answer = await attempt()
+                answer, taken = await attempt()
         except Exception as error:
             fault = self._judged(fault_of(error))
             verdict = self._verdict(fault)
@@ -113,7 +121,7 @@ class Line:
                 raise ModelError(verdict.words) from error
             raise _Faulty(fault) from error
         else:
-            verdict = Answered(tokens)
+            verdict = Answered(taken)
             _answered[self.identity.account] = time.monotonic()
             return answer
         finally:

@@ -19,6 +19,7 @@ from harbor._models.governor.terms import (
     Answered,
     Busy,
     Failed,
+    Gone,
     Governor,
     Limits,
     Refused,
@@ -176,7 +177,7 @@ class _Link:
         try:
             reader, writer = await asyncio.open_connection(address.host, address.port)
         except OSError as error:
-            raise Stopped(_gone(address)) from error
+            raise Gone(_gone(address)) from error
         writer.write(f"{address.token}\n".encode())
         link = _Link(address, writer)
         link._reading = asyncio.create_task(link._read(reader))
@@ -212,7 +213,7 @@ class _Link:
             self._writer.close()
             for entry in self._waiting.values():
                 if not entry.done():
-                    entry.set_exception(Stopped(_gone(self._address)))
+                    entry.set_exception(Gone(_gone(self._address)))
 
     def _hear(self, message: dict[str, object]) -> None:
         entry = self._waiting.get(int(str(message["number"])))

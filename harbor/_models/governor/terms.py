@@ -9,7 +9,11 @@ from harbor._core.errors import HarborError
 
 
 class Stopped(HarborError):
-    """A call may not start any more: the first call of its model was refused for good, or the governor is gone."""
+    """A call may not start any more: the first call of its model was refused for good."""
+
+
+class Gone(Stopped):
+    """A call may not start any more, as the process with the governor is gone."""
 
 
 @dataclass(frozen=True, slots=True)
