@@ -153,7 +153,7 @@ class Line:
         if fault.kind == "odd" and failures >= ODD_TRIES:
             raise ModelError(f"{who} gives no answer that its provider's package can read: {fault.words}")
         if max(wait, fault.retry_after or 0.0) > max(left, 0.0):
-            raise RunPaused(f"{who} has not answered for {now - since:.0f} s, last: {fault.words}")
+            raise RunPaused(f"{who} has not answered {failures} requests in {now - since:.1f} s, last: {fault.words}")
         return wait
 
 

@@ -96,7 +96,7 @@ def test_an_outage_pauses_the_run_and_resuming_pays_nothing_twice(tmp_path, offl
             if type(entry.event).__name__ == "ItemSold":
                 server.fail("unavailable")
 
-        with pytest.raises(RunPaused, match=r"'mine' .* has not answered for"):
+        with pytest.raises(RunPaused, match=r"'mine' .* has not answered"):
             auction(server, retry_seconds=0.3).run(out=folder, listen=fail_later)
         answered = served(server)
         server.recover()
