@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -19,6 +20,10 @@ PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", 
 PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}
 """Facts whose names say what they are, or whose prompt says it in other words."""
 SCALE = "A profile gives each persona of `catalog` a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly)."
+REPLIED = {"reasons"}
+"""Fields of replies, and facts of items that have no row yet."""
+_FACTS = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
+_NAMED = re.compile(r"`([a-z_]+)`")
 MAPS = {"catalog", "profile", "profile_of_you", "bids", "actions", "values"}
 """Facts whose keys are names of bidders or ids of personas."""
 
@@ -53,19 +58,39 @@ def auctions() -> dict[str, Auction]:
     }
 
 
-@pytest.mark.parametrize("game", auctions())
-def test_every_fact_of_a_prompt_is_explained_in_it(game, tmp_path):
-    auctions()[game].run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
-    unexplained = set()
-    for call in calls:
+@pytest.fixture(scope="module", params=auctions())
+def calls(request, tmp_path_factory) -> list[tuple[str, str, dict[str, Any]]]:
+    """Give the calls of an auction: their purpose, and the words and the facts of their prompts."""
+    folder = tmp_path_factory.mktemp("prompts") / "run"
+    auctions()[request.param].run(out=folder)
+    made = []
+    for line in (folder / "calls.jsonl").read_text().splitlines():
+        call = json.loads(line)
         text = "\n".join(call["prompt"])
-        words = text.replace("\n", " ")
-        unexplained |= {(call["purpose"], key) for key in keys(read_facts(text)) if f"`{key}`" not in words} - {
-            (call["purpose"], key) for key in PLAIN
-        }
-    assert calls
-    assert unexplained == set()
+        made.append((call["purpose"], _FACTS.sub("", text).replace("\n", " "), read_facts(text)))
+    assert made
+    return made
+
+
+def test_every_fact_of_a_prompt_is_explained_in_it(calls):
+    assert {
+        (purpose, key)
+        for purpose, words, facts in calls
+        for key in set(keys(facts)) - PLAIN
+        if f"`{key}`" not in words
+    } == set()
+
+
+def test_a_prompt_speaks_of_no_fact_that_is_not_sent(calls):
+    assert {
+        (purpose, name)
+        for purpose, words, facts in calls
+        for name in set(_NAMED.findall(words)) - set(keys(facts)) - REPLIED
+    } == set()
+
+
+def test_a_prompt_has_no_mark_left(calls):
+    assert not [words for _, words, _ in calls if "[if" in words or "\n\n\n" in words]
 
 
 def test_every_prompt_that_shows_profiles_gives_the_same_scale():

@@ -18,8 +18,8 @@ from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._models.client import ModelClient
 from harbor._models.prompt import Prompt
-from harbor.graphs._context.node import SYSTEM, Facts, ThoughtNode, View
-from harbor.graphs._context.prompting import NOTHING_MORE, fill
+from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts, ThoughtNode, View
+from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Reply, without_reasons
 from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.bidder_memory import BidderMemory

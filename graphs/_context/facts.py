@@ -15,10 +15,10 @@ from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.lot_bidding import Result
 
 Row = dict[str, Any]
-SHOWN = 16
+SHOWN = 20
 """How many coming items, and how many of the last ones, a prompt lists; the others are summed up.
 
-So a prompt of a long sale costs no more than one of a sale of this length, and no published sale is longer.
+So a prompt of a long sale costs no more than one of a sale of this length, and no sale of Harbor's own designs is longer.
 """
 
 

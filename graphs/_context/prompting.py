@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 from string import Template
-from types import MappingProxyType
 
 from harbor._core.money import as_number
 from harbor._core.prompts import BLANK, sent
 from harbor._models.prompt import Prompt, version_of
-from harbor.graphs._context.node import SYSTEM, Facts
-
-NOTHING_MORE: Facts = MappingProxyType({})
+from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts
 
 
 def fill(

@@ -8,8 +8,7 @@ from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.finding import find
 from harbor._games.game import Game, Play
-from harbor.graphs._context.node import Facts
-from harbor.graphs._context.prompting import NOTHING_MORE
+from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.memory._bidder.session_view import SessionView
 
 if TYPE_CHECKING:
