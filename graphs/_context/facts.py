@@ -18,7 +18,7 @@ Row = dict[str, Any]
 SHOWN = 20
 """How many coming items, and how many of the last ones, a prompt lists; the others are summed up.
 
-So a prompt of a long sale costs no more than one of a sale of this length, and no sale of Harbor's own designs is longer.
+So a prompt of a long sale costs no more than one of this length. No sale of Harbor's own designs is longer.
 """
 
 
