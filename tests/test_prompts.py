@@ -23,6 +23,7 @@ SCALE = "A profile gives each persona of `catalog` a weight from -1 (certainly n
 REPLIED = {
     "plan": {"plan"},
     "contest_plan": {"plan"},
+    "limit": {"limit"},
     "predict": {"interest", "limit", "expected_interest_of_yours"},
 }
 """Fields of a reply, by its purpose, that its prompt speaks of; besides `reasons`, which every reply has."""
