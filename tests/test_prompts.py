@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from harbor import Auction, Bidder, houses
+from harbor import Auction, Bidder, Item, houses
 from harbor._core.decisions import BidReply
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
@@ -19,6 +20,15 @@ PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", 
 PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}
 """Facts whose names say what they are, or whose prompt says it in other words."""
 SCALE = "A profile gives each persona of `catalog` a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly)."
+REPLIED = {
+    "plan": {"plan"},
+    "contest_plan": {"plan"},
+    "limit": {"limit"},
+    "predict": {"interest", "limit", "expected_interest_of_yours"},
+}
+"""Fields of a reply, by its purpose, that its prompt speaks of; besides `reasons`, which every reply has."""
+_FACTS = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
+_NAMED = re.compile(r"`([a-z_]+)`")
 MAPS = {"catalog", "profile", "profile_of_you", "bids", "actions", "values"}
 """Facts whose keys are names of bidders or ids of personas."""
 
@@ -47,25 +57,45 @@ def auctions() -> dict[str, Auction]:
         "beauty": {"game": "beauty", "runs": 2},
     }
     names = {"water": ("Alex", "Bob")}
-    return {"english": Auction(items=houses(3, 1), bidders=minds)} | {
+    many = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(24)]
+    few = [Bidder("Ann", budget=12_000, theory_of_mind="inferred"), Bidder("Ben", budget=12_000)]
+    sales = {"english": Auction(items=houses(3, 1), bidders=minds), "long english": Auction(items=many, bidders=few)}
+    return sales | {
         game: Auction(bidders=[Bidder(name) for name in names.get(game, ("Ann", "Ben"))], rules=rules)
         for game, rules in games.items()
     }
 
 
-@pytest.mark.parametrize("game", auctions())
-def test_every_fact_of_a_prompt_is_explained_in_it(game, tmp_path):
-    auctions()[game].run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
-    unexplained = set()
-    for call in calls:
+@pytest.fixture(scope="module", params=auctions())
+def calls(request, tmp_path_factory) -> list[tuple[str, str, dict[str, Any]]]:
+    """Give the calls of an auction: their purpose, and the words and the facts of their prompts."""
+    folder = tmp_path_factory.mktemp("prompts") / "run"
+    auctions()[request.param].run(out=folder)
+    made = []
+    for line in (folder / "calls.jsonl").read_text().splitlines():
+        call = json.loads(line)
         text = "\n".join(call["prompt"])
-        words = text.replace("\n", " ")
-        unexplained |= {(call["purpose"], key) for key in keys(read_facts(text)) if f"`{key}`" not in words} - {
-            (call["purpose"], key) for key in PLAIN
-        }
-    assert calls
-    assert unexplained == set()
+        made.append((call["purpose"], _FACTS.sub("", text).replace("\n", " "), read_facts(text)))
+    assert made
+    return made
+
+
+def test_every_fact_of_a_prompt_is_explained_in_it(calls):
+    assert {
+        (purpose, key) for purpose, words, facts in calls for key in set(keys(facts)) - PLAIN if f"`{key}`" not in words
+    } == set()
+
+
+def test_a_prompt_speaks_of_no_fact_that_is_not_sent(calls):
+    assert {
+        (purpose, name)
+        for purpose, words, facts in calls
+        for name in set(_NAMED.findall(words)) - {"reasons", *keys(facts), *REPLIED.get(purpose, ())}
+    } == set()
+
+
+def test_a_prompt_has_no_mark_left(calls):
+    assert not [words for _, words, _ in calls if "[if" in words or "\n\n\n" in words]
 
 
 def test_every_prompt_that_shows_profiles_gives_the_same_scale():

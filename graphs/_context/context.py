@@ -18,7 +18,7 @@ from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._models.client import ModelClient
 from harbor._models.prompt import Prompt
-from harbor.graphs._context.node import SYSTEM, Facts, ThoughtNode, View
+from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts, ThoughtNode, View
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Reply, without_reasons
 from harbor.memory._bidder.auction_view import AuctionView
@@ -121,16 +121,13 @@ class NodeContext:
         Args:
             view: what the bidder has seen.
             facts: of the call.
-            catalog: whether to show the texts of the catalog. They stand in the system prompt, where a provider's
-                prefix cache finds them again.
+            catalog: whether to show the texts of the catalog, which are the same for every seat.
             memories: whether to show what was recalled.
         """
         who = {**self.identity(view), "objective": view.objective}
-        if catalog:
-            who = {**who, "catalog": view.catalog}
         if memories and view.memories:
-            facts = {**facts, "memories": [memory.text for memory in view.memories]}
-        return self.fill(view, who, facts)
+            facts = {"memories": [memory.text for memory in view.memories], **facts}
+        return self.fill(view, who, facts, shared={"catalog": view.catalog} if catalog else NOTHING_MORE)
 
     def fill(
         self,
@@ -140,18 +137,20 @@ class NodeContext:
         system: Traversable = SYSTEM,
         body: Traversable | None = None,
         task: str = "",
+        shared: Facts = NOTHING_MORE,
     ) -> Prompt:
         """Fill the node's prompt, or the `body` of another task, and tell what the bidder's own nodes noted."""
         tells = [find("node", name).tells for name in view.notes]
         body = body or self.node.prompt
         if body is None:
             raise ConfigError(f"node {self.node.name!r} has no prompt; give it one")
-        return fill(body, who, {**facts, **view.notes}, system, task or self.node.task, tells)
+        return fill(body, who, {**facts, **view.notes}, system, task or self.node.task, tells, shared)
 
     def identity(self, view: View) -> dict[str, Any]:
-        """Give the facts that stay the same in every game: name, personas, and whether to give reasons."""
+        """Give the facts that stay the same in every game: name, personas if any, and whether to give reasons."""
         personas = [{"weight": weight, "text": text} for text, weight in view.personas.items()]
-        return {"you": view.name, "personas": personas, "give_reasons": self.switches.chain_of_thought}
+        who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
+        return {**who, "personas": personas} if personas else who
 
     async def ask(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -15,16 +15,41 @@ from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.lot_bidding import Result
 
 Row = dict[str, Any]
+SHOWN = 20
+"""How many coming items, and how many of the last ones, a prompt lists; the others are summed up.
+
+So a prompt of a long sale costs no more than one of this length. No sale of Harbor's own designs is longer.
+"""
 
 
-def items(view: AuctionView, lots: tuple[Lot, ...], listings: bool) -> list[Row]:
-    """List items with own estimates, the priorities of the last plan if there is one, and listings if asked."""
+def coming(view: AuctionView, listings: int = SHOWN) -> Row:
+    """List the next items, the first of them with their listings, and sum up those after them."""
+    known: Row = {"items": _items(view, view.coming[:SHOWN], listings)}
+    if later := view.coming[SHOWN:]:
+        known["later_items"] = _summary(view, later)
+    return known
+
+
+def _summary(view: AuctionView, lots: tuple[Lot, ...]) -> Row:
+    start = sum((lot.start for lot in lots), Decimal(0))
+    estimate = sum((view.estimates[lot.name] for lot in lots), Decimal(0))
+    return {
+        "number": len(lots),
+        "start_total": start,
+        "start_mean": to_cents(start / len(lots)),
+        "estimate_total": estimate,
+        "estimate_mean": to_cents(estimate / len(lots)),
+    }
+
+
+def _items(view: AuctionView, lots: tuple[Lot, ...], listings: int) -> list[Row]:
+    """List items with own estimates, and the priorities of the last plan if there is one."""
     rows = []
-    for lot in lots:
+    for number, lot in enumerate(lots):
         row: Row = {"item": lot.name, "start": lot.start, "estimate": view.estimates[lot.name]}
         if lot.name in view.priorities:
             row["priority"] = view.priorities[lot.name]
-        if listings and lot.listing:
+        if number < listings and lot.listing:
             row["listing"] = lot.listing
         rows.append(row)
     return rows
@@ -46,36 +71,45 @@ def any_affordable(view: AuctionView) -> bool:
     return any(lot.start <= view.budget for lot in view.coming)
 
 
-def belief(belief: Belief) -> Row:
-    """Write a belief in the shape of the reply to `believe`."""
-    return {
+def long_over(results: Iterable[Result]) -> set[str]:
+    """Name the items of these results that prompts no longer list."""
+    return {result.item for result in tuple(results)[:-SHOWN]}
+
+
+def belief(belief: Belief, earlier: Collection[str] = ()) -> Row:
+    """Write a belief in the shape of the reply to `believe`, and sum up the wins of `earlier` items."""
+    known: Row = {
         "budget": belief.budget,
         "profits": [{"bidder": bidder, "profit": profit} for bidder, profit in belief.profits.items()],
         "wins": [
             {"bidder": bidder, "item": win.item, "price": win.price}
             for bidder, wins in belief.wins.items()
             for win in wins
+            if win.item not in earlier
         ],
     }
+    if earlier:
+        paid = {bidder: [win.price for win in wins if win.item in earlier] for bidder, wins in belief.wins.items()}
+        known["earlier_wins"] = [
+            {"bidder": bidder, "number": len(prices), "paid": sum(prices)} for bidder, prices in paid.items() if prices
+        ]
+    return known
 
 
 def call(ask: Ask, view: AuctionView) -> Row:
-    """Give what a decision needs: the call, the bids so far, this item in full and the later ones in brief."""
-    here, *later = view.coming
-    known: Row = {
-        "minimum": ask.minimum,
-        "budget": ask.maximum,
-        **progress(view),
-        "items": [*items(view, (here,), listings=True), *items(view, tuple(later), listings=False)],
-    }
-    if view.plan:
-        known["plan"] = view.plan
+    """Give what a decision needs: this item in full and the next ones in brief, the bids so far, and the call.
+
+    What stays the same from call to call comes first.
+    """
+    known: Row = {"plan": view.plan} if view.plan else {}
+    known |= {**coming(view, listings=1), **progress(view)}
+    if view.predictions:
+        known["forecasts"] = _forecasts(view)
+    known |= {"budget": ask.maximum, "minimum": ask.minimum}
     if bidding := view.bidding:
         known["bids"] = bid_rows(bidding.bids)
         known["leader"] = bidding.leader
         known["withdrawn"] = list(bidding.withdrawn)
-    if view.predictions:
-        known["forecasts"] = _forecasts(view)
     if ask.refusal:
         known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
     return known

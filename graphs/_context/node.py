@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from random import Random
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
 
 from pydantic import BaseModel
@@ -31,6 +32,7 @@ PROMPTS = files("harbor.graphs._prompts")
 """Where the prompts of Harbor's own nodes are."""
 SYSTEM = PROMPTS / "system.md"
 """What begins the prompts of the ascending auction."""
+NOTHING_MORE: Facts = MappingProxyType({})
 DECLARED = {
     "prompt": "the file of its prompt",
     "facts": "what its prompt tells, from what the bidder has seen",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypedDict
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import ConfigError
 from harbor._core.finding import find
 from harbor._games.game import Game, Play
-from harbor.graphs._context.node import Facts
+from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.memory._bidder.session_view import SessionView
 
 if TYPE_CHECKING:
@@ -25,20 +24,20 @@ class SessionState(TypedDict, total=False):
     answer: Answer | None
 
 
-NOTHING_MORE: Facts = MappingProxyType({})
-
-
 def prompt(context: NodeContext, view: SessionView, facts: Facts = NOTHING_MORE) -> Prompt:
     """Fill the prompt of a node with who this player is, the announced rules, and the facts of the call."""
     _, play = played_by(context.bidder)
-    return context.fill(view, _who(context, view), {**_known(context, view), **facts}, play.system)
+    known = {**_known(context, view), **facts}
+    return context.fill(view, context.identity(view), known, play.system, shared=_rules(context, view))
 
 
 def bid_prompt(context: NodeContext, view: SessionView, facts: Facts) -> Prompt:
     """Fill the prompt for a bid, which is the game's and named after it."""
     game, play = played_by(context.bidder)
     known, task = {**_known(context, view), **facts}, game.name.replace("-", "_")
-    return context.fill(view, _who(context, view), known, play.system, play.prompt, task)
+    return context.fill(
+        view, context.identity(view), known, play.system, play.prompt, task, shared=_rules(context, view)
+    )
 
 
 def played_by(bidder: BidderContext) -> tuple[Game, Play]:
@@ -53,10 +52,10 @@ def played_by(bidder: BidderContext) -> tuple[Game, Play]:
     return game, game.play
 
 
-def _who(context: NodeContext, view: SessionView) -> Facts:
+def _rules(context: NodeContext, view: SessionView) -> Facts:
+    """Give the rules as they were announced to everyone."""
     game, _ = played_by(context.bidder)
-    rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")
-    return {**context.identity(view), "rules": rules}
+    return {"rules": next((event.words for event in view.seen if isinstance(event, game.opening)), "")}
 
 
 def _known(context: NodeContext, view: SessionView) -> Facts:

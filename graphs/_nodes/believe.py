@@ -6,6 +6,8 @@ Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction).
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -24,13 +26,11 @@ async def believe(state: BidderState, context: NodeContext) -> Update:
     """Ask for the new belief, count its errors, and keep the truth (or, without correction, what the model said)."""
     view = state["view"]
     news = view.results[view.believed :]  # more than one if an earlier update failed
-    known = {
-        "belief": facts.belief(view.belief or _at_the_opening(view)),
-        "results": [facts.outcome(result) for result in news],
-    }
-    said = _as_belief(await context.ask(context.prompt(view, known), BeliefReply))
-    truth = view.truth()
-    wrong, fields = compare(said, truth, view.name)
+    before, earlier = view.belief or _at_the_opening(view), facts.long_over(view.results[: view.believed])
+    known = {"belief": facts.belief(before, earlier), "results": [facts.outcome(result) for result in news]}
+    reply = _as_belief(await context.ask(context.prompt(view, known), BeliefReply))
+    truth, said = view.truth(), _apart(reply, earlier)[1]
+    wrong, fields = compare(said, _apart(truth, earlier)[1], view.name)
     return context.emit(
         Believed(
             bidder=view.name,
@@ -40,7 +40,7 @@ async def believe(state: BidderState, context: NodeContext) -> Update:
             errors_others=wrong[False],
             fields_self=fields[True],
             fields_others=fields[False],
-            held=truth if context.switches.correct_beliefs else said,
+            held=truth if context.switches.correct_beliefs else _joined(_apart(before, earlier)[0], said),
         )
     )
 
@@ -74,6 +74,22 @@ def compare(said: Belief, truth: Belief, me: str) -> tuple[dict[bool, int], dict
 def _at_the_opening(view: AuctionView) -> Belief:
     profits = {bidder: Decimal(0) for bidder in view.bidders} if view.values_revealed else {}
     return Belief(budget=view.initial_budget, profits=profits, wins={})
+
+
+def _apart(belief: Belief, items: Collection[str]) -> tuple[Belief, Belief]:
+    """Give a belief with its wins of these items alone, and with the others alone."""
+
+    def part(among: bool) -> Belief:
+        kept = {name: tuple(win for win in won if (win.item in items) == among) for name, won in belief.wins.items()}
+        return replace(belief, wins={name: won for name, won in kept.items() if won})
+
+    return part(True), part(False)
+
+
+def _joined(earlier: Belief, later: Belief) -> Belief:
+    """Give the later belief with the wins of the earlier one before its own."""
+    bidders = {**earlier.wins, **later.wins}
+    return replace(later, wins={name: (*earlier.wins.get(name, ()), *later.wins.get(name, ())) for name in bidders})
 
 
 def _as_belief(reply: BeliefReply) -> Belief:

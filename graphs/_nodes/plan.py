@@ -1,4 +1,4 @@
-"""Plan: before the first item, give every item a priority.
+"""Plan: before the first item, give the items a priority, as many as prompts list; the later ones wait for a new plan.
 
 Source: Chen et al. 2023, sec. 3.2.
 """
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
 
 async def plan(state: BidderState, context: NodeContext) -> Update:
-    """Ask for a plan over all items."""
-    view = state["view"]
-    known = {"budget": view.budget, "items": facts.items(view, view.lots, listings=True)}
-    return await make_plan(state, context, known)
+    """Ask for a plan over the items."""
+    return await make_plan(state, context, {})
 
 
 async def make_plan(state: BidderState, context: NodeContext, known: facts.Row) -> Update:
-    """Ask for a plan that covers the items in `known`, each once."""
+    """Ask for a plan that covers the next items, each once, from what is `known` besides."""
     view = state["view"]
-    known = {**facts.progress(view), **known}
+    known = {**facts.coming(view), **facts.progress(view), "budget": view.budget, **known}
     if view.profiles:
         known = {**known, **facts.rivals(view)}
     names = [row["item"] for row in known["items"]]

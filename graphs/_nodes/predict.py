@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 async def predict(state: BidderState, context: NodeContext) -> Update:
     """Ask once about all rivals, given their profiles and what they have spent."""
     view = state["view"]
-    known = {
-        "budget": view.budget,
-        "items": facts.items(view, view.coming, listings=True),
-        **facts.rivals(view),
-    }
+    known = {**facts.coming(view), "budget": view.budget, **facts.rivals(view)}
     reply = await context.ask(
         context.prompt(view, known, catalog=True, memories=True),
         PredictReply,

@@ -1,4 +1,4 @@
-"""Replan: after an item, revise the priorities of the items still to come.
+"""Replan: after an item, revise the priorities of the next items.
 
 Source: Chen et al. 2023, sec. 3.2.
 """
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 
 
 async def replan(state: BidderState, context: NodeContext) -> Update:
-    """Ask for a new plan over the remaining items, from the current belief."""
+    """Ask for a new plan over the next items, from the current belief."""
     view = state["view"]
-    believed = facts.belief(facts.current_belief(view, context.switches))
-    known = {
-        **believed,
-        "plan": view.plan,
-        "items": facts.items(view, view.coming, listings=True),
-    }
-    return await make_plan(state, context, known)
+    believed = facts.belief(facts.current_belief(view, context.switches), facts.long_over(view.results))
+    return await make_plan(state, context, {"plan": view.plan, **believed})
 
 
 def _from_the_truth(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:

@@ -10,13 +10,16 @@ from hashlib import sha256
 class Prompt:
     """A filled prompt: what never changes comes first, so that providers' prefix caches hit.
 
-    `name` and `version`, the hash of the unfilled text, identify it in the log.
+    `name` and `version`, the hash of the unfilled text, identify it in the log. The first `stable` characters of
+    `system` are the same for all seats and games of a design, as long as the same kinds of facts are sent; all of it is
+    the same for one seat.
     """
 
     name: str
     system: str
     human: str
     version: str
+    stable: int = 0
 
 
 def version_of(text: str) -> str:

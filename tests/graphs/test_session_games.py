@@ -161,7 +161,7 @@ def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
     rules = {"game": "water", "days": 1, "residents": {name: {"need": 8, "salary": 70} for name in ("Alex", "Bob")}}
     own = {"id": "gardener", "name": "Gardener", "text": "You would rather drink than save."}
     Auction(bidders=bidders, rules=rules, personas=[own]).run(out=tmp_path / "run")
-    who = {(facts["bidder"], bool(facts["personas"])) for facts in prompts(tmp_path / "run")}
+    who = {(facts["bidder"], "personas" in facts) for facts in prompts(tmp_path / "run")}
     assert who == {("Alex", True), ("Bob", False)}
 
 

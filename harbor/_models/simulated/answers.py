@@ -10,7 +10,7 @@ from harbor._core.thoughts import RAISING, StrategicAction
 from harbor._games.game import Play
 from harbor._models.simulated import opponent_model as opponent_model
 from harbor._models.simulated import valuation as valuation
-from harbor._models.simulated.forecasting import Facts, Values, contested, reach, up_to, wanted, worth
+from harbor._models.simulated.forecasting import Facts, Values, coming, contested, reach, up_to, wanted, worth
 from harbor._models.simulated.learning import Experience
 from harbor._models.simulated.opponent_model import BiddingRecord
 from harbor._models.simulated.valuation import Option
@@ -23,7 +23,8 @@ def plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: 
     """Give each item a priority by its worth per probable price."""
     options = contested(facts)
     budget = float(facts["budget"])
-    priorities = valuation.rank(options, budget)
+    ranks = valuation.rank(options, budget)  # of the later items too, as they need money
+    priorities = {item["item"]: ranks[item["item"]] for item in facts["items"]}
     if target := wanted(facts):
         priorities |= {name: 3 if name == target else min(priority, 2) for name, priority in priorities.items()}
     return {
@@ -36,7 +37,7 @@ def plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: 
 def _why(facts: Facts, options: list[Option], budget: float) -> str:
     cost = sum(option.cost for option in options)
     enough = "enough for" if cost <= budget else "not enough for"
-    taste = ", so a cheap item can come before one that suits me better" if facts["personas"] else ""
+    taste = ", so a cheap item can come before one that suits me better" if facts.get("personas") else ""
     return (
         f"All the items will probably cost about ${cost:,.0f}, and my ${budget:,.0f} is {enough} that. "
         f"I rank items by what I count them as worth for their probable price{taste}."
@@ -117,7 +118,7 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     leading = [
         rival for rival in rivals if rival["leads"] and opponent_model.cautious(float(rival["limit"])) >= least + step
     ]
-    more_to_come = len(facts["items"]) > 1
+    more_to_come = len(coming(facts)) > 1
     if leading and more_to_come and least <= min(budget, worth(facts, item)):
         return (
             "B",

@@ -16,12 +16,21 @@ Facts = Mapping[str, Any]
 Values = dict[str, Any]
 
 
+def coming(facts: Facts) -> list[Values]:
+    """List the items to come, with a mean one in the place of each that is only summed up."""
+    if (later := facts.get("later_items")) is None:
+        return list(facts["items"])
+    mean = {"item": "", "start": later["start_mean"], "estimate": later["estimate_mean"]}
+    return [*facts["items"], *[mean] * later["number"]]
+
+
 def weighed(facts: Facts) -> list[Option]:
     """Weigh the items by what they are worth and what they will probably cost, by experience where there is some."""
     experience = Experience.of(facts.get("memories", ()))
     finished = facts.get("items_finished", 0)
-    total = finished + len(facts["items"])
-    return [_weigh(facts, item, experience, place / total) for place, item in enumerate(facts["items"], start=finished)]
+    items = coming(facts)
+    total = finished + len(items)
+    return [_weigh(facts, item, experience, place / total) for place, item in enumerate(items, start=finished)]
 
 
 def _weigh(facts: Facts, item: Values, experience: Experience, place: float) -> Option:
@@ -37,7 +46,7 @@ def contested(facts: Facts) -> list[Option]:
     keenest = [max(limits) for limits in zip(*(reach(facts, rival) for rival in facts["rivals"]), strict=True)]
     return [
         Option(option.name, option.worth, max(float(item["start"]), limit))
-        for option, item, limit in zip(options, facts["items"], keenest, strict=True)
+        for option, item, limit in zip(options, coming(facts), keenest, strict=True)
     ]
 
 
@@ -51,7 +60,7 @@ def worth(facts: Facts, item: Values) -> float:
 
 def _tastes(facts: Facts) -> dict[str, float]:
     own_words = [] if facts["objective"] in ("profit", "items") else [facts["objective"]]
-    return {**{one["text"]: one["weight"] for one in facts["personas"]}, **dict.fromkeys(own_words, 1.0)}
+    return {**{one["text"]: one["weight"] for one in facts.get("personas", ())}, **dict.fromkeys(own_words, 1.0)}
 
 
 def wanted(facts: Facts) -> str:
@@ -94,7 +103,7 @@ def reach(facts: Facts, rival: Values) -> list[float]:
     What it did before counts as much as what its profile says. It could only drain me if it had a picture of me, and
     never beyond what the item is worth to it.
     """
-    profile, catalog, items = rival["profile"], facts["catalog"], facts["items"]
+    profile, catalog, items = rival["profile"], facts["catalog"], coming(facts)
     left = max(0.0, float(facts["initial_budget"]) - float(rival["spent"]))
     experience = Experience.of(facts.get("memories", ()))
     limits = [

@@ -1,0 +1,103 @@
+"""Sales of many items: what a prompt shows of them is bounded, and the budget is spent over the whole sale."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from harbor import Auction, Bidder, Item, Result
+from harbor._core.events import ItemSold
+from harbor._core.log import of_type
+from harbor._core.thoughts import Believed, Planned
+from harbor._models.simulated.chat_model import read_facts
+from harbor.graphs._context.facts import SHOWN
+
+NAMES = ("Ann", "Ben", "Cho")
+
+
+@cache
+def held(items: int, **mind: Any) -> tuple[Result, tuple[dict[str, Any], ...]]:
+    """Hold a sale to bidders with money for a part of it; give it and its calls."""
+    lots = [
+        Item(name=f"Lot {n}", start=1_000 + 500 * (n % 5), true_value=2_000 + 1_000 * (n % 5))
+        for n in range(1, items + 1)
+    ]
+    bidders = [Bidder(name, budget=700 * items, **mind) for name in NAMES]
+    with TemporaryDirectory() as folder:
+        result = Auction(seed=3, items=lots, bidders=bidders).run(out=Path(folder, "run"))
+        lines = Path(folder, "run", "calls.jsonl").read_text().splitlines()
+    return result, tuple(json.loads(line) for line in lines)
+
+
+def tokens(items: int) -> dict[str, float]:
+    calls = held(items)[1]
+    found = {one: mean(call["input_tokens"] for call in calls if call["purpose"] == one) for one in ("bid", "replan")}
+    return found | {"all": mean(call["input_tokens"] for call in calls)}
+
+
+@pytest.mark.slow
+def test_a_call_in_a_sale_of_160_items_costs_at_most_a_quarter_more_than_in_one_of_40():
+    few, many = tokens(40), tokens(160)
+    assert {purpose: many[purpose] <= 1.25 * few[purpose] for purpose in few} == dict.fromkeys(few, True)
+
+
+def test_no_prompt_lists_more_items_than_the_bound():
+    for call in held(45)[1]:
+        facts = read_facts("\n".join(call["prompt"]))
+        assert len(facts.get("items", ())) <= SHOWN
+        assert len(facts.get("wins", ())) <= SHOWN
+        assert len(facts.get("belief", {}).get("wins", ())) <= SHOWN
+
+
+def test_what_is_listed_and_what_is_summed_up_make_all_the_items_to_come():
+    seen = set()
+    for call in held(45)[1]:
+        facts = read_facts("\n".join(call["prompt"]))
+        if "items_finished" in facts:
+            later = facts.get("later_items", {"number": 0, "start_total": 0, "estimate_total": 0})
+            number = facts["items_finished"] + len(facts["items"]) + later["number"]
+            estimates = sum(item["estimate"] for item in facts["items"]) + later["estimate_total"]
+            seen.add((facts["you"], facts["items_finished"], number, estimates))
+    assert {number for _, _, number, _ in seen} == {45}
+    left = sorted((you, finished, estimates) for you, finished, _, estimates in seen)
+    assert all(one[2] > other[2] for one, other in pairwise(left) if one[0] == other[0])
+
+
+def test_no_item_is_without_a_priority_when_its_turn_comes():
+    log = held(45)[0].log
+    planned = {
+        name: {item for event in of_type(log, Planned) if event.bidder == name for item in event.priorities}
+        for name in NAMES
+    }
+    assert all(planned[name] >= {f"Lot {n}" for n in range(1, SHOWN + 1)} for name in NAMES)
+    assert all(len(event.priorities) <= SHOWN for event in of_type(log, Planned))
+
+
+def test_the_budget_is_spread_over_the_whole_sale():
+    sold = [int(event.item.removeprefix("Lot ")) for event in of_type(held(45)[0].log, ItemSold)]
+    thirds = Counter((number - 1) // 15 for number in sold)
+    assert min(thirds[third] for third in range(3)) >= 5
+
+
+def test_wins_that_a_prompt_sums_up_are_neither_asked_for_nor_counted():
+    result = held(45)[0]
+    last = [event for event in of_type(result.log, Believed) if event.bidder == "Ann"][-1]
+    assert last.errors_self == last.errors_others == 0
+    assert sum(map(len, last.said.wins.values())) <= SHOWN + 1
+    assert sum(map(len, last.held.wins.values())) == len(list(of_type(result.log, ItemSold)))
+
+
+def test_what_a_bidder_holds_of_itself_keeps_the_wins_that_are_summed_up():
+    result = held(45, correct_beliefs=False)[0]
+    last = [event for event in of_type(result.log, Believed) if event.bidder == "Ann"][-1]
+    assert {win.item for wins in last.held.wins.values() for win in wins} == {
+        event.item for event in of_type(result.log, ItemSold)
+    }
