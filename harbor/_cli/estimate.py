@@ -19,6 +19,7 @@ from harbor._core.errors import ConfigError
 
 if TYPE_CHECKING:
     from harbor._config.auction import AuctionConfig
+    from harbor.evaluation._experiments.design import Experiment
     from harbor.evaluation._experiments.dry_run import ArmUsage, DryRun, ModelUse, Usage
     from harbor.evaluation._experiments.trials import Trial
 
@@ -47,13 +48,12 @@ def estimate(
     if preset is None and name is not None and not _is_auction(name):
         if items is not None:
             raise ConfigError(f"--items {items} is for an auction, and {name!r} is an experiment; drop it")
-        _estimate_experiment(name, model or [], seed, repeats, arm or [], set_ or [], games, as_json)
+        _estimate_experiment(_design(name, model or [], arm or [], repeats, seed, set_ or []), games, as_json)
         return
     if repeats is not None or arm or games > 1 or (model and len(model) > 1):
         raise ConfigError(f"{preset or name!r} is an auction; drop --repeats, --arm, --games and a second --model")
-    _estimate_auction(
-        override(chosen_config(name, preset), seed, model[0] if model else None, items, set_ or ()), as_json
-    )
+    one = model[0] if model else None
+    _estimate_auction(override(chosen_config(name, preset), seed, one, items, set_ or ()), as_json)
 
 
 def _is_auction(name: str) -> bool:
@@ -65,27 +65,24 @@ def _is_auction(name: str) -> bool:
     return name in presets() or (Path(name).is_file() and not is_experiment(Path(name)))
 
 
-def _estimate_experiment(
-    name: str,
-    model: list[str],
-    seed: int | None,
-    repeats: int | None,
-    arm: list[str],
-    set_: list[str],
-    games: int,
-    as_json: bool,
-) -> None:
+def _design(
+    name: str, model: list[str], arm: list[str], repeats: int | None, seed: int | None, set_: list[str]
+) -> Experiment:
     from harbor.evaluation._experiments.library import experiment
 
     design = experiment(name)  # before the frameworks are imported
+    from harbor.evaluation._experiments.choices import chosen
+
+    return in_experiment(chosen(design, model, arm, repeats, seed), set_)
+
+
+def _estimate_experiment(design: Experiment, games: int, as_json: bool) -> None:
     import asyncio
 
     from harbor._cli.display.estimate_tables import estimate_tables
     from harbor._cli.display.render import render
-    from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.dry_run import dry_run
 
-    design = in_experiment(chosen(design, model, arm, repeats, seed), set_)
     found = asyncio.run(dry_run(design, games, _shown_at_work))
     _warn(found.usage)
     if as_json:
