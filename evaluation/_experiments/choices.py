@@ -9,7 +9,8 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._models.prices import price_of
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import models_in_use
-from harbor.evaluation._experiments.design import Experiment, ModelPrice, Published, with_models
+from harbor.evaluation._experiments.design import Experiment, Published, with_models
+from harbor.evaluation._experiments.model_prices import ModelPrice, price_key
 from harbor.evaluation._experiments.trials import trials
 
 
@@ -53,11 +54,15 @@ def with_prices(experiment: Experiment) -> Experiment:
         ConfigError: a bidder's model is unknown.
     """
     configs = [trial.config for trial in trials(experiment, 1)]
-    used = {settings_of(name, config.models).use for config in configs for name in models_in_use(config)}
-    found = {use: price_of(use) for use in sorted(used - set(experiment.prices))}
+    used = {
+        price_key(settings.use, settings.base_url): settings
+        for config in configs
+        for settings in (settings_of(name, config.models) for name in models_in_use(config))
+    }
+    found = {key: price_of(used[key]) for key in sorted(used.keys() - experiment.prices.keys())}
     listed = {
-        use: ModelPrice(input_price=price.input_price, output_price=price.output_price)
-        for use, price in found.items()
+        key: ModelPrice(input_price=price.input_price, cached_price=price.cached_price, output_price=price.output_price)
+        for key, price in found.items()
         if price is not None
     }
     return experiment.model_copy(update={"prices": experiment.prices | listed})

@@ -17,6 +17,7 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import Kind
 from harbor._core.finding import asked
 from harbor._core.settings import Settings, check_distinct
+from harbor.evaluation._experiments.model_prices import ModelPrice
 from harbor.evaluation._experiments.published import EVERYONE as EVERYONE
 from harbor.evaluation._experiments.published import Published as Published
 from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
@@ -94,23 +95,16 @@ class Comparison(Settings):
         return self.of.metric or self.metric, self.against.metric or self.metric
 
 
-class ModelPrice(Settings):
-    """What a model costs, in dollars per million tokens."""
-
-    input_price: float = Field(ge=0, allow_inf_nan=False)
-    output_price: float = Field(ge=0, allow_inf_nan=False)
-
-
 class Experiment(Settings):
     """Arms by conditions by repeats of an auction, a game or a series, and what is measured and compared.
 
     `models` fill the slots "@1", "@2" ... by default. `personas` are the pool of the persona slots (by default the ten
     of its catalogue). `correlations` are pairs of metrics that are measured per item. `figures` are drawn in the report
     beside those of installed packages. `trueskill`: rate the bidders from their ranks by profit. `prices` are of the
-    models ("provider:name") whose settings name none; they are filled in when the experiment begins, so that it resumes
-    at the same prices. `same_seed`: all repeats have the seed, items, order, seats and personas of the first, so that
-    they differ by the model's own noise alone. `arms_left_out` are planned but not run: comparisons with them still
-    count in the family of planned comparisons.
+    models ("provider:name", "provider:name at URL") whose settings name none; they are filled in when the experiment
+    begins, so that it resumes at the same prices. `same_seed`: all repeats have the seed, items, order, seats and
+    personas of the first, so that they differ by the model's own noise alone. `arms_left_out` are planned but not run:
+    comparisons with them still count in the family of planned comparisons.
     """
 
     name: Slug

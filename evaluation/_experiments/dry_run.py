@@ -1,20 +1,22 @@
-"""What an experiment will need in calls, tokens and dollars, estimated by playing some trials on the built-in model."""
+"""What an auction or an experiment will need in calls, tokens and dollars, estimated by games on the built-in model."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from harbor._config.auction import ModelSettings
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._core.log_lines import Entry
+from harbor._runs.inputs import RunInputs
+from harbor._runs.resolve import models_of
+from harbor._runs.run import start
+from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.run_trial import offline, run_trial
+from harbor.evaluation._experiments.run_trial import offline
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._metrics.calls import calls
+from harbor.evaluation._metrics.calls import CallTotals, calls
 
 Track = Callable[[Sequence[Trial]], Iterable[Trial]]
 """Iterates over the trials that are played, and may show progress."""
@@ -113,7 +115,7 @@ async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) 
     planned = trials(with_prices(experiment))
     played: dict[tuple[str, str], list[Usage]] = defaultdict(list)
     for trial in track([trial for trial in planned if trial.repeat <= sample]):
-        played[trial.arm, trial.condition].append(await _play(trial))
+        played[trial.arm, trial.condition].append(await play_offline(trial.config))
     arms = tuple(_arm(arm.name, planned, played) for arm in experiment.arms)
     whole = _together([(arm.usage, 1) for arm in arms], chain=_mean_chain(planned, played))
     return DryRun(experiment.name, len(planned), whole, arms)
@@ -148,17 +150,19 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
     return Usage(tuple(ModelUse(name, *used, *prices) for (name, *prices), used in sums.items()), chain)
 
 
-async def _play(trial: Trial) -> Usage:
-    """Let the built-in model play a trial, and count its calls in place of each model."""
-    heard: list[Entry] = []
-    await run_trial(replace(trial, config=offline(trial.config)), metrics=(), listen=heard.append)
-    made = of_type(heard, ModelCalled)
-    names = dict.fromkeys(call.model for call in made)
-    found = [_use(name, trial.config.models[name], [call for call in made if call.model == name]) for name in names]
-    return Usage(tuple(found), calls(heard).chain)
+async def play_offline(config: AuctionConfig) -> Usage:
+    """Let the built-in model play an auction or a series in memory, and count its calls in place of each model.
+
+    Raises:
+        ConfigError: a setting that is refused, or a model is unknown.
+    """
+    models, heard = models_of(config), list[Entry]()
+    await start(prepare(offline(config), RunInputs()), listen=heard.append)
+    made = calls(heard)
+    uses = [_use(name, models.get(name, ModelSettings()), used) for name, used in made.by_model.items()]
+    return Usage(tuple(uses), made.chain)
 
 
-def _use(name: str, settings: ModelSettings, made: Sequence[ModelCalled]) -> ModelUse:
-    read = sum(call.input_tokens for call in made)
-    written = sum(call.output_tokens for call in made)
-    return ModelUse(name, len(made), read, written, settings.input_price, settings.output_price)
+def _use(name: str, settings: ModelSettings, used: CallTotals) -> ModelUse:
+    prices = settings.input_price, settings.output_price
+    return ModelUse(name, used.count, used.input_tokens, used.output_tokens, *prices)

@@ -12,6 +12,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import Trial
+from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import measure
@@ -24,8 +25,9 @@ class TrialRecord:
     """One trial: how it ended, and its measurements.
 
     A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
-    `players` tells what plays each bidder; `cost` is in dollars (None: unknown). `cached_calls` were answered without a
-    provider, `failed_calls` never; `answered_by` counts the calls of each model that providers named in their replies.
+    `players` tells what plays each bidder; `cost` is in dollars (None: unknown), without that of failed calls that tell
+    no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider, `failed_calls`
+    never; `answered_by` counts the calls of each model that providers named in their replies.
     """
 
     arm: str
@@ -37,6 +39,7 @@ class TrialRecord:
     players: tuple[tuple[str, str], ...] = ()
     calls: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
     measurements: tuple[Measurement, ...] = ()
@@ -102,8 +105,8 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
 
     `logs` are those written so far: their calls were made, so they are counted.
     """
-    called = [call for log in logs for call in of_type(log, ModelCalled)]
-    costs = [call.cost_dollars for call in called]
+    made = calls(*logs).total
+    answered = Counter(call.answered_by for log in logs for call in of_type(log, ModelCalled) if call.answered_by)
     return TrialRecord(
         trial.arm,
         trial.condition,
@@ -112,11 +115,12 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
         "failed" if failure else "unfinished",
         detail=failure,
         players=tuple(players(logs[0]).items()) if logs else (),
-        calls=len(called),
-        input_tokens=sum(call.input_tokens for call in called),
-        output_tokens=sum(call.output_tokens for call in called),
-        cached_calls=sum(call.cached for call in called),
-        failed_calls=sum(call.outcome == "failed" for call in called),
-        answered_by=tuple(sorted(Counter(call.answered_by for call in called if call.answered_by).items())),
-        cost=None if None in costs else sum((cost for cost in costs if cost is not None), 0.0),
+        calls=made.count,
+        input_tokens=made.input_tokens,
+        cached_tokens=made.cached_tokens,
+        output_tokens=made.output_tokens,
+        cached_calls=made.cached,
+        failed_calls=made.failed,
+        answered_by=tuple(sorted(answered.items())),
+        cost=made.cost_dollars,
     )

@@ -19,6 +19,7 @@ from harbor._core.seeding import derive, stream
 from harbor._core.settings import Settings
 from harbor.evaluation._experiments.cells import check_cells
 from harbor.evaluation._experiments.design import Experiment, Variation
+from harbor.evaluation._experiments.model_prices import priced
 from harbor.evaluation._experiments.sales import MatchedItems, listed, matched_sale
 from harbor.evaluation._experiments.slots import SLOT, named, number
 from harbor.personas._catalog.catalogue import Catalogue, catalogue_of
@@ -208,8 +209,7 @@ def _models(
     # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
     by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
     settings = {name: {"temperature": experiment.temperature} | by_name[name] | own.get(name, {}) for name in used}
-    prices = {use: price.model_dump() for use, price in experiment.prices.items()}
-    return {name: prices.get(str(one.get("use")), {}) | one for name, one in settings.items()}
+    return {name: priced(one, experiment.prices) for name, one in settings.items()}
 
 
 def _matched(

@@ -1,10 +1,12 @@
-"""What the models were asked: calls, tokens, and the longest chain of calls that waited for each other."""
+"""What the models were asked: calls, tokens, dollars, and the longest chain of calls that waited for each other."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import fsum
+from typing import Any
 
 from harbor._core.events import BidderLabelled, BiddersAsked, ModelCalled, Paused
 from harbor._core.log import of_type
@@ -13,30 +15,112 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
-    """Model calls of an auction.
+class CallTotals:
+    """Calls added up: how many, how many of them failed, or came from a cache; requests that were tried again; tokens.
 
-    `chain` is the critical path: the number of calls that had to be made one after another. It bounds the wall clock.
-    `failed` calls were never answered, or cut off as the bidder's time ran out.
+    Cached tokens are among the input tokens, reasoning tokens among the output tokens. `cost_dollars` is None if the
+    cost of any of `unpriced` calls is unknown. A failed call that tells no tokens is left out of both: most cost
+    nothing, and the log does not say what the others did. Failed are those that were never answered, or cut off as
+    the bidder's time ran out.
     """
 
-    count: int
-    input_tokens: int
-    output_tokens: int
-    chain: int
+    count: int = 0
     failed: int = 0
+    cached: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_dollars: float | None = 0.0
+    unpriced: int = 0
 
 
-def calls(entries: Sequence[Entry]) -> Calls:
-    """Count the calls of a log."""
-    made = of_type(entries, ModelCalled)
-    return Calls(
+def totals(made: Sequence[ModelCalled]) -> CallTotals:
+    """Add up calls."""
+    told = [call.cost_dollars for call in made if call.outcome != "failed" or call.cost_dollars is not None]
+    unpriced = told.count(None)
+    return CallTotals(
         count=len(made),
-        input_tokens=sum(call.input_tokens for call in made),
-        output_tokens=sum(call.output_tokens for call in made),
-        chain=sum(_turn_chains(entries)),
         failed=sum(call.outcome == "failed" for call in made),
+        cached=sum(call.cached for call in made),
+        retries=sum(call.retries for call in made),
+        input_tokens=sum(call.input_tokens for call in made),
+        cached_tokens=sum(call.cached_tokens for call in made),
+        output_tokens=sum(call.output_tokens for call in made),
+        reasoning_tokens=sum(call.reasoning_tokens for call in made),
+        cost_dollars=None if unpriced else fsum(dollars for dollars in told if dollars is not None),
+        unpriced=unpriced,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Model calls of an auction, or of a series of them: in total, and by bidder, by purpose and by model.
+
+    `chain` is the critical path: the number of calls that had to be made one after another. It bounds the wall clock.
+    """
+
+    total: CallTotals = CallTotals()
+    by_bidder: Mapping[str, CallTotals] = field(default_factory=dict)
+    by_purpose: Mapping[str, CallTotals] = field(default_factory=dict)
+    by_model: Mapping[str, CallTotals] = field(default_factory=dict)
+    chain: int = 0
+
+    @property
+    def count(self) -> int:
+        """Calls, repairs and failed ones included."""
+        return self.total.count
+
+    @property
+    def failed(self) -> int:
+        """Calls that were never answered, or cut off as the bidder's time ran out."""
+        return self.total.failed
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens that the models read."""
+        return self.total.input_tokens
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens that the models wrote."""
+        return self.total.output_tokens
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the object that `--json` prints under `calls`.
+
+        Its keys are `total`, `by_bidder`, `by_purpose` and `by_model`. `total` has the fields of `CallTotals`; each of
+        the others has such an object by name. Dollars are rounded to a millionth of a cent.
+        """
+        groups = {name: getattr(self, name) for name in ("by_bidder", "by_purpose", "by_model")}
+        return {"total": _plain(self.total)} | {
+            name: {key: _plain(one) for key, one in group.items()} for name, group in groups.items()
+        }
+
+
+def _plain(one: CallTotals) -> dict[str, int | float | None]:
+    cost = one.cost_dollars
+    return asdict(one) | {"cost_dollars": None if cost is None else round(cost, 8)}
+
+
+def calls(*logs: Sequence[Entry]) -> Calls:
+    """Count the calls of a log; of a series, those of the logs of all its auctions."""
+    made = [call for log in logs for call in of_type(log, ModelCalled)]
+    return Calls(
+        total=totals(made),
+        by_bidder=_grouped(made, lambda call: call.bidder),
+        by_purpose=_grouped(made, lambda call: call.purpose),
+        by_model=_grouped(made, lambda call: call.model),
+        chain=sum(length for log in logs for length in _turn_chains(log)),
+    )
+
+
+def _grouped(made: Iterable[ModelCalled], key: Callable[[ModelCalled], str]) -> dict[str, CallTotals]:
+    groups: dict[str, list[ModelCalled]] = {}
+    for call in made:
+        groups.setdefault(key(call), []).append(call)
+    return {name: totals(group) for name, group in groups.items()}
 
 
 def _turn_chains(entries: Sequence[Entry]) -> list[int]:

@@ -16,6 +16,7 @@ from harbor._core.events import AuctionHeld, LogOpened, SeriesOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import as_number
+from harbor.evaluation._metrics.calls import Calls, calls
 from harbor.evaluation._metrics.lineup import any_simulated
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
@@ -27,7 +28,8 @@ class SeriesSummary:
     """A series so far; `length` is how many auctions it has when it is over.
 
     `mean_ranks` and `total_profits`, in dollars, are over the auctions so far, the best mean rank first; 1 is
-    the best rank. `simulated` says whether the built-in model played any bidder.
+    the best rank. `calls` are those of its auctions (None: their logs were not given). `simulated` says whether the
+    built-in model played any bidder.
     """
 
     run: str
@@ -37,6 +39,7 @@ class SeriesSummary:
     mean_ranks: dict[str, float]
     total_profits: dict[str, Decimal]
     simulated: bool
+    calls: Calls | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Give the object that `--json` prints; profits are dollars."""
@@ -52,7 +55,9 @@ class SeriesSummary:
         ]
         totals = {bidder: as_number(profit) for bidder, profit in self.total_profits.items()}
         means = {"mean_ranks": self.mean_ranks, "total_profits": totals}
-        return {"run": self.run, "seed": self.seed, "length": self.length, "auctions": auctions, **means}
+        return {"run": self.run, "seed": self.seed, "length": self.length, "auctions": auctions, **means} | {
+            "calls": self.calls.as_json() if self.calls else None
+        }
 
 
 def is_series(entries: Sequence[Entry]) -> bool:
@@ -60,8 +65,8 @@ def is_series(entries: Sequence[Entry]) -> bool:
     return any(isinstance(entry.event, SeriesOpened) for entry in entries[:2])
 
 
-def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
-    """Measure the log of a series."""
+def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] = ()) -> SeriesSummary:
+    """Measure the log of a series; `logs` are those of its auctions, which alone have the model calls."""
     opened, begun = of_type(entries, LogOpened)[0], of_type(entries, SeriesOpened)[0]
     auctions = of_type(entries, AuctionHeld)
     means = {bidder: fmean(one.ranks[bidder] for one in auctions) for bidder in begun.players if auctions}
@@ -73,6 +78,7 @@ def summarise_series(entries: Sequence[Entry]) -> SeriesSummary:
         mean_ranks=dict(sorted(means.items(), key=lambda one: one[1])),
         total_profits={bidder: sum((one.profits[bidder] for one in auctions), Decimal(0)) for bidder in means},
         simulated=any_simulated(begun.players.values()),
+        calls=calls(*logs) if logs else None,
     )
 
 

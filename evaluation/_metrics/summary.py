@@ -52,12 +52,7 @@ class Summary:
             "standings": [_plain(row) for row in self.standings],
             self.parts: [_plain(row) for row in self.items],
             **self.figures,
-            "calls": {
-                "count": self.calls.count,
-                "input_tokens": self.calls.input_tokens,
-                "output_tokens": self.calls.output_tokens,
-                "failed": self.calls.failed,
-            },
+            "calls": self.calls.as_json(),
             "seconds": round(self.seconds, 3),
         }
 

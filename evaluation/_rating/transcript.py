@@ -30,6 +30,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import dollars
 from harbor._core.parsing import printable, scrub
+from harbor._core.players import AGENT
 from harbor._core.thoughts import (
     Believed,
     Decided,
@@ -171,7 +172,8 @@ def _blinded(entries: Sequence[Entry], bidder: str, names: Iterable[str]) -> Bli
     """Make the replacement of names: bidders get letters, and names of models are hidden."""
     rivals = [name for name in names if name != bidder]
     letters = {rival: f"Player {_letter(place)}" for place, rival in enumerate(rivals, start=1)}
-    models = {part for call in of_type(entries, ModelCalled) for part in (call.model, call.model.partition(":")[2])}
+    called = {call.model for call in of_type(entries, ModelCalled) if call.purpose != AGENT}  # an agent tells no name
+    models = {part for model in called for part in (model, model.partition(":")[2])}
     hidden = dict.fromkeys(filter(None, models), "[model]") | letters | {bidder: ME}
     longest_first = sorted(hidden, key=len, reverse=True)
     pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest_first))})(?!\w)")

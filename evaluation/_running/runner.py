@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -12,13 +11,16 @@ from pathlib import Path
 
 from harbor._core.errors import ConfigError, RunPaused, unknown
 from harbor._core.finding import given, references
+from harbor._models.budget import check_limit, check_prices
 from harbor._runs.inputs import RunInputs
+from harbor._runs.limits import paid_for
+from harbor._runs.resolve import models_of
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._running.budget import ExperimentBudget, check_prices, paid_for
+from harbor.evaluation._running.budget import ExperimentBudget
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
     check_versions,
@@ -68,8 +70,8 @@ class RunOptions:
             )
         if self.jobs is not None and self.jobs < 1:
             raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
-        if self.max_cost is not None and not 0 < self.max_cost < math.inf:
-            raise ConfigError(f"a limit of {self.max_cost} dollars can't be kept; give an amount above 0, such as 5")
+        if self.max_cost is not None:
+            check_limit(self.max_cost)
 
 
 async def run_experiment(
@@ -91,7 +93,7 @@ async def run_experiment(
     experiment = with_prices(experiment)
     first = [trial for trial in trials(experiment) if trial.repeat == 1]
     if options.max_cost is not None:
-        check_prices(first)
+        _check_prices(first)
     for trial in first:
         prepare(trial.config, RunInputs())  # what is wrong with the first of its kind is wrong with all
     async with _opened(options) as executor:
@@ -174,11 +176,16 @@ def _budget(path: Path, planned: list[Trial], limit: float | None) -> Experiment
     """Open the budget; what earlier sessions paid counts, also for trials that were set aside."""
     if limit is None:
         return ExperimentBudget()
-    check_prices(planned)
+    _check_prices(planned)
     folders = ((trial, folder) for trial in planned for folder in _folders(trial_path(path, trial)))
     return ExperimentBudget(
         limit, {_key(trial, folder): paid_for(folder, trial.config.models) for trial, folder in folders}
     )
+
+
+def _check_prices(planned: list[Trial]) -> None:
+    for trial in planned:
+        check_prices(models_of(trial.config), "auction.models")
 
 
 def _folders(path: Path) -> list[Path]:

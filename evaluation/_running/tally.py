@@ -17,6 +17,7 @@ class Tally:
     failed: int = 0
     calls: int = 0
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     cost_dollars: float | None = 0.0
 
@@ -34,6 +35,7 @@ class Tally:
             failed=self.failed + (record.status == "failed"),
             calls=self.calls + record.calls,
             input_tokens=self.input_tokens + record.input_tokens,
+            cached_tokens=self.cached_tokens + record.cached_tokens,
             output_tokens=self.output_tokens + record.output_tokens,
             cost_dollars=(self.cost_dollars or 0.0) + (record.cost or 0.0) if known else None,
         )

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import HarborError, ModelError, RunFolderError, RunPaused
+from harbor._core.errors import HarborError, LimitReached, ModelError, RunFolderError, RunPaused
 from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
+from harbor._models.budget import RunBudget
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
+from harbor._runs.limits import paid_for, within
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
-from harbor.evaluation._running.budget import TrialBudget, paid_for
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_trial
 
@@ -83,14 +82,16 @@ async def run_task(task: Task) -> TaskOutcome:
         follow(reference)
     path, config = trial_path(task.folder, task.trial), task.trial.config
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
-    budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
+    budget = RunBudget(task.dollars, config.models, paid) if task.dollars is not None else None
+    found: TrialRecord | None = None
     try:
-        logs = await _within(budget, _run_in(path, config, _inputs(task, budget)))
-        found = record(task.trial, task.metrics, logs) if logs is not None else None
-        if found is not None:
-            keep_record(path, task.metrics, found)
+        logs = await within(budget, _run_in(path, config, _inputs(task, budget)))
+        found = record(task.trial, task.metrics, logs)
+        keep_record(path, task.metrics, found)
+    except LimitReached:
+        pass
     except RunPaused as error:
-        return TaskOutcome(None, paid + (budget.spent if budget else 0.0), str(error))
+        return TaskOutcome(None, budget.spent if budget else 0.0, str(error))
     except ModelError:
         raise
     except RunFolderError as error:
@@ -99,7 +100,7 @@ async def run_task(task: Task) -> TaskOutcome:
         if isinstance(error, OSError) and not isinstance(error, ConnectionError | TimeoutError):
             raise
         found = failed(task, str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}")
-    return TaskOutcome(found, paid + (budget.spent if budget else 0.0))
+    return TaskOutcome(found, budget.spent if budget else 0.0)
 
 
 def worker_lost(task: Task) -> TaskOutcome:
@@ -118,23 +119,9 @@ def failed(task: Task, reason: str) -> TrialRecord:
     return read_trial(path, task.trial, task.metrics)
 
 
-def _inputs(task: Task, budget: TrialBudget | None) -> RunInputs:
+def _inputs(task: Task, budget: RunBudget | None) -> RunInputs:
     governor = RemoteGovernor(task.governor) if task.governor else None
     return RunInputs(budget=budget, governor=governor, age=task.age)
-
-
-async def _within(budget: TrialBudget | None, work: Coroutine[Any, Any, Logs]) -> Logs | None:
-    """Wait for the logs; None: the budget was used up, and the trial has stopped."""
-    running = asyncio.ensure_future(work)
-    if budget is not None:
-        budget.stop = running.cancel
-    try:
-        return await running
-    except asyncio.CancelledError:
-        waiting = asyncio.current_task()
-        if waiting is None or waiting.cancelling() or budget is None or not budget.used_up:
-            raise
-        return None
 
 
 async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:

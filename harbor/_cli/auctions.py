@@ -27,6 +27,13 @@ Seed = Annotated[int | None, typer.Option(help="Replace the seed.")]
 Model = Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")]
 Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
 Out = Annotated[Path | None, typer.Option(help="A new folder for the run; default: runs/<utc>-<name>-<id>.")]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        help="Pause when the models' calls have cost this many dollars; earlier sessions count. One call may exceed it."
+        " What agents of your own pay is not counted."
+    ),
+]
 Embedding = Annotated[
     str | None, typer.Option(help="The embedding of its memories, if that is a model: one that you trust.")
 ]
@@ -39,12 +46,14 @@ def auction(
     model: Model = None,
     items: Items = None,
     set_: Set = None,
+    max_cost: MaxCost = None,
     out: Out = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run an auction or a series; print the standings."""
-    _run(override(chosen_config(config, preset), seed, model, items, set_ or ()), out, as_json, quiet)
+    chosen = override(chosen_config(config, preset), seed, model, items, set_ or ())
+    _run(chosen, out, as_json, quiet, max_cost=max_cost)
 
 
 def play(
@@ -72,6 +81,7 @@ def _run(
     as_json: bool = False,
     quiet: bool = False,
     player: Bidder | None = None,
+    max_cost: float | None = None,
 ) -> None:
     from harbor._runs.folder import run_name
     from harbor._runs.inputs import RunInputs
@@ -81,7 +91,7 @@ def _run(
     _import_frameworks(chosen)
     folder = out or Path("runs") / run_name(chosen.name)
     run_and_show(
-        lambda listen, people: start(prepare(chosen, RunInputs(people=people)), folder, listen),
+        lambda listen, people: start(prepare(chosen, RunInputs(people=people, max_cost=max_cost)), folder, listen),
         folder,
         as_json,
         quiet,
@@ -98,6 +108,7 @@ def _import_frameworks(config: AuctionConfig) -> None:
 def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
     embedding: Embedding = None,
+    max_cost: MaxCost = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -106,7 +117,7 @@ def resume(
 
     if (done := complete(run)) is not None:
         say(f"run {str(run)!r} is complete; there is nothing to resume")
-        show(_summary(done.entries), as_json, with_items=not quiet)
+        show(_summary(run, done.entries), as_json, in_full=not quiet)
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
@@ -114,7 +125,7 @@ def resume(
 
     _import_frameworks(config)
     run_and_show(
-        lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding),
+        lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding, max_cost=max_cost),
         run,
         as_json,
         quiet,
@@ -134,12 +145,16 @@ def replay(
     reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}")
-    show(_summary(reading.entries), as_json)
+    show(_summary(log.parent, reading.entries), as_json)
 
 
-def _summary(entries: Sequence[Entry]) -> Summary | SeriesSummary:
-    """Measure a log, be it of an auction or of a series."""
+def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:
+    """Measure the log in a folder, be it of an auction or of a series, whose auctions are in folders inside."""
+    from harbor._core.layout import EVENTS
+    from harbor._core.log import read_whole_lines
     from harbor.evaluation._metrics.series import is_series, summarise_series
     from harbor.evaluation._metrics.summary import summarise
 
-    return summarise_series(entries) if is_series(entries) else summarise(entries)
+    if not is_series(entries):
+        return summarise(entries)
+    return summarise_series(entries, [read_whole_lines(one).entries for one in sorted(folder.glob(f"*/{EVENTS}"))])

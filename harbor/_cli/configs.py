@@ -49,7 +49,7 @@ def load(config: str) -> AuctionConfig:
     try:
         chosen = read_settings(path, AuctionConfig)
     except ConfigError:
-        if _is_experiment(path):
+        if is_experiment(path):
             raise ConfigError(f"{config!r} is an experiment; run it with: harbor experiment run {config}") from None
         raise
     if path.suffix == ".json":  # what a run has written may have been sent; a TOML file is its user's own word
@@ -59,11 +59,14 @@ def load(config: str) -> AuctionConfig:
     return chosen
 
 
-def _is_experiment(path: Path) -> bool:
+def is_experiment(path: Path) -> bool:
+    """Tell whether a file is that of an experiment; a file that can't be read is none."""
+    import json
     import tomllib
 
+    read = json.loads if path.suffix == ".json" else tomllib.loads
     with suppress(OSError, ValueError):
-        return "arms" in tomllib.loads(path.read_text(encoding="utf-8"))
+        return "arms" in read(path.read_text(encoding="utf-8"))
     return False
 
 

@@ -1,4 +1,4 @@
-"""The command that says what an experiment will cost, before a model is paid."""
+"""The command that says what an auction, a series or an experiment will cost, before a model is paid."""
 
 from __future__ import annotations
 
@@ -6,50 +6,115 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor._cli.choosing import Arms, Models, Named, Repeats, Set
+from harbor._cli.choosing import Arms, Repeats, Set
+from harbor._cli.configs import chosen_config, is_experiment, override, presets
 from harbor._cli.model_settings import in_experiment
 from harbor._cli.output import Json, say
+from harbor._core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from harbor._config.auction import AuctionConfig
+    from harbor.evaluation._experiments.design import Experiment
     from harbor.evaluation._experiments.dry_run import ArmUsage, DryRun, ModelUse, Usage
     from harbor.evaluation._experiments.trials import Trial
 
 
 def estimate(
-    name: Named,
-    model: Models = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME|FILE.toml]", help="A published experiment, a preset, or a TOML file of either."),
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help="A preset, where an experiment has its name, too.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="The model of every bidder that has one; of an experiment, that of the next slot."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Replace the seed.")] = None,
+    items: Annotated[int | None, typer.Option(help="Replace the number of items of an auction.")] = None,
     repeats: Repeats = None,
     arm: Arms = None,
     set_: Set = None,
     games: Annotated[int, typer.Option(min=1, help="How many games per arm and condition to play.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Estimate the calls, tokens and dollars of an experiment. A few games are played with the built-in model."""
+    """Estimate the calls, tokens and dollars of an auction, a series or an experiment; the built-in model plays."""
+    if preset is None and name is None:
+        raise ConfigError("nothing is named to be estimated; name an experiment or a TOML file, or give --preset NAME")
+    if preset is None and name is not None and not _is_auction(name):
+        if items is not None:
+            raise ConfigError(f"--items {items} is for an auction, and {name!r} is an experiment; drop it")
+        _estimate_experiment(_design(name, model or [], arm or [], repeats, seed, set_ or []), games, as_json)
+        return
+    if repeats is not None or arm or games > 1 or (model and len(model) > 1):
+        raise ConfigError(f"{preset or name!r} is an auction; drop --repeats, --arm, --games and a second --model")
+    one = model[0] if model else None
+    _estimate_auction(override(chosen_config(name, preset), seed, one, items, set_ or ()), as_json)
+
+
+def _is_auction(name: str) -> bool:
+    """Tell whether a name is that of an auction; one that an experiment has too means the experiment."""
+    from harbor.evaluation._experiments.library import presets as experiments
+
+    if name in experiments():
+        return False
+    return name in presets() or (Path(name).is_file() and not is_experiment(Path(name)))
+
+
+def _design(
+    name: str, model: list[str], arm: list[str], repeats: int | None, seed: int | None, set_: list[str]
+) -> Experiment:
     from harbor.evaluation._experiments.library import experiment
 
     design = experiment(name)  # before the frameworks are imported
+    from harbor.evaluation._experiments.choices import chosen
+
+    return in_experiment(chosen(design, model, arm, repeats, seed), set_)
+
+
+def _estimate_experiment(design: Experiment, games: int, as_json: bool) -> None:
     import asyncio
 
     from harbor._cli.display.estimate_tables import estimate_tables
     from harbor._cli.display.render import render
-    from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.dry_run import dry_run
 
-    design = in_experiment(chosen(design, model or (), arm or (), repeats), set_ or ())
     found = asyncio.run(dry_run(design, games, _shown_at_work))
-    for unpriced in (use for use in found.usage.models if use.cost is None):
-        say(
-            f"warning: no price of model {unpriced.model!r} is known, so no cost; "
-            "give its settings in [models] an input_price and an output_price, in dollars per million tokens"
-        )
+    _warn(found.usage)
     if as_json:
         typer.echo(json.dumps(_as_json(found)))
     else:
         render(estimate_tables(found))
+
+
+def _estimate_auction(config: AuctionConfig, as_json: bool) -> None:
+    import asyncio
+
+    from harbor._cli.display.estimate_tables import auction_tables
+    from harbor._cli.display.render import render
+    from harbor._models.prices import price_table
+    from harbor.evaluation._experiments.dry_run import play_offline
+
+    used, auctions = asyncio.run(play_offline(config)), config.series.auctions if config.series else 1
+    _warn(used)
+    if as_json:
+        whole = {"auction": config.name, "auctions": auctions, **_amounts(used), "chain": used.chain}
+        rest = {"models": _models(used), "prices": asdict(price_table()), "simulated": True}
+        typer.echo(json.dumps(whole | rest))
+    else:
+        render(auction_tables(config.name, auctions, used))
+
+
+def _warn(used: Usage) -> None:
+    for unpriced in (use for use in used.models if use.cost is None):
+        say(
+            f"warning: no price of model {unpriced.model!r} is known, so no cost; "
+            "give its settings in [models] an input_price and an output_price, in dollars per million tokens"
+        )
 
 
 def _shown_at_work(games: Sequence[Trial]) -> Iterable[Trial]:
@@ -64,17 +129,20 @@ def _shown_at_work(games: Sequence[Trial]) -> Iterable[Trial]:
 def _as_json(found: DryRun) -> dict[str, Any]:
     from harbor._models.prices import price_table
 
-    models = [
-        {"model": use.model, **_amounts(use), "input_price": use.input_price, "output_price": use.output_price}
-        for use in found.usage.models
-    ]
     arms = [
         {"arm": arm.arm, "games": arm.games, **_amounts(arm.usage), "chain": arm.usage.chain} | _spread(arm)
         for arm in found.arms
     ]
     whole = {"experiment": found.experiment, "games": found.games, "played": found.played, **_amounts(found.usage)}
-    rest = {"chain": found.usage.chain, "models": models, "arms": arms, "prices": asdict(price_table())}
+    rest = {"chain": found.usage.chain, "models": _models(found.usage), "arms": arms, "prices": asdict(price_table())}
     return whole | rest | {"simulated": True}
+
+
+def _models(used: Usage) -> list[dict[str, Any]]:
+    return [
+        {"model": use.model, **_amounts(use), "input_price": use.input_price, "output_price": use.output_price}
+        for use in used.models
+    ]
 
 
 def _amounts(used: Usage | ModelUse) -> dict[str, int | float | None]:

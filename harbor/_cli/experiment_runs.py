@@ -17,7 +17,7 @@ import typer
 from harbor._cli.choosing import Arms, Models, Named, Repeats, Set
 from harbor._cli.model_settings import in_experiment
 from harbor._cli.output import Json, say
-from harbor._cli.stopping import interruptible, run_until_stopped
+from harbor._cli.stopping import PAUSED, interruptible, run_until_stopped
 from harbor._core.finding import command
 from harbor._core.layout import check_experiment
 
@@ -124,7 +124,9 @@ def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
     else:
         _print(results, analyse(results), folder)
-    if len(results.of("finished")) < len(results.records):
+    if results.of("unfinished"):
+        raise typer.Exit(PAUSED)
+    if results.of("failed"):
         raise typer.Exit(1)
 
 

@@ -24,7 +24,7 @@ def say(message: str) -> None:
     print(f"harbor: {printable(redact(message))}", file=sys.stderr)  # noqa: T201
 
 
-def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = True) -> None:
+def show(summary: Summary | SeriesSummary, as_json: bool, in_full: bool = True) -> None:
     """Print the results of a run or of a series, and on stderr who gave no answer."""
     from harbor._cli.display.render import render
     from harbor._cli.display.result_tables import series_tables, summary_tables
@@ -35,6 +35,6 @@ def show(summary: Summary | SeriesSummary, as_json: bool, with_items: bool = Tru
     if as_json:
         typer.echo(json.dumps(summary.as_json()))
     elif isinstance(summary, SeriesSummary):
-        render(series_tables(summary))
+        render(series_tables(summary, in_full))
     else:
-        render(summary_tables(summary, with_items))
+        render(summary_tables(summary, in_full))

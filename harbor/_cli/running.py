@@ -34,7 +34,7 @@ def run_and_show(
     resume = f"{command()} resume {shlex.quote(str(folder))}"
     with interruptible(f"output folder {str(folder)!r}", log, resume, f"what happened up to here is in {log}; "):
         result = _run(begin, as_json or quiet, player)
-    show(result.metrics(), as_json, with_items=not quiet)
+    show(result.metrics(), as_json, in_full=not quiet)
     if not as_json:
         typer.echo(f"log: {log}")
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import typer
 
 from harbor._cli.output import say
-from harbor._core.errors import ModelError, RunFolderError, RunPaused
+from harbor._core.errors import LimitReached, ModelError, RunFolderError, RunPaused
 
 T = TypeVar("T")
 PAUSED = 75
@@ -61,7 +61,8 @@ def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iter
         say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
         raise typer.Exit(130) from None
     except RunPaused as error:
-        say(f"paused: {error}; resume with: {resume}")
+        more = " --max-cost DOLLARS" if isinstance(error, LimitReached) else ""
+        say(f"paused: {error}; resume with: {resume}{more}")
         raise typer.Exit(PAUSED) from None
     except ModelError as error:
         raise ModelError(f"{error}; mend it, then resume with: {resume}" if begun.exists() else str(error)) from error

@@ -50,6 +50,10 @@ class RunPaused(HarborError):
     """A run has stopped where it can be resumed: a provider can't be reached, or a limit of cost is reached."""
 
 
+class LimitReached(RunPaused):
+    """A run has cost what it may; with more money it goes on."""
+
+
 class MemoryStoreError(HarborError):
     """A memory can't be opened, read or written, or refuses what it is given."""
 

@@ -9,6 +9,8 @@ from pydantic import Field, PlainSerializer
 
 CENT = Decimal("0.01")
 DOLLAR = Decimal(1)
+SMALL = 0.1
+"""Dollars below which hundredths of a cent are told of a cost."""
 
 
 def as_number(amount: Decimal) -> int | float:
@@ -49,3 +51,12 @@ def dollars(amount: Decimal) -> str:
     exponent = size.as_tuple().exponent
     places = max(2, -exponent) if isinstance(exponent, int) else 2
     return f"{sign}${size:,.{places}f}"
+
+
+def cost_in_words(amount: float | None) -> str:
+    """Write what model calls cost, small amounts to a hundredth of a cent; None is "unknown".
+
+    >>> cost_in_words(12.5), cost_in_words(0.01234), cost_in_words(None)
+    ('$12.50', '$0.0123', 'unknown')
+    """
+    return "unknown" if amount is None else f"${amount:,.2f}" if amount >= SMALL or not amount else f"${amount:,.4f}"

@@ -9,6 +9,9 @@ from typing import NamedTuple, Protocol
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event, SeatFailed
 
+AGENT = "agent"
+"""The purpose and the model, in the log, of calls that an agent of any make tells of: it does not name its model."""
+
 
 class Player(Protocol):
     """What plays a bidder: a graph, a scripted policy or a person."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
-from harbor._config.models import ModelSettings, ReplyForm
+from harbor._config.models import ReplyForm
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.redaction import redact
 from harbor._models.faults import fault_of
@@ -19,6 +18,7 @@ from harbor._models.line import Line
 from harbor._models.prompt import Prompt
 from harbor._models.reading import read, written
 from harbor._models.replay import CallOutcome, RawCall
+from harbor._models.usage import usage_of
 
 if TYPE_CHECKING:
     from harbor._models.client import ModelClient
@@ -129,8 +129,7 @@ class Call:
                 self.model.budget.charge(call)
 
     def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
-        model, usage = self.model, said.message.usage_metadata
-        cached = usage is not None and usage.get("total_cost") == 0  # LangChain's mark of a cache hit
+        model, usage = self.model, usage_of(said.message)
         return RawCall(
             bidder=model.bidder,
             purpose=self.prompt.name,
@@ -138,24 +137,22 @@ class Call:
             version=self.prompt.version,
             attempt=self.attempt,
             outcome=outcome,
-            input_tokens=usage["input_tokens"] if usage else 0,
-            output_tokens=usage["output_tokens"] if usage else 0,
-            cost_dollars=0.0 if cached else _cost(model.settings, usage),
-            cached=cached,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_dollars=usage.cost(model.settings),
+            cached=usage.from_cache,
             began=round(self.began, 6),
             seconds=round(model.clock() - self.began, 6),
             prompt=said.words,
             reply=written(said.message),
             error=complaint,
+            cached_tokens=usage.cached_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
+            finish=usage.finish,
             retries=said.retries,
+            answered_by=usage.answered_by,
             form=said.form,
         )
-
-
-def _cost(settings: ModelSettings, usage: UsageMetadata | None) -> float | None:
-    if usage is None or settings.input_price is None or settings.output_price is None:
-        return None
-    return (usage["input_tokens"] * settings.input_price + usage["output_tokens"] * settings.output_price) / 1_000_000
 
 
 def _words(messages: Sequence[BaseMessage]) -> list[str]:

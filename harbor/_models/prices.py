@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from importlib.metadata import version
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from harbor._config.auction import ModelSettings
+from harbor._config.models import ModelSettings
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -20,11 +22,32 @@ _SAMPLE_TOKENS = 1_000
 _MILLION = 1_000_000
 
 
+_IN_THE_TABLE = {
+    "anthropic_bedrock": "aws",
+    "azure_ai": "azure",
+    "azure_openai": "azure",
+    "bedrock": "aws",
+    "bedrock_converse": "aws",
+    "bedrock_mantle_anthropic": "aws",
+    "bedrock_mantle_openai": "aws",
+    "google_anthropic_vertex": "google",
+    "google_genai": "google",
+    "google_vertexai": "google",
+    "mistralai": "mistral",
+    "xai": "x-ai",
+}
+"""What the table calls providers that LangChain has other names for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs, in dollars per million tokens; `source` is where the price comes from."""
+    """What a model costs, in dollars per million tokens; `source` is where the price comes from.
+
+    `cached_price` is that of input that the provider had in its cache.
+    """
 
     input_price: float
+    cached_price: float
     output_price: float
     source: str
 
@@ -42,34 +65,55 @@ class PriceTable:
     date: str
 
 
-BUILT_IN = Price(0.0, 0.0, "built-in")
-LOCAL = Price(0.0, 0.0, "runs on your machine: nobody charges per token")
+BUILT_IN = Price(0.0, 0.0, 0.0, "built-in")
+LOCAL = Price(0.0, 0.0, 0.0, "runs on your machine: nobody charges per token")
 
 
-def price_of(model: str) -> Price | None:
-    """Give the price of a model named "simulated" or "provider:name", as of today; None if the table lacks it.
+def price_of(settings: ModelSettings) -> Price | None:
+    """Give the price of a model as of today; None if the table lacks it, as nothing is guessed.
 
-    The price is that of a short, uncached prompt, without batch discounts.
+    It is that of a short prompt, without batch discounts. A model with a `base_url` has the price of the provider whose
+    address that is. A server on this machine costs nothing if it is Ollama; any other may pass calls on to a provider.
     """
-    provider, _, name = model.partition(":")
-    if model == "simulated":
+    provider, _, name = settings.use.partition(":")
+    if settings.use == "simulated":
         return BUILT_IN
-    if provider == "ollama":
+    if provider == "ollama" and (settings.base_url is None or _is_here(settings.base_url)):
         return LOCAL
-    return _listed(provider, name)
+    if not name or "." in provider:  # code of the user's
+        return None
+    return _listed(_IN_THE_TABLE.get(provider, provider), name, settings.base_url)
 
 
-def _listed(provider: str, name: str) -> Price | None:
+def _is_here(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listed(provider: str, name: str, url: str | None) -> Price | None:
     from genai_prices import Usage
 
-    sample = Usage(input_tokens=_SAMPLE_TOKENS, output_tokens=_SAMPLE_TOKENS)
+    plain = Usage(input_tokens=_SAMPLE_TOKENS, output_tokens=_SAMPLE_TOKENS)
+    reread = Usage(input_tokens=_SAMPLE_TOKENS, cache_read_tokens=_SAMPLE_TOKENS)
+    now = datetime.now(UTC)
     try:
-        found = _snapshot().calc(sample, name, provider, None, datetime.now(UTC))
+        found, cached = (_snapshot().calc(used, name, None if url else provider, url, now) for used in (plain, reread))
     except (LookupError, ValueError):
         return None
+    if url is None and found.provider.id != provider:  # the table would take "azure_openai" for "openai"
+        return None
+    if found.total_price != found.input_price + found.output_price:  # it charges for each request, too
+        return None
     per_million = _MILLION // _SAMPLE_TOKENS
-    inward, outward = float(found.input_price * per_million), float(found.output_price * per_million)
-    return Price(inward, outward, f"{found.provider.id} {found.model.id}")
+    return Price(
+        input_price=float(found.input_price * per_million),
+        cached_price=float(cached.input_price * per_million),
+        output_price=float(found.output_price * per_million),
+        source=f"{found.provider.id} {found.model.id}",
+    )
 
 
 @cache
@@ -99,10 +143,8 @@ def _changes() -> Iterable[date]:
 
 
 def with_price(settings: ModelSettings) -> ModelSettings:
-    """Fill in the prices that a model's settings lack and the table has."""
-    price = price_of(settings.use)
-    if price is None:
-        return settings
-    known = {"input_price": price.input_price, "output_price": price.output_price}
-    lacking = {field: amount for field, amount in known.items() if getattr(settings, field) is None}
-    return settings.model_copy(update=lacking)
+    """Fill in the prices that a model's settings lack and the table has; a cached price belongs to an input price."""
+    wanted: tuple[str, ...] = ("input_price", "cached_price") if settings.input_price is None else ()
+    wanted += ("output_price",) if settings.output_price is None else ()
+    price = price_of(settings) if wanted else None
+    return settings.model_copy(update={name: getattr(price, name) for name in wanted}) if price else settings

@@ -95,7 +95,8 @@ class ReplayCache:
     def turn(self, opening: int, bidder: str) -> SeatReply | None:
         """Give a seat's reply in the turn that the event of this number opened, if the seat can't be asked again.
 
-        These are the words of an agent or a person, and any seat's failure with what it noted before.
+        These are the words of an agent or a person, with the calls that an agent told of, and any seat's failure with
+        what it noted before.
         """
         return self._turns.get((opening, bidder))
 
@@ -157,6 +158,8 @@ def _turns(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
             opening, notes = seq, defaultdict(list)
         elif isinstance(event, Answered):
             turn[opening, event.bidder] = SeatReply(event.words)
+        elif isinstance(event, ModelCalled) and (said := turn.get((opening, event.bidder))):
+            turn[opening, event.bidder] = said._replace(notes=(*said.notes, event))  # of an agent's own model
         elif isinstance(event, SeatFailed):
             turn[opening, event.bidder] = SeatReply("", tuple(notes.get(event.bidder, ())), event)
         elif not isinstance(event, PublicEvent) and hasattr(event, "bidder"):

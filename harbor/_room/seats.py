@@ -6,6 +6,7 @@ Everything in AutoGen is words, parsed strictly, so that any agent can sit besid
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,10 +18,10 @@ from pydantic import TypeAdapter
 
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import told
-from harbor._core.events import Answered, Event, SeatFailed
+from harbor._core.events import Answered, Event, ModelCalled, SeatFailed
 from harbor._core.notes import EventBuffer
 from harbor._core.parsing import LONGEST, scrub
-from harbor._core.players import Player, SeatReply
+from harbor._core.players import AGENT, Player, SeatReply
 from harbor._house.auctioneer import call
 from harbor._house.hearing import FATAL, failed, in_words
 
@@ -82,6 +83,7 @@ class Seat(BaseChatAgent):
         recorded: gives the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
             is next asked.
         waited: gives the seconds that the agent has waited for the provider of its model, which are not its own.
+        clock: gives seconds since the log was opened, for the calls of a quoted agent's own models.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Seat(BaseChatAgent):
         quoted: bool = False,
         recorded: Callable[[], SeatReply | None] = lambda: None,
         waited: Callable[[], float] = lambda: 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(name, f"The seat of {bidder}.")
         self.bidder = bidder
@@ -103,6 +106,7 @@ class Seat(BaseChatAgent):
         self._quoted = quoted
         self._recorded = recorded
         self._waited = waited
+        self._clock = clock
         self._heard: list[BaseChatMessage] = []
         self._failure: SeatFailed | None = None
         self._broken: BaseException | None = None
@@ -117,6 +121,7 @@ class Seat(BaseChatAgent):
         if (said := self._recorded()) is not None:
             return self._repeat(said)
         heard, self._heard = [*messages, *self._heard], []
+        began = self._clock()
         thinking = asyncio.ensure_future(_answer(self._agent, heard, cancellation_token))
         cancellation_token.link_future(thinking)
         try:
@@ -135,10 +140,11 @@ class Seat(BaseChatAgent):
             self._broken = error if isinstance(error, FATAL) else None
             return self._fail(failed(self.bidder, error))
         try:
-            words = thinking.result().chat_message.to_text()
+            response = thinking.result()
+            words, calls = response.chat_message.to_text(), self._calls(response, began)
         except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
             return self._fail(failed(self.bidder, error))
-        return self._quote(words) if self._quoted else self._say(words)
+        return self._quote(words, calls) if self._quoted else self._say(words)
 
     async def _in_time(self, thinking: asyncio.Future[Any]) -> bool:
         """Wait for an answer; false: its time is over."""
@@ -178,15 +184,45 @@ class Seat(BaseChatAgent):
         self._failure = failure
         return self._say("")
 
-    def _quote(self, words: str) -> Response:
+    def _calls(self, response: Response, began: float) -> list[ModelCalled]:
+        """Give the model calls that an agent of any make tells of with its answer, one for each message with usage.
+
+        It does not tell when each began, so all begin with the turn and the last one has its length: they count as
+        made one after another.
+        """
+        told = [one.models_usage for one in (*(response.inner_messages or ()), response.chat_message)]
+        tokens = [(used.prompt_tokens, used.completion_tokens) for used in told if used is not None]
+        lengths = [0.0] * (len(tokens) - 1) + [self._clock() - began]
+        return [
+            ModelCalled(
+                bidder=self.bidder,
+                purpose=AGENT,
+                model=AGENT,
+                prompt="",
+                attempt=1,
+                outcome="ok",
+                input_tokens=read,
+                output_tokens=written,
+                cost_dollars=None,
+                cached=False,
+                began=round(began, 6),
+                seconds=round(length, 6),
+                form="text",
+            )
+            for (read, written), length in zip(tokens, lengths, strict=False)
+        ]
+
+    def _quote(self, words: str, calls: Sequence[Event]) -> Response:
         kept = scrub(words)[: LONGEST + 1]  # longer ones are refused, whatever they go on with
-        self._notes.begin()(Answered(self.bidder, kept))
+        note = self._notes.begin()
+        for event in (Answered(self.bidder, kept), *calls):  # a log that is cut in between is resumed by the words
+            note(event)
         return self._say(kept)
 
     def _repeat(self, said: SeatReply) -> Response:
         """Reply and note the same again."""
         if said.failure is None:
-            return self._quote(said.words)
+            return self._quote(said.words, said.notes)
         note = self._notes.begin()
         for conclusion in said.notes:
             note(conclusion)

@@ -174,7 +174,8 @@ def _check_types(call: RawCall) -> None:
 
     Not by pydantic: half a character in a reply is kept as it came, and pydantic refuses it.
     """
-    numbers = (call.input_tokens, call.output_tokens, call.began, call.seconds, call.cost_dollars or 0)
+    tokens = (call.input_tokens, call.cached_tokens, call.output_tokens, call.reasoning_tokens)
+    numbers = (*tokens, call.retries, call.began, call.seconds, call.cost_dollars or 0)
     texts = (call.bidder, call.purpose, call.model, call.reply, call.error, *call.prompt)
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, str) for one in texts):
         raise TypeError

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
     from langchain_core.language_models import BaseChatModel
 
+    from harbor._models.budget import RunBudget
     from harbor._models.governor.terms import Governor
-    from harbor._models.replay import CallBudget
 
 
 GIVEN = "given"
@@ -24,24 +24,30 @@ GIVEN = "given"
 
 
 class Given(TypedDict, total=False):
-    """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder."""
+    """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder.
+
+    `max_cost` is what the calls of the models may cost, in dollars; earlier sessions count.
+    """
 
     models: Mapping[str, BaseChatModel]
     agents: Mapping[str, ChatAgent]
     people: Mapping[str, Person]
+    max_cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """Chat models by the name that bidders use; AutoGen agents and people by bidder; what limits the cost of calls.
+    """Chat models by the name that bidders use; AutoGen agents and people by bidder; what calls may cost, in dollars.
 
-    `governor` lets calls start (None: that of this process); `age` is that of the game, and the lowest goes first.
+    `budget` keeps the limit; it is made of `max_cost` unless a caller that has several runs gives it. `governor` lets
+    calls start (None: that of this process); `age` is that of the game, and the lowest goes first.
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     agents: Mapping[str, ChatAgent] = field(default_factory=dict)
     people: Mapping[str, Person] = field(default_factory=dict)
-    budget: CallBudget | None = None
+    max_cost: float | None = None
+    budget: RunBudget | None = None
     governor: Governor | None = None
     age: tuple[int, ...] = ()
 

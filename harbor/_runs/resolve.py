@@ -19,6 +19,7 @@ from harbor._core.money import to_cents
 from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
+from harbor._models.prices import with_price
 from harbor._models.providers import settings_of
 from harbor._runs.idle import check_idle
 from harbor._runs.inputs import GIVEN, RunInputs, models_in_use
@@ -85,7 +86,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     config = with_items(config)
     game = found("game", config.rules.game)
     items = config.items if isinstance(config.items, tuple) and "items" in game.value.uses else ()
-    models = {name: _model(name, config, inputs) for name in models_in_use(config)}
+    models = models_of(config, inputs)
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
         settings_of(name, config.models)
     personas = extended(catalogue_of(config.catalogue), config.personas)
@@ -94,6 +95,15 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     check_idle(config, game.value)
     parts = parts_of(config, models.values())
     return ResolvedAuction(config, parts, build(config), items, bidders, catalog, models, inputs)
+
+
+def models_of(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> dict[str, ModelSettings]:
+    """Find the settings of the models in use by name, with what the models cost where that is known.
+
+    Raises:
+        ConfigError: a model is unknown.
+    """
+    return {name: with_price(_model(name, config, inputs)) for name in models_in_use(config)}
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from harbor._runs.folder import RunFolder, complete, read_config
 from harbor._runs.inputs import Given, RunInputs
+from harbor._runs.limits import funded, within
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.series import SeriesResult, prepare
 from harbor.memory._store.trust import check_trusted
@@ -26,6 +27,7 @@ def resume(
         ConfigError: a model, an agent or a person that the run was given is missing.
         RunFolderError: no folder of a run, its config was changed, or another process runs it.
         MemoryStoreError: the embedding is a model that only the folder names, or a memory can't be opened.
+        RunPaused: with `max_cost`, which earlier sessions count towards: it has cost as much.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
     return finish(aresume(folder, listen, embedding, **given), "resume() can't be used", "await aresume()")
@@ -36,10 +38,10 @@ async def aresume(
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
-    config, inputs = read_config(path), RunInputs(**given)
+    config = read_config(path)
     if config.series is None and (done := complete(path)) is not None:
         return Result(done.entries, path)
     check_trusted(config.memory.embedding, embedding)
-    run = prepare(config, inputs)
+    run = prepare(config, funded(config, RunInputs(**given), path))
     with closing(RunFolder.reopen(path)) as reopened:
-        return await run.run(reopened, listen)
+        return await within(run.inputs.budget, run.run(reopened, listen))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +19,7 @@ from harbor._core.events import SCHEMA_VERSION, LogOpened, ModelCalled
 from harbor._core.finding import found
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry
+from harbor._core.players import AGENT
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._house.auctioneer import auction_loop
@@ -29,6 +30,7 @@ from harbor._models.replay import ReplayCache
 from harbor._room.agent import make_agent
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs, anybody_remembers
+from harbor._runs.limits import funded, within
 from harbor._runs.opening import opening_events
 from harbor._runs.rehearsal import rehearse
 from harbor._runs.resolve import resolve
@@ -47,8 +49,11 @@ class Startable(Protocol[R_co]):
     """A run or a series of them that is sure to start; `config` is what its folder keeps."""
 
     config: AuctionConfig
+    inputs: RunInputs
 
-    async def run(self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None) -> R_co:
+    def run(
+        self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None
+    ) -> Coroutine[Any, Any, R_co]:
         """Run to the end, from the beginning or from where it was interrupted."""
         ...
 
@@ -59,12 +64,13 @@ async def start(run: Startable[R_co], out: Path | None = None, listen: Listener 
     Raises:
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
+        RunPaused: a provider can't be reached, or it has cost what it may.
     """
     async with _named_memories(run.config) as store:
         if out is None:
-            return await run.run(None, listen, store)
+            return await within(run.inputs.budget, run.run(None, listen, store))
         with closing(RunFolder.make(out, run.config)) as folder:
-            return await run.run(folder, listen, store)
+            return await within(run.inputs.budget, run.run(folder, listen, store))
 
 
 def _named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
@@ -88,7 +94,8 @@ class Run:
     def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
         if config.series is not None:
             raise ConfigError("the config is of a series of auctions; run it with: harbor.run_series(config)")
-        self.auction = resolve(config, inputs)
+        self.inputs = funded(config, inputs)
+        self.auction = resolve(config, self.inputs)
         rehearse(found("game", config.rules.game), self.auction)
         self.config = self.auction.config
         self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
@@ -164,7 +171,7 @@ def _check_answered(entries: Sequence[Entry]) -> None:
     Raises:
         ModelError: there were calls, and all have failed.
     """
-    outcomes = [call.outcome for call in of_type(entries, ModelCalled)]
+    outcomes = [call.outcome for call in of_type(entries, ModelCalled) if call.purpose != AGENT]
     if outcomes and set(outcomes) == {"failed"}:
         raise ModelError(f"no model has answered any of {len(outcomes)} calls; calls.jsonl of the run says why")
 

@@ -115,6 +115,7 @@ class Seating:
             quoted=bool(bidder.agent) or bidder.person,
             recorded=lambda: replay.turn(len(self.sale.log.entries) - 1, bidder.name),
             waited=lambda: waiting.seconds,
+            clock=self.sale.log.now,
         )
 
     def _player(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> Player:

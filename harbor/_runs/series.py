@@ -25,6 +25,7 @@ from harbor._core.version import __version__
 from harbor._games.english.measures import ranks
 from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs
+from harbor._runs.limits import funded
 from harbor._runs.result import Listener, Result, finish
 from harbor._runs.run import Run, start
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
@@ -44,8 +45,8 @@ class SeriesResult:
     folder: Path | None
 
     def metrics(self) -> SeriesSummary:
-        """Measure the log of the series."""
-        return summarise_series(self.log)
+        """Measure the log of the series, and count the calls of its auctions."""
+        return summarise_series(self.log, [one.log for one in self.auctions])
 
 
 def run_series(
@@ -86,7 +87,7 @@ class SeriesRun:
         if "series" not in find("game", config.rules.game).uses:
             raise ConfigError(f"the game {config.rules.game!r} is not held in series; drop [series]")
         self.config = config
-        self.inputs = inputs
+        self.inputs = funded(config, inputs)
         self.series = config.series
         # What is wrong with the first auction is wrong with the series: say so before anything is written.
         self._auction(1)

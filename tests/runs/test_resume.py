@@ -9,18 +9,21 @@ import signal
 import subprocess
 import threading
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
+from autogen_core.models import RequestUsage
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._runs.folder import RunFolder
+from harbor.evaluation._metrics.summary import summarise
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import paid
 from support.processes import full_disk
@@ -533,3 +536,58 @@ def test_items_of_your_own_are_resumed_as_well(tmp_path):
     with pytest.raises(Broken):
         auction.run(out=tmp_path / "run", listen=crash)
     assert resume(tmp_path / "run").log[-1].event == auction.run().log[-1].event
+
+
+class Metered(Clerk):
+    """An agent of yours that tells what two calls of its own model took, another amount each time it is asked."""
+
+    async def on_messages(self, messages, cancellation_token):
+        said = (await super().on_messages(messages, cancellation_token)).chat_message
+        thought = TextMessage(content="hm", source=self.name, models_usage=RequestUsage(50, 5))
+        said = said.model_copy(update={"models_usage": RequestUsage(100 * self.asked, 7)})
+        return Response(chat_message=said, inner_messages=[thought])
+
+
+def of_the_agent(folder):
+    return [call for call in of_type(read_log(folder / "events.jsonl").entries, ModelCalled) if call.purpose == "agent"]
+
+
+def but_for_the_agents_calls(folder):
+    kept = [line for line in timeless(folder) if line.get("purpose") != "agent"]
+    return [{key: value for key, value in line.items() if key != "seq"} for line in kept]
+
+
+@pytest.fixture(scope="module")
+def metered(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("metered") / "run"
+    sale().run(out=folder, models={"mine": chat()}, agents={"Dot": Metered()})
+    return folder
+
+
+def test_calls_of_an_agents_own_model_are_counted_from_what_it_tells(metered):
+    answers = len(of_type(read_log(metered / "events.jsonl").entries, Answered))
+    told = of_the_agent(metered)
+    assert len(told) == 2 * answers > 0
+    assert [call.input_tokens for call in told] == [amount for n in range(1, answers + 1) for amount in (50, 100 * n)]
+    assert {(call.bidder, call.model, call.outcome, call.cost_dollars) for call in told} == {
+        ("Dot", "agent", "ok", None)
+    }
+    found = summarise(read_log(metered / "events.jsonl").entries).calls
+    assert found.by_model["agent"].count == found.by_bidder["Dot"].unpriced == found.total.unpriced == len(told)
+    assert found.total.cost_dollars is None
+
+
+def test_calls_that_an_agent_told_of_are_in_the_log_again_as_they_were_when_a_run_resumes(metered, tmp_path):
+    answers = [line["seq"] for line in lines(metered) if line["type"] == "answered"][:3]
+    for answer, more in product(answers, (1, 2, 3)):
+        folder, clerk = tmp_path / f"{answer}-{more}", Metered()
+        broken(sale(), folder, answer + more, clerk=Metered())
+        before = timeless(folder)
+        clerk.asked = sum(line["type"] == "answered" for line in before)
+        resume(folder, models={"mine": chat()}, agents={"Dot": clerk})
+        assert timeless(folder)[: len(before)] == before
+        assert but_for_the_agents_calls(folder) == but_for_the_agents_calls(metered)
+        lost = (
+            3 - more
+        )  # a log that ends between an answer and its calls keeps the answer, and not what was still to come
+        assert len(of_the_agent(folder)) == len(of_the_agent(metered)) - lost

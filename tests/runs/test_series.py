@@ -307,7 +307,7 @@ def test_a_config_that_was_changed_is_refused(whole, tmp_path):
 
 def test_json_of_a_series_is_one_object_of_the_agreed_shape(whole):
     printed = json.loads((whole / "printed.json").read_text())
-    assert list(printed) == ["run", "seed", "length", "auctions", "mean_ranks", "total_profits"]
+    assert list(printed) == ["run", "seed", "length", "auctions", "mean_ranks", "total_profits", "calls"]
     assert list(printed["auctions"][0]) == ["auction", "seed", "ranks", "profits", "learnings"]
     assert len(printed["auctions"]) == AUCTIONS
 

@@ -52,7 +52,8 @@ class _Pace:
         minutes = (time.monotonic() - self._began) / 60
         rate = f"{(_done(tally) - self._before) / minutes:.1f} per minute" if minutes else ""
         cost = "cost unknown" if tally.cost_dollars is None else f"${tally.cost_dollars:,.2f}"
-        tokens = f"{tally.input_tokens + tally.output_tokens:,} tokens"
+        cached = f" ({tally.cached_tokens:,} cached)" if tally.cached_tokens else ""
+        tokens = f"{tally.input_tokens + tally.output_tokens:,} tokens{cached}"
         return ", ".join(filter(None, (f"{tally.failed} failed", rate, tokens, cost)))
 
 

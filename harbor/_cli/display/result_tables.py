@@ -10,6 +10,7 @@ from decimal import Decimal
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from harbor._cli.display.call_tables import call_tables
 from harbor._cli.display.render import Table
 from harbor._core.money import dollars, to_cents
 from harbor._games.english.measures import ItemResult
@@ -25,9 +26,9 @@ HARBOR_LABELS = 3
 """The length of a namespace of Harbor's own: scope, bidder, kind."""
 
 
-def summary_tables(summary: Summary, with_items: bool = True) -> Iterator[Table | str]:
-    """Give the items, days or runs, if asked for, and the standings of a run."""
-    if with_items:
+def summary_tables(summary: Summary, in_full: bool = True) -> Iterator[Table | str]:
+    """Give the standings of a run; in full also its items, days or runs, and its model calls."""
+    if in_full:
         yield Table(summary.parts.capitalize(), [_part(one) for one in summary.items])
     yield Table("Standings", [_row(one) for one in summary.standings])
     if summary.figures:
@@ -39,6 +40,8 @@ def summary_tables(summary: Summary, with_items: bool = True) -> Iterator[Table 
         f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
         f"{summary.seconds:.1f} s{simulated(summary.simulated)}"
     )
+    if in_full:
+        yield from call_tables(calls)
 
 
 def _part(part: Any) -> dict[str, object]:
@@ -58,8 +61,8 @@ def simulated(is_simulated: bool) -> str:
     return " (simulated bidders)" if is_simulated else ""
 
 
-def series_tables(summary: SeriesSummary) -> Iterator[Table | str]:
-    """Give everyone's rank in each auction of a series, the mean of them, and the total profit."""
+def series_tables(summary: SeriesSummary, in_full: bool = True) -> Iterator[Table | str]:
+    """Give everyone's rank in each auction of a series, the mean of them, and the total profit; in full also calls."""
     rows = [
         {
             "bidder": bidder,
@@ -71,6 +74,8 @@ def series_tables(summary: SeriesSummary) -> Iterator[Table | str]:
     ]
     yield Table("Ranks by auction", rows)
     yield f"{len(summary.auctions)} of {summary.length} auctions finished{simulated(summary.simulated)}"
+    if in_full and summary.calls:
+        yield from call_tables(summary.calls)
 
 
 def score_tables(score: RunScore) -> Iterator[Table | str]:

@@ -185,3 +185,76 @@ def test_the_command_says_where_prices_come_from_and_that_the_bidders_are_simula
 )
 def test_a_mistake_is_one_line(words, complaint):
     assert complaint in mistake(harbor("estimate", *words))
+
+
+# ---------------------------------------------------------------- auctions and series
+
+SALE = """
+seed = 5
+items = {count = 2}
+[[bidders]]
+name = "Ann"
+[[bidders]]
+name = "Ben"
+model = "openai:gpt-4o-mini"
+"""
+
+
+@pytest.fixture
+def sale(tmp_path):
+    (tmp_path / "sale.toml").write_text(SALE)
+    (tmp_path / "series.toml").write_text(SALE + "[series]\nauctions = 2\n")
+    return tmp_path
+
+
+def estimated(*words, cwd):
+    done = harbor("estimate", *words, "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_an_auction_takes_what_the_built_in_model_takes_in_its_place_at_the_price_of_each_model(sale):
+    found = estimated("sale.toml", cwd=sale)
+    assert list(found)[:3] == ["auction", "auctions", "calls"]
+    assert {use["model"]: use["input_price"] for use in found["models"]} == {"simulated": 0, "openai:gpt-4o-mini": 0.15}
+    held = json.loads(harbor("auction", "sale.toml", "--model", "simulated", "--json", cwd=sale).stdout)["calls"]
+    hosted = next(use for use in found["models"] if use["model"] != "simulated")
+    assert 0 < hosted["calls"] < found["calls"]
+    assert found["calls"] == pytest.approx(held["total"]["count"], rel=0.5)
+    assert found["cost_dollars"] == hosted["cost_dollars"] > 0
+
+
+def test_a_series_takes_what_its_auctions_take_and_options_count(sale):
+    series, alone = (estimated(f"{name}.toml", cwd=sale) for name in ("series", "sale"))
+    assert (series["auctions"], alone["auctions"]) == (2, 1)
+    assert series["calls"] > alone["calls"]
+    fewer = estimated("sale.toml", "--items", 1, "--model", "openai:gpt-4o", cwd=sale)
+    assert fewer["calls"] < alone["calls"]
+    assert [use["model"] for use in fewer["models"]] == ["openai:gpt-4o"]
+
+
+def test_a_name_that_an_experiment_and_a_preset_have_is_the_experiment_unless_the_preset_is_asked_for(tmp_path):
+    assert "experiment" in estimated("second-price", "--repeats", 1, cwd=tmp_path)
+    assert estimated("--preset", "second-price", cwd=tmp_path)["auction"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ((), "nothing is named to be estimated"),
+        (("sale.toml", "--repeats", "2"), "'sale.toml' is an auction; drop --repeats"),
+        (("sale.toml", "--arm", "x"), "is an auction; drop"),
+        (("sale.toml", "--model", "a:b", "--model", "c:d"), "is an auction; drop"),
+        (("sale.toml", "--items", "0"), "count"),
+        (("tom", "--items", "2"), "--items 2 is for an auction, and 'tom' is an experiment"),
+        (("sale.toml", "--preset", "demo"), "are both given"),
+    ],
+)
+def test_an_option_that_does_not_belong_is_refused(words, complaint, sale):
+    assert complaint in mistake(harbor("estimate", *words, cwd=sale))
+
+
+def test_the_table_of_an_auction_says_where_its_numbers_come_from(sale):
+    words = " ".join(harbor("estimate", "sale.toml", cwd=sale).stdout.split())
+    assert "The auction was played, on the built-in model (simulated bidders), with a chain of" in words
+    assert "Prices are those of genai-prices" in words

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields, replace
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harbor._core.events import (
     BidderLabelled,
@@ -22,7 +26,7 @@ from harbor._core.events import (
 from harbor._core.finding import found
 from harbor._core.log_lines import Entry
 from harbor._games.english.measures import ItemResult, Standing, items, standings
-from harbor.evaluation._metrics.calls import Calls, calls
+from harbor.evaluation._metrics.calls import Calls, CallTotals, calls
 from harbor.evaluation._metrics.summary import summarise
 
 LABELS = [
@@ -142,11 +146,12 @@ def test_an_item_that_was_not_reached_has_no_winner_and_no_rounds():
 
 def test_calls_and_tokens_are_added_up():
     happened = [Paused(()), called("Ann", 0, 1, (100, 10)), called("Ben", 0, 1, (250, 5))]
-    assert calls(log(*happened)) == Calls(2, 350, 15, 1)
+    found = calls(log(*happened))
+    assert (found.count, found.input_tokens, found.output_tokens, found.chain) == (2, 350, 15, 1)
 
 
 def test_a_log_without_calls_has_a_chain_of_nought():
-    assert calls(log(*LABELS, *HELD)) == Calls(0, 0, 0, 0)
+    assert calls(log(*LABELS, *HELD)) == Calls()
 
 
 @pytest.mark.parametrize(
@@ -181,6 +186,54 @@ def test_the_chains_of_turns_add_up():
     assert calls(log(*happened)).chain == 1 + 2 + 1
 
 
+tokens = st.integers(0, 10**6)
+made = st.builds(
+    ModelCalled,
+    bidder=st.sampled_from(["Ann", "Ben", "Cho"]),
+    purpose=st.sampled_from(["bid", "plan"]),
+    model=st.sampled_from(["openai:gpt", "mine"]),
+    prompt=st.just("v"),
+    attempt=st.just(1),
+    outcome=st.sampled_from(["ok", "unreadable", "failed"]),
+    input_tokens=tokens,
+    output_tokens=tokens,
+    cost_dollars=st.none() | st.floats(0, 10),
+    cached=st.booleans(),
+    began=st.just(0.0),
+    seconds=st.just(0.0),
+    cached_tokens=tokens,
+    reasoning_tokens=tokens,
+    retries=st.integers(0, 5),
+)
+
+
+@given(st.lists(made, max_size=12))
+def test_whatever_the_calls_each_way_to_group_them_adds_up_to_the_total(happened):
+    found = calls(log(*happened))
+    known = [field.name for field in fields(CallTotals) if field.name != "cost_dollars"]
+    for groups in (found.by_bidder, found.by_purpose, found.by_model):
+        for name in known:
+            assert sum(getattr(one, name) for one in groups.values()) == getattr(found.total, name)
+        costs = [one.cost_dollars for one in groups.values()]
+        if found.total.cost_dollars is None:
+            assert None in costs
+        else:
+            assert found.total.cost_dollars == pytest.approx(sum(costs))
+    assert (found.total.cost_dollars is None) == (found.total.unpriced > 0)
+    assert json.loads(json.dumps(found.as_json()))["total"]["count"] == len(happened)
+
+
+def test_a_failed_call_that_tells_no_tokens_does_not_make_the_cost_unknown_and_is_counted():
+    paid, lost = called("Ann", 0, 1), called("Ann", 1, 1, (0, 0))
+    total = calls(log(replace(paid, cost_dollars=0.25), replace(lost, outcome="failed"))).total
+    assert (total.count, total.failed, total.cost_dollars, total.unpriced) == (2, 1, 0.25, 0)
+
+
+def test_an_answer_at_an_unknown_price_makes_the_cost_unknown_and_says_how_many_do():
+    total = calls(log(called("Ann", 0, 1), replace(called("Ben", 0, 1), cost_dollars=0.25))).total
+    assert (total.cost_dollars, total.unpriced) == (None, 1)
+
+
 # ---------------------------------------------------------------- the summary
 
 
@@ -208,6 +261,8 @@ def test_the_json_of_a_summary_has_the_documented_shape_and_plain_numbers():
     }
     assert shown["items"][0] == {"name": "Vase", "winner": "Ann", "price": 120, "rounds": 2}
     assert shown["items"][2] == {"name": "Clock", "winner": None, "price": None, "rounds": 1}
-    assert shown["calls"] == {"count": 1, "input_tokens": 100, "output_tokens": 10, "failed": 0}
+    assert list(shown["calls"]) == ["total", "by_bidder", "by_purpose", "by_model"]
+    assert shown["calls"]["total"] == shown["calls"]["by_bidder"]["Ann"]
+    assert shown["calls"]["total"].items() >= {"count": 1, "input_tokens": 100, "output_tokens": 10}.items()
     assert set(shown) >= {"run", "seed", "standings", "items", "calls", "seconds"}
     assert type(shown["items"][0]["price"]) is int

@@ -1,66 +1,18 @@
-"""Money: what is promised never exceeds the limit, and a game overdraws its allowance by one call at most."""
+"""Money of an experiment: what is promised never exceeds the limit, and it finishes games in their order."""
 
 from __future__ import annotations
-
-import asyncio
-import json
-from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
-from harbor._core.errors import LogError
-from harbor._models.replay import RawCall
+from harbor._config.auction import AuctionConfig, Bidder
 from harbor.evaluation._experiments.trials import Trial
-from harbor.evaluation._running.budget import MARGIN, ExperimentBudget, TrialBudget, cost_of, paid_for
-
-PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
-DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}
-CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
+from harbor.evaluation._running.budget import ExperimentBudget
 
 
 def game(number):
     return Trial("arm", "all", number, AuctionConfig(bidders=[Bidder("Ann")]))
-
-
-async def spend(allowance, costs):
-    """Let bidders think side by side, each making its calls one after another, until all are done or it stops."""
-    stopped = asyncio.Event()
-    under_way = 0
-    allowance.stop = stopped.set
-
-    async def think(own):
-        nonlocal under_way
-        for cost in own:
-            await allowance.admit()
-            under_way += 1
-            await asyncio.sleep(0)
-            under_way -= 1
-            allowance.charge(replace(CALL, cost_dollars=cost))
-
-    thinking = asyncio.gather(*map(think, costs))
-    waiting = asyncio.ensure_future(stopped.wait())
-    await asyncio.wait({thinking, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    was_under_way, done = under_way, thinking.done()
-    thinking.cancel()
-    waiting.cancel()
-    await asyncio.gather(thinking, waiting, return_exceptions=True)
-    return done, was_under_way
-
-
-@given(
-    costs=st.lists(st.lists(st.floats(1.0, float(MARGIN)), min_size=1, max_size=8), min_size=1, max_size=6),
-    dollars=st.floats(0.1, 60.0),
-)
-def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_game_stops(costs, dollars):
-    allowance = TrialBudget(dollars, DEAR)
-    done, under_way = asyncio.run(spend(allowance, costs))
-    assert allowance.spent < dollars + MARGIN
-    assert done or allowance.used_up
-    assert done or under_way == 0
-    assert done or allowance.spent < sum(map(sum, costs))
 
 
 @given(
@@ -145,28 +97,3 @@ def test_games_that_cost_nothing_are_held_side_by_side():
     for running in range(5):
         assert purse.may_start(game(running), running, finished=5)
         assert purse.reserve(game(running)) > 0
-
-
-def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
-    assert cost_of(replace(CALL, cost_dollars=0.25), PRICED) == 0.25
-    assert cost_of(replace(CALL, cost_dollars=None), PRICED) == pytest.approx((30 * 3.0 + 10 * 6.0) / 1e6)
-    assert cost_of(replace(CALL, cost_dollars=None), {"mine": ModelSettings()}) == 0.0
-
-
-def test_a_line_that_is_cut_short_is_not_paid_for(tmp_path):
-    line = json.dumps(asdict(CALL))
-    (tmp_path / "calls.jsonl").write_text(f"{line}\n" * 3 + line[:40])
-    assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
-
-
-WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}]
-MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in WRONG_TYPES]
-
-
-@pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *MISTYPED], ids=str)
-def test_a_line_that_is_no_call_is_named_with_its_file_and_the_remedy(line, tmp_path):
-    call = json.dumps(asdict(CALL)).encode()
-    (tmp_path / "0001").mkdir()
-    (tmp_path / "0001" / "calls.jsonl").write_bytes(call + b"\n" + line + b"\n" + call + b"\n")
-    with pytest.raises(LogError, match=r"0001/calls.jsonl' line 2 is not a model call; restore the file$"):
-        paid_for(tmp_path, PRICED)

@@ -13,10 +13,10 @@ import pytest
 
 from harbor._config.auction import read_settings
 from harbor._core.errors import ConfigError, RunFolderError
+from harbor._runs.limits import paid_for
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running import ray_cluster
-from harbor.evaluation._running.budget import paid_for
 from harbor.evaluation._running.experiment_folder import make_folder, read_results, trial_path, write_results
 from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment

@@ -138,7 +138,7 @@ def test_prices_are_those_of_the_day_on_which_it_was_begun(tmp_path):
     experiment = tiny(models=("simulated",), auction={**tiny().auction, "models": {}})
     run(experiment, tmp_path / "run", jobs=4)
     design = json.loads((tmp_path / "run" / "experiment.json").read_text())
-    assert design["prices"] == {"simulated": {"input_price": 0.0, "output_price": 0.0}}
+    assert design["prices"] == {"simulated": dict.fromkeys(["input_price", "cached_price", "output_price"], 0.0)}
     assert {call["cost_dollars"] for call in calls(tmp_path / "run")} == {0.0}
 
 
@@ -550,7 +550,8 @@ def here(tmp_path, monkeypatch):
 def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
     said, told = shown("run", TINY, "--out", "run", "--repeats", 1, "--arm", "none", "--json")
     printed = json.loads(said)
-    counts = ["games", "finished", "failed", "unfinished", "calls", "input_tokens", "output_tokens", "cost_dollars"]
+    tokens = ["input_tokens", "cached_tokens", "output_tokens"]
+    counts = ["games", "finished", "failed", "unfinished", "calls", *tokens, "cost_dollars"]
     found = ["estimates", "differences", "correlations", "ratings", "spreads", "same_seed", "arms"]
     assert list(printed) == ["name", "folder", *counts, "simulated", "failures", *found]
     assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
@@ -598,7 +599,7 @@ def test_a_run_tells_each_game_and_the_means_of_simulated_bidders(here):
 
 
 def test_a_limit_that_is_reached_says_how_to_go_on(here):
-    said, told = shown("run", TINY, "--out", "run", "--max-cost", "0.01", "--quiet", code=1)
+    said, told = shown("run", TINY, "--out", "run", "--max-cost", "0.01", "--quiet", code=75)
     assert "0 of 4 games finished" in said
     assert "stopped at the limit of $0.01: 4 games are not finished" in told
     assert "harbor experiment resume run --max-cost DOLLARS" in told

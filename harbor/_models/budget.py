@@ -1,0 +1,111 @@
+"""What the model calls of one run may cost in dollars, where the prices of its models are known."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping
+
+from harbor._config.models import ModelSettings
+from harbor._core.errors import ConfigError
+from harbor._models.replay import RawCall
+
+CHARACTERS_PER_TOKEN = 3
+"""For a call that reports no tokens: fewer than with most models, so that its cost is rather overestimated."""
+FIRST_TOKENS = 5_000
+"""Tokens that the first call of a run is assumed to read, and to write: more than most calls do."""
+MARGIN = 2
+"""The next call is assumed to cost at most this many times the dearest call so far."""
+
+
+def check_limit(dollars: float) -> None:
+    """Refuse a limit that can't be kept.
+
+    Raises:
+        ConfigError: it is no amount above 0.
+    """
+    if not 0 < dollars < math.inf:
+        raise ConfigError(f"a limit of {dollars} dollars can't be kept; give an amount above 0, such as 5")
+
+
+def check_prices(models: Mapping[str, ModelSettings], table: str = "models") -> None:
+    """Refuse a limit in dollars where nobody knows what a call costs; `table` is where the user has the settings.
+
+    Raises:
+        ConfigError: it names the model.
+    """
+    for name, settings in models.items():
+        if settings.use != "simulated" and None in (settings.input_price, settings.output_price):
+            quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            raise ConfigError(
+                f"the price of model {name!r} is unknown, so no limit in dollars can be kept; give input_price and"
+                f" output_price, in dollars per million tokens, under [{table}.{quoted}] of a TOML file or with --set"
+                f" models.{name}.input_price=DOLLARS and output_price alike, or drop --max-cost"
+            )
+
+
+def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
+    """Give the cost of a call in dollars; a failed call, which reports no tokens, is charged by its length."""
+    if call.cost_dollars is not None:
+        return call.cost_dollars
+    settings = models.get(call.model, ModelSettings())
+    read, written = sum(map(len, call.prompt)) / CHARACTERS_PER_TOKEN, len(call.reply) / CHARACTERS_PER_TOKEN
+    return _price(settings, read, written)
+
+
+def _price(settings: ModelSettings, read: float, written: float) -> float:
+    return (read * (settings.input_price or 0.0) + written * (settings.output_price or 0.0)) / 1_000_000
+
+
+class RunBudget:
+    """The budget of one run: it admits and charges calls, and stops the run when it is used up.
+
+    Bidders think concurrently, so several calls may be under way, and the cost of each is known only afterwards. While
+    what is left covers all of them at `MARGIN` times the dearest call so far (before the first: `FIRST_TOKENS` read and
+    written), calls are admitted at once; otherwise they wait for each other. So the budget is overdrawn by one call at
+    most, unless a call costs more than that. The run is stopped only when no call is under way, since a call that is
+    cut off is paid for without its reply.
+
+    Args:
+        dollars: the limit.
+        models: the settings by the name that bidders use.
+        paid: what earlier sessions of the run have paid.
+    """
+
+    def __init__(self, dollars: float, models: Mapping[str, ModelSettings], paid: float = 0.0) -> None:
+        self.dollars = dollars
+        self.spent = paid
+        self.stop: Callable[[], object] = lambda: None
+        self._models = models
+        self._under_way = 0
+        self._dearest = max((_price(one, FIRST_TOKENS, FIRST_TOKENS) for one in models.values()), default=0.0)
+        self._known = False
+        self._over = asyncio.Event()
+
+    @property
+    def used_up(self) -> bool:
+        """Whether nothing is left."""
+        return self.spent >= self.dollars
+
+    async def admit(self) -> None:
+        """Wait until there is money for a call; if there never will be, stop the run."""
+        while not self._affordable():
+            if not self._under_way:
+                self.stop()
+            await self._over.wait()
+        self._under_way += 1
+
+    def charge(self, call: RawCall) -> None:
+        """Pay for a call that has ended, and wake those that wait."""
+        cost = cost_of(call, self._models)
+        self.spent += cost
+        self._dearest = max(cost, self._dearest) if self._known else cost  # the first cost replaces the assumed one
+        self._known = True
+        self._under_way -= 1
+        over, self._over = self._over, asyncio.Event()  # a new one, as whoever looks again may have to wait again
+        over.set()
+
+    def _affordable(self) -> bool:
+        if self.used_up or not self._under_way:
+            return not self.used_up
+        return self.dollars - self.spent >= (self._under_way + 1) * MARGIN * self._dearest

@@ -1,0 +1,62 @@
+"""Money of a run: its limit is overdrawn by one call at most, and it stops when no call is under way."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harbor._config.auction import ModelSettings
+from harbor._models.budget import MARGIN, RunBudget, cost_of
+from harbor._models.replay import RawCall
+
+PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
+DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}
+CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
+
+
+async def spend(allowance, costs):
+    """Let bidders think side by side, each making its calls one after another, until all are done or it stops."""
+    stopped = asyncio.Event()
+    under_way = 0
+    allowance.stop = stopped.set
+
+    async def think(own):
+        nonlocal under_way
+        for cost in own:
+            await allowance.admit()
+            under_way += 1
+            await asyncio.sleep(0)
+            under_way -= 1
+            allowance.charge(replace(CALL, cost_dollars=cost))
+
+    thinking = asyncio.gather(*map(think, costs))
+    waiting = asyncio.ensure_future(stopped.wait())
+    await asyncio.wait({thinking, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    was_under_way, done = under_way, thinking.done()
+    thinking.cancel()
+    waiting.cancel()
+    await asyncio.gather(thinking, waiting, return_exceptions=True)
+    return done, was_under_way
+
+
+@given(
+    costs=st.lists(st.lists(st.floats(1.0, float(MARGIN)), min_size=1, max_size=8), min_size=1, max_size=6),
+    dollars=st.floats(0.1, 60.0),
+)
+def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_game_stops(costs, dollars):
+    allowance = RunBudget(dollars, DEAR)
+    done, under_way = asyncio.run(spend(allowance, costs))
+    assert allowance.spent < dollars + MARGIN
+    assert done or allowance.used_up
+    assert done or under_way == 0
+    assert done or allowance.spent < sum(map(sum, costs))
+
+
+def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
+    assert cost_of(replace(CALL, cost_dollars=0.25), PRICED) == 0.25
+    assert cost_of(replace(CALL, cost_dollars=None), PRICED) == pytest.approx((30 * 3.0 + 10 * 6.0) / 1e6)
+    assert cost_of(replace(CALL, cost_dollars=None), {"mine": ModelSettings()}) == 0.0

@@ -1,0 +1,186 @@
+"""A run within a limit in dollars: it is paused, nothing is paid twice, and more money brings it to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, Item, ModelSettings, resume, run_series
+from harbor._config.auction import AuctionConfig, Series
+from harbor._core.errors import ConfigError, LimitReached, LogError, RunPaused
+from harbor._core.events import CLOCK_FIELDS
+from harbor._core.log import read_log
+from harbor._models.replay import RawCall
+from harbor._runs.limits import paid_for
+from harbor.evaluation._metrics.summary import summarise
+from support.commands import harbor, mistake
+from support.folders import paid
+
+SALE = {
+    "seed": 5,
+    "items": [Item(name="Lot A", start=1_000, true_value=1_600), Item(name="Lot B", start=500, true_value=900)],
+    "bidders": [Bidder("Ann", model="dear"), Bidder("Ben", model="dear")],
+    "models": {"dear": ModelSettings(input_price=3, output_price=10)},
+}
+CONFIG = """
+seed = 5
+[[items]]
+name = "Lot A"
+start = 1000
+true_value = 1600
+[[bidders]]
+name = "Ann"
+model = "dear"
+[[bidders]]
+name = "Ben"
+model = "dear"
+[models.dear]
+"""
+PRICES = "input_price = 3\noutput_price = 10\n"
+PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
+CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
+
+
+def test_a_line_that_is_cut_short_is_not_paid_for(tmp_path):
+    line = json.dumps(asdict(CALL))
+    (tmp_path / "calls.jsonl").write_text(f"{line}\n" * 3 + line[:40])
+    assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
+
+
+WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}]
+MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in WRONG_TYPES]
+
+
+@pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *MISTYPED], ids=str)
+def test_a_line_that_is_no_call_is_named_with_its_file_and_the_remedy(line, tmp_path):
+    call = json.dumps(asdict(CALL)).encode()
+    (tmp_path / "0001").mkdir()
+    (tmp_path / "0001" / "calls.jsonl").write_bytes(call + b"\n" + line + b"\n" + call + b"\n")
+    with pytest.raises(LogError, match=r"0001/calls.jsonl' line 2 is not a model call; restore the file$"):
+        paid_for(tmp_path, PRICED)
+
+
+def log_in(folder):
+    lines = map(json.loads, (folder / "events.jsonl").read_text().splitlines())
+    return [{key: value for key, value in line.items() if key not in {*CLOCK_FIELDS, "run"}} for line in lines]
+
+
+def spent_in(folder):
+    return paid_for(folder, SALE["models"])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    Auction(**SALE).run(out=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    place = tmp_path_factory.mktemp("limited")
+    return (place / str(number) for number in range(10_000))
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@given(shares=st.lists(st.floats(0.01, 1.1), min_size=1, max_size=3))
+def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_and_pays_nothing_twice(
+    whole, folders, shares
+):
+    folder, total = next(folders), spent_in(whole)
+    dearest = max(json.loads(line)["cost_dollars"] for line in (whole / "calls.jsonl").read_text().splitlines())
+    for number, share in enumerate(sorted(shares)):
+        limit = share * total
+        try:
+            Auction(**SALE).run(out=folder, max_cost=limit) if number == 0 else resume(folder, max_cost=limit)
+        except LimitReached:
+            assert limit <= spent_in(folder) < limit + dearest
+    resume(folder)
+    assert log_in(folder) == log_in(whole)
+    assert paid(folder) == paid(whole)
+    assert spent_in(folder) == pytest.approx(total)
+
+
+def test_what_was_paid_before_counts_so_the_same_limit_buys_no_other_call(whole, tmp_path):
+    limit = 0.3 * spent_in(whole)
+    with pytest.raises(RunPaused, match=r"the limit of \$.* is reached, as \$.* are spent"):
+        Auction(**SALE).run(out=tmp_path / "run", max_cost=limit)
+    before = (tmp_path / "run" / "calls.jsonl").read_bytes()
+    with pytest.raises(LimitReached):
+        resume(tmp_path / "run", max_cost=limit)
+    assert (tmp_path / "run" / "calls.jsonl").read_bytes() == before
+
+
+def test_a_limit_in_memory_is_kept_too_and_one_that_is_not_reached_changes_nothing(whole):
+    with pytest.raises(LimitReached):
+        asyncio.run(Auction(**SALE).arun(max_cost=0.01))
+    found = Auction(**SALE).run(max_cost=100.0)
+    assert found.standings == Auction(**SALE).run().standings
+
+
+def test_the_auctions_of_a_series_share_one_limit(whole, tmp_path):
+    series = AuctionConfig(**SALE, series=Series(auctions=2))
+    run_series(series, out=tmp_path / "whole")
+    total = spent_in(tmp_path / "whole")
+    with pytest.raises(LimitReached):
+        run_series(series, out=tmp_path / "run", max_cost=0.7 * total)
+    assert 0.7 * total <= spent_in(tmp_path / "run") < total
+    assert (tmp_path / "run" / "2").exists()
+    found = resume(tmp_path / "run", max_cost=2 * total)
+    assert paid(tmp_path / "run") == paid(tmp_path / "whole")
+    assert found.metrics().calls.total.cost_dollars == pytest.approx(total)
+    assert [log_in(tmp_path / "run" / one) == log_in(tmp_path / "whole" / one) for one in ("1", "2")] == [True, True]
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, float("nan"), float("inf")])
+def test_a_limit_that_is_no_amount_is_refused_before_anything_is_written(limit, tmp_path):
+    with pytest.raises(ConfigError, match="dollars can't be kept"):
+        Auction(**SALE).run(out=tmp_path / "run", max_cost=limit)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_limit_on_a_model_without_a_price_is_refused_before_the_first_call(tmp_path):
+    unknown = SALE | {"models": {"dear": ModelSettings(use="openai:nobody-knows")}}
+    with pytest.raises(ConfigError, match=r"price of model 'dear' is unknown.*--set models.dear.input_price=DOLLARS"):
+        Auction(**unknown).run(out=tmp_path / "run", max_cost=1.0)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_command_pauses_at_its_limit_with_a_code_of_its_own_and_says_how_to_go_on(tmp_path):
+    (tmp_path / "sale.toml").write_text(CONFIG + PRICES)
+    done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (75, "")
+    assert done.stderr.startswith("harbor: paused: the limit of $0.0200 is reached")
+    assert done.stderr.endswith("; resume with: harbor resume run --max-cost DOLLARS\n")
+    again = harbor("resume", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
+    assert again.returncode == 75
+    ended = harbor("resume", "run", "--max-cost", "5", "--json", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    total = json.loads(ended.stdout)["calls"]["total"]
+    assert total["cost_dollars"] == pytest.approx(spent_in(tmp_path / "run"), abs=1e-6)
+
+
+def test_the_command_refuses_a_limit_that_nobody_can_keep(tmp_path):
+    (tmp_path / "sale.toml").write_text(CONFIG + 'use = "openai:nobody-knows"\n')
+    said = mistake(harbor("auction", "sale.toml", "--max-cost", "1", cwd=tmp_path))
+    assert "the price of model 'dear' is unknown" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["sale.toml"]
+
+
+def test_the_tables_of_a_run_and_of_its_replay_tell_what_its_calls_took(tmp_path):
+    (tmp_path / "sale.toml").write_text(CONFIG + PRICES)
+    held = harbor("auction", "sale.toml", "--out", "run", cwd=tmp_path).stdout
+    replayed = harbor("replay", "run", cwd=tmp_path).stdout
+    total = summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.total
+    for shown in (held, replayed):
+        table = shown[shown.index("Model calls") :]
+        assert [word for word in ("bidder", "purpose", "model", "total") if word not in table] == []
+        assert f"{total.input_tokens:,}" in table
+        assert "cached" not in table
+    quiet = harbor("resume", "run", "--quiet", cwd=tmp_path)
+    assert "Model calls" not in quiet.stdout
