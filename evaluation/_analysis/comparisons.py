@@ -107,7 +107,7 @@ def by_repeat(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]
 
 def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
     pairable = _pairable(results.experiment, comparison)
-    found = paired_differences(values, comparison).to_numpy() if pairable else []
+    found: list[float] = list(paired_differences(values, comparison)) if pairable else []
     test = paired(found, skewed=any(metric_of(metric).interval != "mean" for metric in comparison.metrics))
     mean = test.difference
     left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}

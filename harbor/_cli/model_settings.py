@@ -21,7 +21,7 @@ _TABLES = ("extra", "headers", "simulated")
 """Settings that are tables themselves: a KEY may go on inside them."""
 _PLACE = re.compile(rf"(.+?)\.((?:{'|'.join(_TABLES)})\..+|[^.]+)")
 _OWN_PLACE = "models."
-_PLAIN = bool | int | float | str | list | dict
+_PLAIN = (bool, int, float, str, list, dict)
 
 
 @dataclass(frozen=True, slots=True)

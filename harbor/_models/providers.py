@@ -72,7 +72,8 @@ def _initialised(provider: str, model: str, given: Mapping[str, Any]) -> BaseCha
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a package warns of, it sends all the same
-            return init_chat_model(model, model_provider=provider, **given)
+            made: BaseChatModel = init_chat_model(model, model_provider=provider, **given)
+            return made
     except ImportError as error:
         package = PROVIDERS[provider]
         raise ConfigError(
