@@ -15,6 +15,7 @@ from harbor._core.errors import HarborError, ModelError, RunFolderError, RunPaus
 from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
+from harbor._models.cache import ReplyCache
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
@@ -36,7 +37,7 @@ class Task:
     """A trial to run in the folder of an experiment; it is stopped once all its sessions have cost `dollars`.
 
     `references` is the code that the user has named, which another process follows before it runs the trial. `age` is
-    the place of the trial in the experiment: the calls of earlier ones go first.
+    the place of the trial in the experiment: the calls of earlier ones go first. `cache` keeps replies, if it is there.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Task:
     dollars: float | None = None
     references: tuple[str, ...] = ()
     age: tuple[int, ...] = ()
+    cache: ReplyCache | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ async def run_task(task: Task) -> TaskOutcome:
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
     try:
-        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget, age=task.age)))
+        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget, age=task.age, cache=task.cache)))
         found = record(task.trial, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)

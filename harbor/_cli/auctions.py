@@ -30,6 +30,9 @@ Out = Annotated[Path | None, typer.Option(help="A new folder for the run; defaul
 Embedding = Annotated[
     str | None, typer.Option(help="The embedding of its memories, if that is a model: one that you trust.")
 ]
+Cached = Annotated[
+    bool, typer.Option("--cache", help="Keep what hosted models reply, and take what they have replied before.")
+]
 
 
 def auction(
@@ -40,11 +43,13 @@ def auction(
     items: Items = None,
     set_: Set = None,
     out: Out = None,
+    cached: Cached = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run an auction or a series; print the standings."""
-    _run(override(chosen_config(config, preset), seed, model, items, set_ or ()), out, as_json, quiet)
+    changed = override(chosen_config(config, preset), seed, model, items, set_ or ())
+    _run(changed, out, as_json, quiet, cached=cached)
 
 
 def play(
@@ -72,16 +77,18 @@ def _run(
     as_json: bool = False,
     quiet: bool = False,
     player: Bidder | None = None,
+    cached: bool = False,
 ) -> None:
+    from harbor._models.cache import ReplyCache
     from harbor._runs.folder import run_name
     from harbor._runs.inputs import RunInputs
     from harbor._runs.run import start
     from harbor._runs.series import prepare
 
     _import_frameworks(chosen)
-    folder = out or Path("runs") / run_name(chosen.name)
+    folder, cache = out or Path("runs") / run_name(chosen.name), ReplyCache() if cached else None
     run_and_show(
-        lambda listen, people: start(prepare(chosen, RunInputs(people=people)), folder, listen),
+        lambda listen, people: start(prepare(chosen, RunInputs(people=people, cache=cache)), folder, listen),
         folder,
         as_json,
         quiet,
@@ -98,6 +105,7 @@ def _import_frameworks(config: AuctionConfig) -> None:
 def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
     embedding: Embedding = None,
+    cached: Cached = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -110,11 +118,13 @@ def resume(
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
+    from harbor._models.cache import ReplyCache
     from harbor._runs.resuming import aresume
 
     _import_frameworks(config)
+    cache = ReplyCache() if cached else None
     run_and_show(
-        lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding),
+        lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding, cache=cache),
         run,
         as_json,
         quiet,

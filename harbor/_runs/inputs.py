@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
     from langchain_core.language_models import BaseChatModel
 
+    from harbor._models.cache import ReplyCache
     from harbor._models.governor.terms import Governor
     from harbor._models.replay import CallBudget
 
@@ -24,11 +25,15 @@ GIVEN = "given"
 
 
 class Given(TypedDict, total=False):
-    """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder."""
+    """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder.
+
+    `cache` keeps the replies of hosted models, so that none is bought twice (left out: nothing is kept).
+    """
 
     models: Mapping[str, BaseChatModel]
     agents: Mapping[str, ChatAgent]
     people: Mapping[str, Person]
+    cache: ReplyCache | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class RunInputs:
     """Chat models by the name that bidders use; AutoGen agents and people by bidder; what limits the cost of calls.
 
     `governor` lets calls start (None: that of this process); `age` is that of the game, and the lowest goes first.
+    `cache` keeps replies of hosted models (None: nothing is kept).
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
@@ -44,6 +50,7 @@ class RunInputs:
     budget: CallBudget | None = None
     governor: Governor | None = None
     age: tuple[int, ...] = ()
+    cache: ReplyCache | None = None
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and what has the wrong type.
@@ -51,6 +58,11 @@ class RunInputs:
         Raises:
             ConfigError: it names the thing.
         """
+        if self.cache is not None:
+            from harbor._models.cache import ReplyCache
+
+            if not isinstance(self.cache, ReplyCache):
+                raise ConfigError(f"run(cache=...) gives {self.cache!r}; give a ReplyCache, such as ReplyCache()")
         _check("people", self.people, Person, [bidder.name for bidder in config.bidders if bidder.person])
         if self.models:  # the frameworks are imported only where something of theirs is given
             from langchain_core.language_models import BaseChatModel
