@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,11 @@ async def run_task(task: Task) -> TaskOutcome:
     for reference in set(task.references) - set(references()):
         follow(reference)
     path, config = trial_path(task.folder, task.trial), task.trial.config
+    cache = replace(task.cache, draw=task.trial.draw) if task.cache else None
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = TrialBudget(task.dollars - paid, config.models) if task.dollars is not None else None
     try:
-        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget, age=task.age, cache=task.cache)))
+        logs = await _within(budget, _run_in(path, config, RunInputs(budget=budget, age=task.age, cache=cache)))
         found = record(task.trial, task.metrics, logs) if logs is not None else None
         if found is not None:
             keep_record(path, task.metrics, found)

@@ -52,9 +52,9 @@ def run(host: Provider, design: Experiment, out: Path, **options: object) -> tup
 
 
 def numbers(folder: Path) -> list[dict[str, object]]:
-    """Read what was measured of each game, but for what it has cost."""
+    """Read what was measured of each game, but for what it has cost and what was found."""
     games = json.loads((folder / RESULTS).read_text())["games"]
-    return [{name: value for name, value in game.items() if name != "cost"} for game in games]
+    return [{name: value for name, value in game.items() if name not in ("cost", "cached_calls")} for game in games]
 
 
 def asked(folder: Path) -> Counter[str]:
@@ -148,6 +148,14 @@ def test_an_auction_keeps_replies_if_it_is_asked_to(host, tmp_path):
         costs.append(len(host.requests) - before)
     assert costs[0] == costs[1] == costs[3] > 0
     assert costs[2] == 0
+
+
+@pytest.mark.slow
+def test_repeats_of_one_seed_share_no_reply_even_at_temperature_0(host, tmp_path):
+    design = experiment("thrifty").model_copy(update={"same_seed": True})
+    paid, found = run(host, design, tmp_path / "first")
+    assert paid == 2 * len(asked(tmp_path / "first"))
+    assert run(host, design, tmp_path / "again") == (0, found)
 
 
 @pytest.mark.slow
