@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harbor._core.log import read_log as read_log
     from harbor._games.english.settings import EnglishRules as EnglishRules
     from harbor._house.people import Person as Person
+    from harbor._models.cache import ReplyCache as ReplyCache
     from harbor._models.model import Model as Model
     from harbor._models.simulated.chat_model import SimulatedChat as SimulatedChat
     from harbor._room.agent import Agent as Agent

@@ -41,9 +41,8 @@ LONG_MODULES = {
     "harbor._config.auction": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 SAME_IDEA = {
-    "auction", "believe", "bid", "budget", "built_in", "facts", "game", "measures", "model", "plan", "play", "power",
-    "registry", "rules",
-    "score", "series", "settings", "water",
+    "auction", "believe", "bid", "budget", "built_in", "cache", "facts", "game", "measures", "model", "plan", "play",
+    "power", "registry", "rules", "score", "series", "settings", "water",
 }  # fmt: skip
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270
 

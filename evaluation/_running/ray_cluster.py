@@ -25,6 +25,7 @@ from typing import Any
 from harbor._core.errors import ConfigError, HarborError, RunFolderError
 from harbor._core.layout import CALLS, EVENTS
 from harbor._core.version import __version__
+from harbor._models.cache import ReplyCache
 from harbor._models.governor.local import governor
 from harbor._models.governor.remote import serving
 from harbor.evaluation._running.experiment_folder import read_manifest, trial_path
@@ -134,7 +135,7 @@ def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
     if _seen(ray_task):
         return asyncio.run(run_task(ray_task.task)), {}
     with TemporaryDirectory(prefix="harbor-") as folder:
-        elsewhere = replace(ray_task.task, folder=Path(folder))
+        elsewhere = replace(ray_task.task, folder=Path(folder), cache=_cache(ray_task.task.cache))
         path = trial_path(elsewhere.folder, elsewhere.trial)
         _unpack(ray_task.files, path)
         return asyncio.run(run_task(elsewhere)), _pack(path)
@@ -152,6 +153,13 @@ def _seen(ray_task: RayTask) -> bool:
         return bool(read_manifest(ray_task.task.folder)["token"] == ray_task.token)
     except RunFolderError:
         return False
+
+
+def _cache(cache: ReplyCache | None) -> ReplyCache | None:
+    """Give the cache that a task comes with if this machine has its folder, else this machine's own."""
+    if cache is None or cache.folder is None or cache.folder.is_dir():
+        return cache
+    return replace(cache, folder=None)
 
 
 def _pack(path: Path) -> Files:

@@ -12,6 +12,8 @@ from pathlib import Path
 from harbor._core.errors import ConfigError, RunPaused, unknown
 from harbor._core.finding import given, references
 from harbor._models.budget import check_limit, check_prices
+from harbor._models.cache import ReplyCache
+from harbor._models.reply_folder import own_folder
 from harbor._runs.inputs import RunInputs
 from harbor._runs.limits import paid_for
 from harbor._runs.resolve import models_of
@@ -45,13 +47,15 @@ class RunOptions:
     """How trials are run; none of it shows in the results.
 
     `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
-    `max_cost` is in dollars, over all sessions of the experiment.
+    `max_cost` is in dollars, over all sessions of the experiment. With `cache`, replies of hosted models are
+    kept on this machine, and none is bought twice.
     """
 
     executor: str = "asyncio"
     jobs: int | None = None
     address: str | None = None
     max_cost: float | None = None
+    cache: bool = True
 
     def check(self) -> None:
         """Refuse what can't be done.
@@ -72,6 +76,12 @@ class RunOptions:
             raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
         if self.max_cost is not None:
             check_limit(self.max_cost)
+        _ = self.opened
+
+    @property
+    def opened(self) -> ReplyCache | None:
+        """The cache of replies, if there is one."""
+        return ReplyCache(own_folder()) if self.cache else None
 
 
 async def run_experiment(
@@ -95,7 +105,9 @@ async def run_experiment(
     if options.max_cost is not None:
         _check_prices(first)
     for trial in first:
-        prepare(trial.config, RunInputs())  # what is wrong with the first of its kind is wrong with all
+        prepare(
+            trial.config, RunInputs(cache=options.opened)
+        )  # what is wrong with the first of its kind is wrong with all
     async with _opened(options) as executor:
         make_folder(out, experiment)
         return await _go_on(out, experiment, options, on_progress, executor=executor)
@@ -148,7 +160,14 @@ async def _go_on(
         on_progress(so_far, None)
         if todo:
             tasks = [
-                Task(path.absolute(), trial, measured(experiment), references=references(), age=(number,))
+                Task(
+                    path.absolute(),
+                    trial,
+                    measured(experiment),
+                    references=references(),
+                    age=(number,),
+                    cache=options.opened,
+                )
                 for number, trial in enumerate(todo)
             ]
             async with nullcontext(executor) if executor else _opened(options) as places:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
@@ -14,6 +14,7 @@ from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
 from harbor._models.budget import RunBudget
+from harbor._models.cache import ReplyCache
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
@@ -37,7 +38,7 @@ class Task:
 
     `references` is the code that the user has named, which another process follows before it runs the trial. `age` is
     the place of the trial in the experiment: the calls of earlier ones go first. Another process asks the `governor` of
-    the driver when it may call a model.
+    the driver when it may call a model. `cache` keeps replies, if it is there.
     """
 
     folder: Path
@@ -47,6 +48,7 @@ class Task:
     references: tuple[str, ...] = ()
     age: tuple[int, ...] = ()
     governor: GovernorAddress | None = None
+    cache: ReplyCache | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,12 @@ async def run_task(task: Task) -> TaskOutcome:
     for reference in set(task.references) - set(references()):
         follow(reference)
     path, config = trial_path(task.folder, task.trial), task.trial.config
+    cache = replace(task.cache, draw=task.trial.draw) if task.cache else None
     paid = paid_for(path, config.models) if task.dollars is not None else 0.0
     budget = RunBudget(task.dollars, config.models, paid) if task.dollars is not None else None
     found: TrialRecord | None = None
     try:
-        logs = await within(budget, _run_in(path, config, _inputs(task, budget)))
+        logs = await within(budget, _run_in(path, config, _inputs(task, budget, cache)))
         found = record(task.trial, task.metrics, logs)
         keep_record(path, task.metrics, found)
     except LimitReached:
@@ -119,9 +122,9 @@ def failed(task: Task, reason: str) -> TrialRecord:
     return read_trial(path, task.trial, task.metrics)
 
 
-def _inputs(task: Task, budget: RunBudget | None) -> RunInputs:
+def _inputs(task: Task, budget: RunBudget | None, cache: ReplyCache | None) -> RunInputs:
     governor = RemoteGovernor(task.governor) if task.governor else None
-    return RunInputs(budget=budget, governor=governor, age=task.age)
+    return RunInputs(budget=budget, governor=governor, age=task.age, cache=cache)
 
 
 async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:

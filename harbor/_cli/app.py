@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from harbor._cli.auctions import auction, play, replay, resume
+from harbor._cli.cache import cache
 from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
 from harbor._cli.inventory import list_
@@ -121,3 +122,4 @@ app.command("list")(list_)
 app.add_typer(memory)
 app.add_typer(rate)
 app.add_typer(experiment)
+app.add_typer(cache)

@@ -37,6 +37,9 @@ MaxCost = Annotated[
 Embedding = Annotated[
     str | None, typer.Option(help="The embedding of its memories, if that is a model: one that you trust.")
 ]
+Cached = Annotated[
+    bool, typer.Option("--cache", help="Keep what hosted models reply, and take what they have replied before.")
+]
 
 
 def auction(
@@ -48,12 +51,13 @@ def auction(
     set_: Set = None,
     max_cost: MaxCost = None,
     out: Out = None,
+    cached: Cached = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run an auction or a series; print the standings."""
-    chosen = override(chosen_config(config, preset), seed, model, items, set_ or ())
-    _run(chosen, out, as_json, quiet, max_cost=max_cost)
+    changed = override(chosen_config(config, preset), seed, model, items, set_ or ())
+    _run(changed, out, as_json, quiet, max_cost=max_cost, cached=cached)
 
 
 def play(
@@ -82,16 +86,20 @@ def _run(
     quiet: bool = False,
     player: Bidder | None = None,
     max_cost: float | None = None,
+    cached: bool = False,
 ) -> None:
+    from harbor._models.cache import ReplyCache
     from harbor._runs.folder import run_name
     from harbor._runs.inputs import RunInputs
     from harbor._runs.run import start
     from harbor._runs.series import prepare
 
     _import_frameworks(chosen)
-    folder = out or Path("runs") / run_name(chosen.name)
+    folder, cache = out or Path("runs") / run_name(chosen.name), ReplyCache() if cached else None
     run_and_show(
-        lambda listen, people: start(prepare(chosen, RunInputs(people=people, max_cost=max_cost)), folder, listen),
+        lambda listen, people: start(
+            prepare(chosen, RunInputs(people=people, max_cost=max_cost, cache=cache)), folder, listen
+        ),
         folder,
         as_json,
         quiet,
@@ -109,6 +117,7 @@ def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
     embedding: Embedding = None,
     max_cost: MaxCost = None,
+    cached: Cached = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -121,11 +130,15 @@ def resume(
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
+    from harbor._models.cache import ReplyCache
     from harbor._runs.resuming import aresume
 
     _import_frameworks(config)
+    cache = ReplyCache() if cached else None
     run_and_show(
-        lambda listen, people: aresume(run, listen=listen, people=people, embedding=embedding, max_cost=max_cost),
+        lambda listen, people: aresume(
+            run, listen=listen, people=people, embedding=embedding, max_cost=max_cost, cache=cache
+        ),
         run,
         as_json,
         quiet,

@@ -47,6 +47,10 @@ Embeddings = Annotated[
     list[str] | None, typer.Option(help="A model that you trust, if an embedding of the memories is one; repeatable.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+NoCache = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Keep no replies of hosted models, and take none that are kept."),
+]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed games again.")]
 
 
@@ -62,6 +66,7 @@ def run(
     executor: Executor = "asyncio",
     address: Address = None,
     max_cost: MaxCost = None,
+    no_cache: NoCache = False,
     out: Out = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -75,7 +80,7 @@ def run(
     from harbor.evaluation._experiments.design import substitutes
     from harbor.evaluation._running.runner import RunOptions, run_experiment
 
-    options = RunOptions(executor, jobs, address, max_cost)
+    options = RunOptions(executor, jobs, address, max_cost, cache=not no_cache)
     options.check()  # before anything is said
     design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
     design = in_experiment(design, set_ or ())
@@ -91,6 +96,7 @@ def resume(
     executor: Executor = "asyncio",
     address: Address = None,
     max_cost: MaxCost = None,
+    no_cache: NoCache = False,
     retry_failed: Retry = False,
     embedding: Embeddings = None,
     as_json: Json = False,
@@ -100,7 +106,7 @@ def resume(
     check_experiment(folder)
     from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
-    options = RunOptions(executor, jobs, address, max_cost)
+    options = RunOptions(executor, jobs, address, max_cost, cache=not no_cache)
     _run_and_show(
         lambda hear: resume_experiment(folder, options, hear, retry_failed, embedding or ()),
         folder,

@@ -62,6 +62,10 @@ class CodeError(HarborError):
     """The code of a declared thought has a mistake: what a bidder would do without it is no play of its."""
 
 
+class CacheError(HarborError):
+    """Kept replies can't be exported or imported, or a file is not what it says."""
+
+
 class RatingError(HarborError):
     """A rating sheet can't be made, read or merged."""
 

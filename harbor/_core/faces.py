@@ -25,6 +25,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Model": "harbor._models.model",
         "ModelSettings": "harbor._config.auction",
         "Person": "harbor._house.people",
+        "ReplyCache": "harbor._models.cache",
         "Result": "harbor._runs.result",
         "EnglishRules": "harbor._games.english.settings",
         "Simulated": "harbor._config.auction",

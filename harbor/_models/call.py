@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -12,11 +13,12 @@ from pydantic import BaseModel
 from harbor._config.models import ReplyForm
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.redaction import redact
+from harbor._models.cache import CallRequest, GameCache
 from harbor._models.faults import fault_of
-from harbor._models.forms import ABOUT_FORM, Asking, Forms
+from harbor._models.forms import ABOUT_FORM, Asking, Forms, schema_of
 from harbor._models.line import Line
 from harbor._models.prompt import Prompt
-from harbor._models.reading import read, written
+from harbor._models.reading import as_message, as_reply, read, written
 from harbor._models.replay import CallOutcome, RawCall
 from harbor._models.usage import usage_of
 
@@ -33,12 +35,17 @@ _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before."""
+    """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
+
+    `address` is where the reply is kept; `found`: it was there before, and nothing was asked.
+    """
 
     message: AIMessage
     form: ReplyForm
     words: list[str]
     retries: int = 0
+    address: str = ""
+    found: bool = False
 
 
 @dataclass
@@ -54,24 +61,55 @@ class Call:
 
     async def run(self, reply_type: type[BaseModel]) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
-        forms, line = self.model.way
+        forms, _ = self.model.way
         asking, _ = next(forms.asked(reply_type))
         words = _words(self._messages(asking))
         self.recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
+        cache = self.model.cache
         if self.recorded is not None:
+            if cache is not None:
+                cache.count(self._request(asking, reply_type))
             return self._replayed(self.recorded)
+        said = await (self._paid(reply_type, asking.form, words) if cache is None else self._kept(reply_type, cache))
+        forms.works(said.form)
+        return said
+
+    async def _kept(self, reply_type: type[BaseModel], cache: GameCache) -> Said:
+        """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
+        forms, line = self.model.way
+        requests = [self._request(asking, reply_type) for asking, _ in forms.asked(reply_type)]
+        first = requests[0]
+        with line.waiting.counted() if line else nullcontext():
+            async with cache.alone(first):
+                for request in requests:
+                    if (found := cache.find(request)) is not None:
+                        return Said(as_message(found), request.form, _texts(request), 0, found.address, found=True)
+                said = await self._paid(reply_type, first.form, _texts(first))
+                asked = next(request for request in requests if request.form == said.form)
+                kept = cache.keep(asked, as_reply(said.message))
+        message = said.message
+        if kept.reply != written(message):  # somebody else's was kept meanwhile, and this one is paid for all the same
+            told = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
+            message = AIMessage(kept.reply, **told)
+        return replace(said, message=message, address=kept.address)
+
+    def _request(self, asking: Asking, reply_type: type[BaseModel]) -> CallRequest:
+        words = [[message.type, str(message.content)] for message in self._messages(asking)]
+        return CallRequest(self.model.settings, asking.form, schema_of(reply_type), words, self.attempt)
+
+    async def _paid(self, reply_type: type[BaseModel], form: ReplyForm, words: list[str]) -> Said:
+        """Make the call; one that fails is logged, in the form and the words that were tried first."""
+        forms, line = self.model.way
         if self.model.budget is not None:
             await self.model.budget.admit()
         try:
-            said = await self._sent(words, reply_type, forms, line)
+            return await self._sent(words, reply_type, forms, line)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
-            self.log("failed", Said(AIMessage(""), asking.form, words), redact(why))
+            self.log("failed", Said(AIMessage(""), form, words), redact(why))
             if self.model.play_on and isinstance(error, ModelError | RunPaused):
                 raise CallFailed(str(error)) from error
             raise
-        forms.works(said.form)
-        return said
 
     def _messages(self, asking: Asking) -> list[BaseMessage]:
         return [SystemMessage(self.prompt.system + asking.told), HumanMessage(self.prompt.human), *self.repaired]
@@ -125,7 +163,7 @@ class Call:
         self.model.sink(call.event)
         if self.recorded is None:
             self.model.keep(call)
-            if self.model.budget is not None:
+            if self.model.budget is not None and not said.found:
                 self.model.budget.charge(call)
 
     def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
@@ -152,11 +190,16 @@ class Call:
             retries=said.retries,
             answered_by=usage.answered_by,
             form=said.form,
+            address=said.address,
         )
 
 
 def _words(messages: Sequence[BaseMessage]) -> list[str]:
     return [str(message.content) for message in messages]
+
+
+def _texts(request: CallRequest) -> list[str]:
+    return [text for _, text in request.messages]
 
 
 def _took_form(message: AIMessage, reply_type: type[BaseModel]) -> bool:

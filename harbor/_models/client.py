@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from harbor._config.models import BUILT_IN, ModelSettings
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
+from harbor._models.cache import GameCache
 from harbor._models.call import Call
 from harbor._models.forms import Forms
 from harbor._models.line import Line, identity_of
@@ -32,9 +33,9 @@ class ModelClient:
     """A model as one bidder uses it.
 
     `sink` takes the events, `keep` the raw calls; `clock` gives seconds since the log was opened. A call that `replay`
-    has recorded is not made again. Any other call waits until `budget`, if there is one, admits it, and goes over the
-    `line` in one of the `forms` that the model takes (None: made from the chat model). With `play_on` the bidder goes
-    on without a call that is never answered.
+    has recorded is not made again, nor is one whose reply `cache` has. Any other call waits until `budget`, if there is
+    one, admits it, and goes over the `line` in one of the `forms` that the model takes (None: made from the chat
+    model). With `play_on` the bidder goes on without a call that is never answered.
     """
 
     bidder: str
@@ -46,6 +47,7 @@ class ModelClient:
     clock: Callable[[], float] = time.monotonic
     replay: ReplayCache = field(default_factory=ReplayCache, repr=False)
     budget: CallBudget | None = None
+    cache: GameCache | None = None
     play_on: bool = False
     line: Line | None = None
     forms: Forms | None = None

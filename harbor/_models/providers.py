@@ -16,7 +16,7 @@ from harbor._core.extensions import REFERENCE
 from harbor._core.finding import asked, find, names
 from harbor._core.redaction import known_secrets_of, redact
 from harbor._core.seeding import derive
-from harbor._models.dialects import NAMES, PROVIDERS, in_dialect, unknown_to
+from harbor._models.dialects import NAMES, NO_KEY, PROVIDERS, in_dialect, unknown_to
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -64,6 +64,16 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
         )
     known_secrets_of(chat)
     return chat
+
+
+def open_keyless(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
+    """Make a chat model without its key, for a run whose replies are kept; its provider refuses any other call.
+
+    Raises:
+        ConfigError: it is not the key that is missing.
+    """
+    given = {**settings.extra, NAMES["key"]: NO_KEY}
+    return open_chat(name, settings.model_copy(update={"api_key_env": None, "extra": given}), seed)
 
 
 def _initialised(provider: str, model: str, given: Mapping[str, Any]) -> BaseChatModel:

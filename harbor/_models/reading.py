@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage
 from pydantic import BaseModel, ValidationError
 
 from harbor._core.parsing import scrub
+from harbor._models.reply_folder import CachedReply
 
 Reply = TypeVar("Reply", bound=BaseModel)
 LONGEST_REPLY = 200_000
@@ -37,6 +38,32 @@ def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str
         return None, f"{place}: {problem['msg']}" if place else problem["msg"]
     except (ValueError, RecursionError):
         return None, "it is not a JSON object"
+
+
+def as_reply(message: AIMessage) -> CachedReply:
+    """Give what the cache keeps of a message."""
+    usage, said = message.usage_metadata, message.response_metadata
+    if usage is None:
+        return CachedReply(written(message))
+    return CachedReply(
+        written(message),
+        usage["input_tokens"],
+        usage["output_tokens"],
+        usage.get("input_token_details", {}).get("cache_read") or 0,
+        usage.get("output_token_details", {}).get("reasoning") or 0,
+        str(said.get("finish_reason") or said.get("stop_reason") or ""),
+        str(said.get("model_name") or ""),
+    )
+
+
+def as_message(kept: CachedReply) -> AIMessage:
+    """Give a reply of the cache as a message, marked as LangChain marks what comes from its own."""
+    usage: Any = {"input_tokens": kept.input_tokens, "output_tokens": kept.output_tokens, "total_cost": 0}
+    usage["total_tokens"] = kept.input_tokens + kept.output_tokens
+    usage["input_token_details"] = {"cache_read": kept.cached_tokens}
+    usage["output_token_details"] = {"reasoning": kept.reasoning_tokens}
+    said = {"finish_reason": kept.finish, "model_name": kept.answered_by}
+    return AIMessage(kept.reply, usage_metadata=usage, response_metadata=said)
 
 
 def _parse(text: str) -> Any:

@@ -28,7 +28,10 @@ CallOutcome = Literal["ok", "unreadable", "failed"]
 
 @dataclass(frozen=True)
 class RawCall:
-    """A model call word for word, one line of calls.jsonl; no bidder ever sees it."""
+    """A model call word for word, one line of calls.jsonl; no bidder ever sees it.
+
+    `address` is that of its reply in the cache; empty if it is not kept.
+    """
 
     bidder: str
     purpose: str
@@ -51,6 +54,7 @@ class RawCall:
     retries: int = 0
     answered_by: str = ""
     form: ReplyForm = "tool"
+    address: str = ""
 
     @property
     def event(self) -> ModelCalled:

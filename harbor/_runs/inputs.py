@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from harbor._models.budget import RunBudget
+    from harbor._models.cache import ReplyCache
     from harbor._models.governor.terms import Governor
 
 
@@ -27,12 +28,14 @@ class Given(TypedDict, total=False):
     """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder.
 
     `max_cost` is what the calls of the models may cost, in dollars; earlier sessions count.
+    `cache` keeps the replies of hosted models, so that none is bought twice (left out: nothing is kept).
     """
 
     models: Mapping[str, BaseChatModel]
     agents: Mapping[str, ChatAgent]
     people: Mapping[str, Person]
     max_cost: float | None
+    cache: ReplyCache | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class RunInputs:
     """Chat models by the name that bidders use; AutoGen agents and people by bidder; what calls may cost, in dollars.
 
     `budget` keeps the limit; it is made of `max_cost` unless a caller that has several runs gives it. `governor` lets
-    calls start (None: that of this process); `age` is that of the game, and the lowest goes first.
+    calls start (None: that of this process); `age` is that of the game, and the lowest goes first. `cache` keeps
+    replies of hosted models (None: nothing is kept).
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
@@ -50,6 +54,7 @@ class RunInputs:
     budget: RunBudget | None = None
     governor: Governor | None = None
     age: tuple[int, ...] = ()
+    cache: ReplyCache | None = None
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and what has the wrong type.
@@ -57,6 +62,11 @@ class RunInputs:
         Raises:
             ConfigError: it names the thing.
         """
+        if self.cache is not None:
+            from harbor._models.cache import ReplyCache
+
+            if not isinstance(self.cache, ReplyCache):
+                raise ConfigError(f"run(cache=...) gives {self.cache!r}; give a ReplyCache, such as ReplyCache()")
         _check("people", self.people, Person, [bidder.name for bidder in config.bidders if bidder.person])
         if self.models:  # the frameworks are imported only where something of theirs is given
             from langchain_core.language_models import BaseChatModel

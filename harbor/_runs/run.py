@@ -14,6 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harbor._config.auction import AuctionConfig
+from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError, ModelError
 from harbor._core.events import SCHEMA_VERSION, LogOpened, ModelCalled
 from harbor._core.finding import found
@@ -25,7 +26,8 @@ from harbor._core.version import __version__
 from harbor._house.auctioneer import auction_loop
 from harbor._house.plain import carry, never_waits
 from harbor._house.sale import Sale
-from harbor._models.providers import open_chat
+from harbor._models.cache import is_cached
+from harbor._models.providers import open_chat, open_keyless
 from harbor._models.replay import ReplayCache
 from harbor._room.agent import make_agent
 from harbor._runs.folder import RunFolder, run_name
@@ -33,7 +35,7 @@ from harbor._runs.inputs import RunInputs, anybody_remembers
 from harbor._runs.limits import funded, within
 from harbor._runs.opening import opening_events
 from harbor._runs.rehearsal import rehearse
-from harbor._runs.resolve import resolve
+from harbor._runs.resolve import ResolvedAuction, resolve
 from harbor._runs.result import Listener, Result
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ class Run:
         self.config = self.auction.config
         self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
         self.chats = {
-            name: _of_this_run(inputs.models[name]) if name in inputs.models else open_chat(name, settings, config.seed)
+            name: _of_this_run(inputs.models[name]) if name in inputs.models else _open(name, settings, self.auction)
             for name, settings in self.auction.models.items()
         }
         named = {bidder.name: bidder.agent for bidder in config.bidders if isinstance(bidder.agent, str)}
@@ -174,6 +176,19 @@ def _check_answered(entries: Sequence[Entry]) -> None:
     outcomes = [call.outcome for call in of_type(entries, ModelCalled) if call.purpose != AGENT]
     if outcomes and set(outcomes) == {"failed"}:
         raise ModelError(f"no model has answered any of {len(outcomes)} calls; calls.jsonl of the run says why")
+
+
+def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> BaseChatModel:
+    """Open a hosted model, where its replies are kept also without its key."""
+    seed, cache = auction.config.seed, auction.inputs.cache
+    try:
+        return open_chat(name, settings, seed)
+    except ConfigError as error:
+        if cache is None or not is_cached(settings) or cache.is_empty:
+            raise
+        chat = open_keyless(name, settings, seed)
+        warnings.warn(f"{error}; without it nothing is played but replies that are kept", stacklevel=5)
+        return chat
 
 
 def _of_this_run(chat: BaseChatModel) -> BaseChatModel:

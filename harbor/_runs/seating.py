@@ -16,6 +16,7 @@ from harbor._core.log import of_type
 from harbor._core.notes import EventBuffer
 from harbor._core.players import Player
 from harbor._house.sale import Sale
+from harbor._models.cache import GameCache, is_cached
 from harbor._models.connections import connected, shares_connections
 from harbor._models.governor.local import governor
 from harbor._models.opened import OpenModel
@@ -64,7 +65,8 @@ async def hold_in_room(
             name: OpenModel.of(name, chat, auction.models[name], replay.form(name)) for name, chat in chats.items()
         }
         age = auction.inputs.age or (next(_GAMES),)
-        await Seating(auction, models, agents, sale, folder, mine, age).room().run_to_end()
+        cache = auction.inputs.cache.of_game(auction.config.seed) if auction.inputs.cache else None
+        await Seating(auction, models, agents, sale, folder, mine, age, cache).room().run_to_end()
 
 
 def _of_this_run(auction: ResolvedAuction, chats: Mapping[str, BaseChatModel]) -> list[BaseChatModel]:
@@ -86,6 +88,7 @@ class Seating:
     folder: RunFolder | None
     memories: Mapping[str, BidderMemory]
     age: tuple[int, ...]
+    cache: GameCache | None
 
     def room(self) -> AuctionRoom:
         """Make the room with a seat for each bidder."""
@@ -129,6 +132,7 @@ class Seating:
             bidder.name, bidder.timeout_seconds, waiting, self.age, inputs.governor or governor()
         )
         model.clock, model.budget = self.sale.log.now, inputs.budget
+        model.cache = self.cache if is_cached(model.settings) else None
         model.play_on = self.auction.config.failed_calls == "play on"
         if self.folder is not None:
             model.keep, model.replay = self.folder.keep, self.folder.replay

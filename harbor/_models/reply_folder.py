@@ -1,0 +1,206 @@
+"""The folder of kept replies: one small file per reply, found by the digest of what was asked.
+
+``v1/ab/abcd….json`` is written whole under another name and then linked. So processes, machines that share the folder
+and a sudden end do no harm, without locks: a file is there whole or not at all, and the first that is there stays.
+What can't be read, and what another version of Harbor wrote, is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from errno import EFBIG
+from hashlib import sha256
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+from harbor._core.errors import ConfigError
+
+VERSION = 1
+LONGEST = 32 * 2**20
+"""The most bytes of a reply with its request; what is longer is neither kept nor read."""
+ADDRESS = re.compile(r"[0-9a-f]{64}")
+_OURS = re.compile(rf"v\d+/[0-9a-f]{{2}}/(?:{ADDRESS.pattern}\.json|\.[\w-]+\.draft)")
+"""The names of files that Harbor writes there, drafts that a sudden end has left included; no other is removed."""
+Asked = dict[str, Any]
+"""What was asked, as JSON: the model with its settings, the words, and which draw of the reply it is."""
+
+
+class NoEntry(ValueError):
+    """Bytes that are no kept reply; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedReply:
+    """A reply as text, with its tokens, why the model stopped, and which model it was; `address` is where it is kept.
+
+    The address is empty for a reply that is not kept.
+    """
+
+    reply: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    finish: str = ""
+    answered_by: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kept reply with all that was asked, and when it was kept (UTC)."""
+
+    asked: Asked
+    reply: CachedReply
+    when: str
+
+    @property
+    def model(self) -> str:
+        """The model that was asked, as settings name it."""
+        return str(self.asked["model"]["use"])
+
+    @property
+    def line(self) -> bytes:
+        """The entry as one line of JSON; the address is the digest of the request, and `digest` that of all else."""
+        reply = {name: value for name, value in asdict(self.reply).items() if name != "address"}
+        said = {"version": VERSION, "address": self.reply.address, "when": self.when, "reply": reply}
+        return _json(said | {"digest": _digest(said), "request": self.asked}) + b"\n"
+
+
+def new_entry(asked: Asked, reply: CachedReply) -> Entry:
+    """Put a reply, which tells its address, to what was asked."""
+    return Entry(asked, reply, datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def place_of(asked: Asked) -> str:
+    """Give the digest of what was asked, whichever time in the game it is."""
+    return _digest({"version": VERSION, "request": asked | {"number": None}})
+
+
+def numbered(place: str, asked: Asked) -> str:
+    """Give the address of what was asked, of which the digest is known: equal requests have one, and no others."""
+    return _digest({"place": place, "number": asked["number"]})
+
+
+def _digest(value: Asked) -> str:
+    return sha256(_json(value)).hexdigest()
+
+
+def _json(value: Asked) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def read_entry(line: bytes) -> Entry:
+    """Read an entry, and check that it is whole and stands under its own address.
+
+    Raises:
+        NoEntry: it says what is wrong.
+    """
+    if len(line) > LONGEST:
+        raise NoEntry(f"is longer than {LONGEST:,} bytes")
+    try:
+        said = json.loads(line)
+        version = said["version"]
+        if version != VERSION:
+            raise NoEntry(f"was written by another version of Harbor (its format is {version!r}, not {VERSION})")
+        return _entry(said)
+    except NoEntry:
+        raise
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise NoEntry("is not a kept reply") from error
+
+
+def _entry(said: Asked) -> Entry:
+    digest, asked = said.pop("digest"), said.pop("request")
+    if numbered(place_of(asked), asked) != said["address"]:
+        raise NoEntry("is not what its address says: its request was changed")
+    if _digest(said) != digest:
+        raise NoEntry("is not what its digest says: it was changed")
+    reply, when = CachedReply(**said["reply"], address=said["address"]), datetime.fromisoformat(said["when"])
+    texts = (reply.reply, reply.finish, reply.answered_by, asked["model"]["use"])
+    counts = (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.reasoning_tokens)
+    if not all(isinstance(one, str) for one in texts) or not all(type(one) is int and one >= 0 for one in counts):
+        raise TypeError
+    return Entry(asked, reply, when.astimezone(UTC).isoformat(timespec="seconds"))
+
+
+def own_folder() -> Path:
+    """Give the folder of this machine: ``HARBOR_CACHE``, or ``harbor/replies`` where caches go.
+
+    Raises:
+        ConfigError: there is no home folder to put it in.
+    """
+    if named := os.environ.get("HARBOR_CACHE"):
+        return Path(named).expanduser().absolute()
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        return (Path(caches) if Path(caches).is_absolute() else Path.home() / ".cache") / "harbor" / "replies"
+    except RuntimeError as error:
+        raise ConfigError(f"no folder to keep replies in ({error}); name one in HARBOR_CACHE") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFolder:
+    """Kept replies in a folder, which is made when the first is kept; only its owner can read them."""
+
+    path: Path
+
+    def read(self, address: str) -> Entry | None:
+        """Give the entry at an address; None: there is none that can be read."""
+        if not ADDRESS.fullmatch(address):
+            return None
+        found = _read(self._file(address))
+        return found if found is not None and found.reply.address == address else None
+
+    def keep(self, entry: Entry) -> Entry:
+        """Keep an entry unless its address has one; give the one that is there now.
+
+        So games that ask the same at once go on with the same reply, as they will when they are run again.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        file, line = self._file(entry.reply.address), entry.line
+        if len(line) > LONGEST:
+            raise OSError(EFBIG, os.strerror(EFBIG))
+        for folder in (self.path, file.parent.parent, file.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = mkstemp(prefix=".", suffix=".draft", dir=file.parent)
+        draft = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as writing:
+                writing.write(line)
+            return self._put(draft, file, entry)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _put(self, draft: Path, file: Path, entry: Entry) -> Entry:
+        try:
+            os.link(draft, file)
+            return entry
+        except OSError:  # it is there, or the disk knows no links
+            if (there := self.read(entry.reply.address)) is None:
+                draft.replace(file)
+            return there or entry
+
+    def files(self) -> Iterator[tuple[Path, Entry | None]]:
+        """Give what Harbor has written there; None stands for what can't be read, or is of another version."""
+        for file in sorted(self.path.glob("v*/??/*")):
+            if _OURS.fullmatch(file.relative_to(self.path).as_posix()) and file.is_file():
+                yield file, _read(file)
+
+    def _file(self, address: str) -> Path:
+        return self.path / f"v{VERSION}" / address[:2] / f"{address}.json"
+
+
+def _read(file: Path) -> Entry | None:
+    with suppress(OSError, NoEntry), file.open("rb") as reading:
+        return read_entry(reading.read(LONGEST + 1))
+    return None

@@ -1,0 +1,88 @@
+"""Exports and imports kept replies: one JSON-lines file, with which anybody repeats the runs that made them.
+
+A file that somebody sent is data: each line is checked before the first is kept.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from harbor._core.errors import CacheError
+from harbor._models.reply_folder import LONGEST, Entry, NoEntry, ReplyFolder, read_entry
+
+
+def export_entries(entries: Iterable[Entry], file: Path) -> int:
+    """Write entries in a new file, packed if its name ends in .gz; give their number. Equal entries give equal bytes.
+
+    Raises:
+        CacheError: the file exists or can't be written.
+    """
+    number = 0
+    try:
+        with file.open("xb") as opened, _packed(opened, file) as writing:
+            for number, entry in enumerate(entries, start=1):  # noqa: B007 - the last number counts them
+                writing.write(entry.line)
+    except FileExistsError as error:
+        raise CacheError(f"{str(file)!r} exists; name a new file or remove it") from error
+    except OSError as error:
+        raise CacheError(f"{str(file)!r} can't be written ({error.strerror}); name another file") from error
+    return number
+
+
+def import_entries(folder: ReplyFolder, file: Path) -> tuple[int, int]:
+    """Keep the entries of a file; give how many are new, and how many were there before, which stay as they are.
+
+    Raises:
+        CacheError: a line is no entry, or its request is not what its address says; nothing is kept. Or the file can't
+            be read, or the folder not be written.
+    """
+    for _ in _entries(file):
+        pass
+    new = old = 0
+    for entry in _entries(file):
+        if folder.read(entry.reply.address) is not None:
+            old += 1
+            continue
+        try:
+            folder.keep(entry)
+        except OSError as error:
+            raise CacheError(
+                f"replies can't be kept in {str(folder.path)!r} ({error.strerror}); make room, then import again"
+            ) from error
+        new += 1
+    return new, old
+
+
+def _entries(file: Path) -> Iterator[Entry]:
+    try:
+        with _opened(file) as reading:
+            number = 0
+            while line := reading.readline(LONGEST + 1):
+                number += 1
+                yield read_entry(line)
+    except NoEntry as error:
+        raise CacheError(f"{str(file)!r} line {number} {error}; nothing is imported, ask for the file anew") from error
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or "it is cut short or was changed"
+        raise CacheError(f"{str(file)!r} can't be read ({why}); give what harbor cache export wrote") from error
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[IO[bytes]]:
+    with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as reading:
+        yield reading  # type: ignore[misc]
+
+
+@contextmanager
+def _packed(opened: IO[bytes], file: Path) -> Iterator[IO[bytes]]:
+    """Pack what is written, without name and time, so that equal entries give equal bytes."""
+    if file.suffix != ".gz":
+        yield opened
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=opened, mtime=0) as packed:
+        yield packed  # type: ignore[misc]

@@ -1,0 +1,196 @@
+"""Experiments over the wire, whose replies are kept: nothing is bought twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from harbor._config.auction import check
+from harbor._core.errors import ConfigError, ModelError
+from harbor._core.layout import RESULTS
+from harbor._models import forms
+from harbor._models.reply_folder import ReplyFolder
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.commands import harbor
+from support.folders import calls
+from support.providers import Provider, provider
+
+HOSTED = "openai:gpt-4o-mini"
+ARMS = {"thrifty": {"Ann": {"budget": 1_500}}, "rich": {"Ann": {"budget": 4_000}}}
+
+
+@pytest.fixture
+def host(monkeypatch, tmp_path):
+    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
+    with provider(seed=5) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+        yield server
+
+
+def experiment(*arms: str, temperature: float = 0.0, repeats: int = 2) -> Experiment:
+    items = [{"name": f"Lot {letter}", "start": 1_000, "true_value": 2_000} for letter in "AB"]
+    settings = {"items": items, "bidders": [{"name": name, "model": HOSTED} for name in ("Ann", "Ben")]}
+    design = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
+    design |= {"repeats": repeats, "temperature": temperature, "auction": settings}
+    return check(
+        Experiment, design | {"arms": [{"name": arm, "auction": {"bidders": ARMS[arm]}} for arm in arms]}, "design"
+    )
+
+
+def run(host: Provider, design: Experiment, out: Path, **options: object) -> tuple[int, list[dict[str, object]]]:
+    """Run an experiment; give how many requests it has cost, and the numbers of its games."""
+    before = len(host.requests)
+    asyncio.run(run_experiment(design, out, RunOptions(**options)))
+    assert {call["outcome"] for call in calls(out)} == {"ok"}
+    return len(host.requests) - before, numbers(out)
+
+
+def numbers(folder: Path) -> list[dict[str, object]]:
+    """Read what was measured of each game, but for what it has cost and what was found."""
+    games = json.loads((folder / RESULTS).read_text())["games"]
+    return [{name: value for name, value in game.items() if name not in ("cost", "cached_calls")} for game in games]
+
+
+def asked(folder: Path) -> Counter[str]:
+    """Count the calls of an experiment by what was asked."""
+    return Counter(json.dumps([call["prompt"], call["attempt"]]) for call in calls(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("jobs", [1, None])
+def test_a_re_run_makes_no_request_and_an_added_arm_pays_for_that_arm_alone(host, tmp_path, temperature, jobs):
+    small, large = (experiment(*arms, temperature=temperature) for arms in (["thrifty"], ["thrifty", "rich"]))
+    paid, found = run(host, small, tmp_path / "first", jobs=jobs)
+    assert paid > 0
+    again, same = run(host, small, tmp_path / "again", jobs=jobs)
+    assert again == 0
+    assert same == found
+    assert all(call["cached"] and call["cost_dollars"] == 0 for call in calls(tmp_path / "again"))
+    added, both = run(host, large, tmp_path / "both", jobs=jobs)
+    assert [game for game in both if game["arm"] == "thrifty"] == found
+    assert 0 < added < len(calls(tmp_path / "both" / "games" / "rich"))  # what the arms have in common is there too
+    if temperature == 0:
+        assert added == len(asked(tmp_path / "both").keys() - asked(tmp_path / "first").keys())
+
+
+@pytest.mark.slow
+def test_games_side_by_side_pay_once_for_what_they_ask_alike(host, tmp_path):
+    paid, _ = run(host, experiment("thrifty", "rich"), tmp_path / "run", jobs=4)
+    assert paid == len(asked(tmp_path / "run")) < asked(tmp_path / "run").total()
+
+
+@pytest.mark.slow
+def test_workers_share_what_is_kept(host, tmp_path):
+    run(host, experiment("thrifty"), tmp_path / "first")
+    again, _ = run(host, experiment("thrifty"), tmp_path / "again", executor="processes", jobs=2)
+    assert again == 0
+
+
+@pytest.mark.slow
+def test_without_a_cache_every_call_is_paid_and_nothing_is_kept(host, tmp_path):
+    first, _ = run(host, experiment("thrifty"), tmp_path / "first", cache=False)
+    again, _ = run(host, experiment("thrifty"), tmp_path / "again", cache=False)
+    assert again == first == len(calls(tmp_path / "again"))
+    assert not (tmp_path / "replies").exists()
+
+
+@pytest.mark.slow
+def test_an_exported_cache_repeats_an_experiment_elsewhere(host, tmp_path, monkeypatch):
+    _, found = run(host, experiment("thrifty", temperature=1.0), tmp_path / "first")
+    run(host, experiment("rich"), tmp_path / "other")
+    file = tmp_path / "replies.jsonl.gz"
+    assert harbor("cache", "export", file, "--experiment", tmp_path / "first").returncode == 0
+    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "elsewhere"))
+    assert harbor("cache", "import", file).returncode == 0
+    entries = [entry for _, entry in ReplyFolder(tmp_path / "elsewhere").files()]
+    assert len(entries) == len({call["address"] for call in calls(tmp_path / "first")})
+    again, same = run(host, experiment("thrifty", temperature=1.0), tmp_path / "again")
+    assert (again, same) == (0, found)
+
+
+@pytest.mark.slow
+def test_what_an_interrupted_experiment_has_kept_is_not_paid_again_when_it_is_resumed(host, tmp_path):
+    design = experiment("thrifty", temperature=1.0)
+    _, found = run(host, design, tmp_path / "whole", jobs=1)
+    half = tmp_path / "whole" / "games" / "thrifty"
+    [log] = sorted(half.rglob("0001/events.jsonl"))
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[: len(lines) // 2]))
+    recorded = log.with_name("calls.jsonl")
+    recorded.write_bytes(b"".join(recorded.read_bytes().splitlines(keepends=True)[:-3]))
+    for name in ("record.json", "results.json"):
+        for file in (tmp_path / "whole").rglob(name):
+            file.unlink()
+    before = len(host.requests)
+    asyncio.run(resume_experiment(tmp_path / "whole"))
+    assert len(host.requests) == before
+    assert numbers(tmp_path / "whole") == found
+
+
+@pytest.mark.slow
+def test_an_auction_keeps_replies_if_it_is_asked_to(host, tmp_path):
+    config = tmp_path / "auction.toml"
+    config.write_text(
+        'items = [{ name = "Lot A", start = 1000, true_value = 2000 }]\n'
+        + "".join(f'[[bidders]]\nname = "{name}"\nmodel = "{HOSTED}"\n' for name in ("Ann", "Ben"))
+    )
+    costs = []
+    for number, flags in enumerate([[], ["--cache"], ["--cache"], []]):
+        before = len(host.requests)
+        assert harbor("auction", config, "--quiet", *flags, "--out", tmp_path / str(number)).returncode == 0
+        costs.append(len(host.requests) - before)
+    assert costs[0] == costs[1] == costs[3] > 0
+    assert costs[2] == 0
+
+
+@pytest.mark.slow
+def test_repeats_of_one_seed_share_no_reply_even_at_temperature_0(host, tmp_path):
+    design = experiment("thrifty").model_copy(update={"same_seed": True})
+    paid, found = run(host, design, tmp_path / "first")
+    assert paid == 2 * len(asked(tmp_path / "first"))
+    assert run(host, design, tmp_path / "again") == (0, found)
+
+
+@pytest.mark.slow
+def test_whoever_has_the_replies_needs_no_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
+    with provider(seed=5, key="my-own-key") as host:
+        monkeypatch.setenv("OPENAI_BASE_URL", host.openai_url)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        with pytest.raises(ConfigError, match="is its API key set"):
+            run(host, experiment("thrifty"), tmp_path / "none")
+        assert not (tmp_path / "none").exists()
+        monkeypatch.setenv("OPENAI_API_KEY", "my-own-key")
+        _, found = run(host, experiment("thrifty"), tmp_path / "first")
+        monkeypatch.delenv("OPENAI_API_KEY")
+        with pytest.warns(UserWarning, match="nothing is played but replies that are kept"):
+            assert run(host, experiment("thrifty"), tmp_path / "again") == (0, found)
+        with pytest.warns(UserWarning, match="kept"), pytest.raises(ModelError, match="refused"):
+            run(host, experiment("rich"), tmp_path / "other")
+        assert {heard.status for heard in host.requests} == {200, 401}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("refuses", [["tools"], ["tools", "response_format"]])
+def test_the_form_that_a_server_takes_is_found_among_what_is_kept(tmp_path, monkeypatch, refuses):
+    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
+    monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+    with provider(seed=5, refuses=refuses) as host:
+        monkeypatch.setenv("OPENAI_BASE_URL", host.openai_url)
+        forget_forms(monkeypatch)
+        paid, found = run(host, experiment("thrifty", temperature=1.0), tmp_path / "first")
+        assert paid > len(calls(tmp_path / "first"))
+        forget_forms(monkeypatch)
+        assert run(host, experiment("thrifty", temperature=1.0), tmp_path / "again") == (0, found)
+
+
+def forget_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what servers take, as another process would."""
+    monkeypatch.setattr(forms, "_KNOWN", {})
