@@ -108,6 +108,7 @@ def export(
     from harbor._models.reply_transfer import export_entries
 
     folder = _folder()
+    found: Iterator[Entry]
     if experiment is None:
         found = (entry for _, entry in folder.files() if entry is not None)
     else:
