@@ -71,7 +71,9 @@ def _of_ollama(chat: Any) -> Opened:
 
 def _of_google(chat: Any) -> Opened:
     client = chat.client._api_client
-    return client._async_httpx_client, client.aclose
+    http = client._async_httpx_client
+    client._http_options.httpx_async_client = http  # otherwise it takes aiohttp, where that is installed
+    return http, http.aclose
 
 
 _SHARED = ("langchain_openai", "langchain_anthropic")
