@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from harbor._config.auction import Bidder as Bidder
     from harbor._config.auction import Houses as Houses
     from harbor._config.auction import Item as Item
-    from harbor._config.auction import ModelSettings as ModelSettings
-    from harbor._config.auction import Simulated as Simulated
+    from harbor._config.models import ModelSettings as ModelSettings
+    from harbor._config.models import Simulated as Simulated
     from harbor._core.errors import HarborError as HarborError
+    from harbor._core.errors import ModelError as ModelError
+    from harbor._core.errors import RunPaused as RunPaused
     from harbor._core.finding import use as use
     from harbor._core.log import of_type as of_type
     from harbor._core.log import read_log as read_log

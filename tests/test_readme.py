@@ -7,13 +7,16 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from harbor import ModelSettings
+from harbor._models.providers import open_chat
 from support.folders import ROOT
 
-PAGES = ("README.md", "EXPERIMENTS.md")
+PAGES = ("README.md", "EXPERIMENTS.md", "MODELS.md")
 
 
 def blocks(page: str, wanted: str) -> list[str]:
@@ -38,12 +41,20 @@ def test_every_harbor_command_runs_in_order_and_python_reads_what_they_left(page
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
     commands = [shlex.split(line) for line in lines if line.startswith("harbor ")]
-    assert len(commands) >= 6
+    assert len(commands) >= 3
     for _, *words in commands:
         run(sys.executable, "-P", "-m", "harbor", *words, cwd=tmp_path)
     if page != "README.md":
         for block in blocks(page, "python"):
             assert run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("block", blocks("MODELS.md", "toml"))
+def test_the_models_of_the_guide_are_settings_of_models(block, monkeypatch):
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"):
+        monkeypatch.setenv(key, "nobody's")
+    for name, settings in tomllib.loads(block)["models"].items():
+        assert open_chat(name, ModelSettings(**settings), seed=0)
 
 
 @pytest.mark.slow
