@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from harbor._core.parsing import scrub
 from harbor._models.reply_folder import CachedReply
+from harbor._models.usage import usage_of
 
 Reply = TypeVar("Reply", bound=BaseModel)
 LONGEST_REPLY = 200_000
@@ -42,17 +43,15 @@ def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str
 
 def as_reply(message: AIMessage) -> CachedReply:
     """Give what the cache keeps of a message."""
-    usage, said = message.usage_metadata, message.response_metadata
-    if usage is None:
-        return CachedReply(written(message))
+    told = usage_of(message)
     return CachedReply(
-        written(message),
-        usage["input_tokens"],
-        usage["output_tokens"],
-        usage.get("input_token_details", {}).get("cache_read") or 0,
-        usage.get("output_token_details", {}).get("reasoning") or 0,
-        str(said.get("finish_reason") or said.get("stop_reason") or ""),
-        str(said.get("model_name") or ""),
+        reply=written(message),
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        cached_tokens=told.cached_tokens,
+        reasoning_tokens=told.reasoning_tokens,
+        finish=told.finish,
+        answered_by=told.answered_by,
     )
 
 

@@ -172,6 +172,8 @@ def test_no_header_is_written_word_for_word(folder):
     [(file, _)] = folder.files()
     assert kept.address in file.name
     assert "confidential" not in file.read_text()
+    other = HOSTED.model_copy(update={"headers": {"X-Project": "another"}})
+    assert GameCache(folder, 7).find(replace(REQUEST, settings=other)) is None
 
 
 # ---------------------------------------------------------------- chance
@@ -540,6 +542,7 @@ def test_a_file_with_one_line_that_is_spoiled_is_refused_whole(folder, tmp_path,
     with pytest.raises(HarborError, match=r"line 3 (is|was) .*; nothing is imported") as refused:
         import_entries(other, file)
     assert "\n" not in str(refused.value)
+    assert (spoil == "version") == ("was written by another version of Harbor" in str(refused.value))
     assert not other.path.exists()
 
 
