@@ -77,7 +77,7 @@ def test_a_plan_has_a_priority_for_each_item_whose_turn_comes():
 
 
 def test_money_is_kept_for_better_items_that_are_only_summed_up():
-    half = 30
+    half = 30  # of the items, the poorer ones first
     lots = [
         Item(name=f"Lot {n}", start=1_000, true_value=1_500 if n <= half else 3_000) for n in range(1, 2 * half + 1)
     ]
