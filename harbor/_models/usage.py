@@ -19,13 +19,16 @@ _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status
 """OpenAI chat and Google, Anthropic, Bedrock, Ollama, OpenAI responses; the last is "completed" or "incomplete"."""
 _NAMES = ("model_name", "model")
 _MILLION = 1_000_000
+WRITING = 1.25
+"""What Anthropic charges for input that it puts in its cache for five minutes, in terms of the price of input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """The usage of one call, as its message tells it.
 
-    `told` says whether tokens were told at all. `from_cache`: LangChain's own cache gave the message. `finish` is in
+    `told` says whether tokens were told at all. Of the input, `cached_tokens` were in the provider's cache, and
+    `written_tokens` are from now on. `from_cache`: LangChain's own cache gave the message. `finish` is in
     the provider's words; it and `answered_by` are empty where nothing is said.
     """
 
@@ -33,6 +36,7 @@ class Usage:
     from_cache: bool = False
     input_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
     finish: str = ""
@@ -49,7 +53,9 @@ class Usage:
             return None
         cached_price = settings.input_price if settings.cached_price is None else settings.cached_price
         cached = min(self.cached_tokens, self.input_tokens)
-        inward = (self.input_tokens - cached) * settings.input_price + cached * cached_price
+        written = min(self.written_tokens, self.input_tokens - cached)
+        plain = self.input_tokens - cached + (WRITING - 1) * written
+        inward = plain * settings.input_price + cached * cached_price
         return (inward + self.output_tokens * settings.output_price) / _MILLION
 
 
@@ -65,6 +71,7 @@ def usage_of(message: AIMessage) -> Usage:
         from_cache=dict(told).get("total_cost") == 0,  # LangChain's mark of a cache hit
         input_tokens=told["input_tokens"],
         cached_tokens=_detail(told.get("input_token_details"), "cache_read"),
+        written_tokens=_detail(told.get("input_token_details"), "cache_creation"),
         output_tokens=told["output_tokens"],
         reasoning_tokens=_detail(told.get("output_token_details"), "reasoning"),
         finish=str(finish),
