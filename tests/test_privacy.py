@@ -21,6 +21,7 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, EnglishRules, Item, Result, Simulated, SimulatedChat
 from harbor._config.auction import Persona
+from harbor._core.errors import ModelError
 from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry, encode
@@ -307,8 +308,13 @@ def test_no_key_in_the_error_of_a_model_is_in_any_file_of_a_run(tmp_path, monkey
         def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
             raise RuntimeError(f"401: {KEY} and sk-abcdefgh12345678 were refused")
 
-    auction = Auction(items=[Item(name="Lot A", start=1_000, true_value=2_000)], bidders=[Bidder("Ann", model="mine")])
-    auction.run(out=tmp_path / "run", models={"mine": Refused()})
+    auction = Auction(
+        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Ann", model="mine")],
+        failed_calls="play on",
+    )
+    with pytest.raises(ModelError, match="no model has answered"):
+        auction.run(out=tmp_path / "run", models={"mine": Refused()})
     texts = {file.name: file.read_text() for file in (tmp_path / "run").iterdir()}
     assert "[redacted]" in texts["calls.jsonl"]
     assert "[redacted]" in texts["events.jsonl"]

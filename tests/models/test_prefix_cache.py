@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from support.providers import provider
 
 from harbor import Auction, Bidder, ModelSettings, houses
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._models.usage import Usage
+from support.providers import provider
 
 SEED = 3
 ITEMS = houses(2, seed=SEED)

@@ -145,6 +145,7 @@ def test_every_package_tells_the_same_in_its_own_way(message, cached, thought, f
         told=True,
         input_tokens=1_500,
         cached_tokens=cached,
+        written_tokens=100 if "claude" in answered_by else 0,
         output_tokens=70,
         reasoning_tokens=thought,
         finish=finish,
@@ -183,7 +184,7 @@ def test_over_the_wire_a_call_is_in_the_log_as_the_server_counted_it(monkeypatch
     with provider(seed=5, name="mine", thought=3) as server:
         mine = PRICED.model_copy(update={"use": "openai:gpt-4o-mini", "base_url": server.openai_url})
         bidders = [Bidder("Ann", model="mine"), Bidder("Ben", model="mine")]
-        items = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "AB"]
+        items = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000, listing="Sun. " * 200) for letter in "AB"]
         found = Auction(items=items, bidders=bidders, models={"mine": mine}, seed=5).run()
     called = of_type(found.log, ModelCalled)
     total = found.metrics().calls.total

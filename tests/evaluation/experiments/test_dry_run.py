@@ -134,7 +134,7 @@ async def test_a_price_of_ones_own_counts_and_an_unknown_one_leaves_the_cost_unk
 
 
 async def test_a_model_that_nobody_provides_is_refused():
-    with pytest.raises(ConfigError, match="unknown model 'gpt-4o'; choose one of: anthropic:MODEL"):
+    with pytest.raises(ConfigError, match="unknown model 'gpt-4o'; choose one of: PROVIDER:MODEL"):
         await dry_run(design(("gpt-4o",)))
 
 

@@ -55,7 +55,8 @@ def sale(where, /, items=ITEMS, rival=None, store=None, **switches):
     """Ann, who remembers in a store, against Ben."""
     memory = {"store": str(where), **(store or {})}
     ann = Bidder("Ann", model="mine", budget=4000, **switches)
-    return Auction(seed=1, items=items, bidders=[ann, rival or Bidder("Ben", model="mine", budget=4000)], memory=memory)
+    bidders = [ann, rival or Bidder("Ben", model="mine", budget=4000)]
+    return Auction(seed=1, items=items, bidders=bidders, memory=memory, failed_calls="play on")
 
 
 def hold(where, /, chat=None, out=None, listen=None, **settings):
