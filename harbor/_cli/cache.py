@@ -110,7 +110,7 @@ def export(
     folder = _folder()
     found: Iterator[Entry]
     if experiment is None:
-        found: Iterator[Entry] = (entry for _, entry in folder.files() if entry is not None)
+        found = (entry for _, entry in folder.files() if entry is not None)
     else:
         found = _used(folder, experiment, _addresses(experiment))
     number = export_entries((entry for entry in found if model in (None, entry.model)), file)
