@@ -24,7 +24,8 @@ from harbor._cli.rate import rate
 from harbor._cli.reference import graph, houses, personas
 from harbor._cli.reports import report
 from harbor._cli.score import score
-from harbor._core.errors import HarborError
+from harbor._cli.stopping import PAUSED
+from harbor._core.errors import HarborError, RunPaused
 from harbor._core.finding import use
 from harbor._core.version import __version__
 
@@ -50,6 +51,9 @@ def main() -> None:
     except BrokenPipeError:  # whoever read the output has gone; what is still in the buffer has nowhere to go
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except RunPaused as error:
+        say(f"paused: {error}; run the same command again later")
+        sys.exit(PAUSED)
     except HarborError as error:
         _fail(str(error))
     except OSError as error:
