@@ -37,7 +37,7 @@ T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
 """Seconds before a call is made again after a first failure, and after many."""
-ODD_TRIES = 3
+ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
 PATIENCE = 120.0
 _answered: dict[str, float] = {}
@@ -152,7 +152,7 @@ class Line:
         who = f"model {self.name!r} ({self.settings.use})"
         if fault.kind == "odd" and failures >= ODD_TRIES:
             raise ModelError(f"{who} gives no answer that its provider's package can read: {fault.words}")
-        if max(wait, fault.retry_after or 0.0) > max(left, 0.0):
+        if left <= 0 or max(wait, fault.retry_after or 0.0) > left:
             raise RunPaused(f"{who} has not answered {failures} requests in {now - since:.1f} s, last: {fault.words}")
         return wait
 
