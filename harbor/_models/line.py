@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -42,6 +43,8 @@ ODD_TRIES = 5
 PATIENCE = 120.0
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
+_odd = Counter[str]()
+"""How often each account that has never answered gave an odd answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +153,17 @@ class Line:
         left = self.settings.retry_seconds - (now - since)
         wait = 0.0 if fault.kind == "busy" else fault.retry_after or _backoff(failures)
         who = f"model {self.name!r} ({self.settings.use})"
-        if fault.kind == "odd" and failures >= ODD_TRIES:
+        if self._is_no_server(fault):
             raise ModelError(f"{who} gives no answer that its provider's package can read: {fault.words}")
         if left <= 0 or max(wait, fault.retry_after or 0.0) > left:
             raise RunPaused(f"{who} has not answered {failures} requests in {now - since:.1f} s, last: {fault.words}")
         return wait
+
+    def _is_no_server(self, fault: Fault) -> bool:
+        """Count an odd answer, and say whether there were enough of them, to whichever calls."""
+        account = self.identity.account
+        _odd[account] += fault.kind == "odd"
+        return fault.kind == "odd" and _odd[account] % ODD_TRIES == 0
 
 
 class _Faulty(Exception):

@@ -58,7 +58,7 @@ def test_games_in_the_event_loops_of_several_threads_are_the_one_that_is_held_of
 @pytest.mark.parametrize("kind", PERMANENT)
 def test_what_is_refused_for_good_is_asked_once(form, kind):
     with provider(seed=SEED, faults=Faults(kind)) as server:
-        with pytest.raises(ModelError, match="is refused: .*(API key|x-api-key|exist)"):
+        with pytest.raises(ModelError, match=r"is refused: .*(API key|x-api-key|exist)"):
             auction(spoken(form, server)).run()
         assert len(server.requests) == 1
 
