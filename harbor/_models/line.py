@@ -134,11 +134,15 @@ class Line:
         """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
         if fault.kind == "odd" and self.identity.account in _answered:
             return Fault("passing", fault.words)
+        _odd[self.identity.account] += fault.kind == "odd"
         return fault
 
     def _verdict(self, fault: Fault) -> Verdict:
+        who = f"model {self.name!r} ({self.settings.use})"
         if fault.kind in ("refused", "filtered"):
-            return Refused(f"model {self.name!r} ({self.settings.use}) is refused: {fault.words}")
+            return Refused(f"{who} is refused: {fault.words}")
+        if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
+            return Refused(f"{who} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
@@ -146,24 +150,15 @@ class Line:
 
         Raises:
             RunPaused: it has been tried for long enough, by this call and by all others of the account.
-            ModelError: the server does not speak as a model's server does.
         """
         now = time.monotonic()
         since = max(trouble, _answered.get(self.identity.account, trouble))
         left = self.settings.retry_seconds - (now - since)
         wait = 0.0 if fault.kind == "busy" else fault.retry_after or _backoff(failures)
         who = f"model {self.name!r} ({self.settings.use})"
-        if self._is_no_server(fault):
-            raise ModelError(f"{who} gives no answer that its provider's package can read: {fault.words}")
         if left <= 0 or max(wait, fault.retry_after or 0.0) > left:
             raise RunPaused(f"{who} has not answered {failures} requests in {now - since:.1f} s, last: {fault.words}")
         return wait
-
-    def _is_no_server(self, fault: Fault) -> bool:
-        """Count an odd answer, and say whether there were enough of them, to whichever calls."""
-        account = self.identity.account
-        _odd[account] += fault.kind == "odd"
-        return fault.kind == "odd" and _odd[account] % ODD_TRIES == 0
 
 
 class _Faulty(Exception):
