@@ -14,6 +14,8 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from harbor._models.faults import StrangeAnswer
+
 LONGEST_ANSWER = 32 * 2**20
 """Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""
 
@@ -72,8 +74,13 @@ def _of_ollama(chat: Any) -> Opened:
 def _of_google(chat: Any) -> Opened:
     client = chat.client._api_client
     http = client._async_httpx_client
-    client._http_options.httpx_async_client = http  # otherwise it takes aiohttp, where that is installed
-    return http, http.aclose
+    client._http_options.httpx_async_client = http  # else it takes aiohttp where that is installed
+
+    async def close() -> None:
+        await client.aclose()
+        await http.aclose()
+
+    return http, close
 
 
 _SHARED = ("langchain_openai", "langchain_anthropic")
@@ -90,13 +97,13 @@ async def _bounded(response: Any) -> None:
     """Refuse a web page in place of an answer, and let no more than so many bytes in.
 
     Raises:
-        ConnectionError: it is a web page, or too long; the provider's package takes it for a fault of the connection.
+        StrangeAnswer: it is a web page, or too long; the provider's package takes it for a fault of the connection.
     """
     if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
-        raise ConnectionError("the server answers with a web page; is base_url the address of its API?")
+        raise StrangeAnswer("the server answers with a web page; is base_url the address of its API?")
     with suppress(ValueError):
         if int(response.headers.get("content-length", 0)) > LONGEST_ANSWER:
-            raise ConnectionError(f"the answer is longer than {LONGEST_ANSWER} bytes")
+            raise StrangeAnswer(f"the answer is longer than {LONGEST_ANSWER} bytes")
     response.stream = _counted(response)
 
 
@@ -112,7 +119,7 @@ def _counted(response: Any) -> Any:
             async for chunk in self.stream:
                 self.length += len(chunk)
                 if self.length > LONGEST_ANSWER:
-                    raise ConnectionError(f"the answer is longer than {LONGEST_ANSWER} bytes")
+                    raise StrangeAnswer(f"the answer is longer than {LONGEST_ANSWER} bytes")
                 yield chunk
 
         async def aclose(self) -> None:

@@ -22,11 +22,19 @@ FOR_NOW = (408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
 OUT_OF_MONEY = re.compile(r"insufficient_quota|credit balance is too low|billing_hard_limit|payment required", re.I)
 FILTERED = re.compile(r"content_filter|content management policy|responsible_ai_policy", re.I)
 PASSING = (ConnectionError, TimeoutError, JSONDecodeError)
+SAID_NOTHING = re.compile(r"no data received|no generations? (was )?found", re.I)
+"""How packages that read a stream say that the connection ended before anything came."""
 PASSING_NAMES = ("APIConnectionError", "TransportError", "StreamError", "ClientError", "ModelConnectionError")
 """Of clients' packages that need not be installed, as `httpx.TransportError`."""
+WAIT_IN_WORDS = re.compile(r"retryDelay\W+([\d.]+)(s)|try again in ([\d.]+) ?(ms|s)\b", re.I)
+"""How Google and OpenAI tell in the body when to try again."""
 LONGEST_WORDS = 500
 
 Kind = Literal["busy", "passing", "refused", "filtered", "odd"]
+
+
+class StrangeAnswer(ConnectionError):
+    """What came is nothing that a model's server sends: a web page, or more than any reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +53,10 @@ class Fault:
 
 def fault_of(error: BaseException) -> Fault:
     """Say what an error means."""
-    words = _words(error)
-    return Fault(_kind(error, words), redact(words)[:LONGEST_WORDS], _retry_after(error))
+    strange = next((one for one in _chain(error) if isinstance(one, StrangeAnswer)), None)
+    words = _words(strange or error)
+    kind: Kind = "odd" if strange else _kind(error, words)
+    return Fault(kind, redact(words)[:LONGEST_WORDS], _retry_after(error))
 
 
 def _kind(error: BaseException, words: str) -> Kind:
@@ -61,7 +71,7 @@ def _kind(error: BaseException, words: str) -> Kind:
         return "filtered" if FILTERED.search(told) else "refused"
     if any(isinstance(one, PASSING) or _is_passing(one) for one in _chain(error)):
         return "passing"
-    return "odd"
+    return "passing" if SAID_NOTHING.search(words) else "odd"
 
 
 def _is_passing(error: BaseException) -> bool:
@@ -94,7 +104,7 @@ def _status(error: BaseException) -> int | None:
 def _body(error: BaseException) -> str:
     """Give what the provider sent, where its package shows only a part of that."""
     return " ".join(
-        str(getattr(one, name, "")) for one in _chain(error) for name in ("code", "type", "body", "details")
+        str(getattr(one, name, "")) for one in _chain(error) for name in ("code", "type", "body", "details", "message")
     )
 
 
@@ -115,7 +125,14 @@ def _retry_after(error: BaseException) -> float | None:
             return milliseconds / 1_000
         if (told := headers.get("retry-after")) is not None:
             return _seconds(str(told))
-    return None
+    return _wait_in_words(_body(error))
+
+
+def _wait_in_words(told: str) -> float | None:
+    if (found := WAIT_IN_WORDS.search(told)) is None:
+        return None
+    number = _number(found[1] or found[3])
+    return number / 1_000 if number is not None and found[4] == "ms" else number
 
 
 def _seconds(told: str) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -37,11 +38,13 @@ T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
 """Seconds before a call is made again after a first failure, and after many."""
-ODD_TRIES = 3
+ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
 PATIENCE = 120.0
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
+_odd = Counter[str]()
+"""How often each account that has never answered gave an odd answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +134,15 @@ class Line:
         """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
         if fault.kind == "odd" and self.identity.account in _answered:
             return Fault("passing", fault.words)
+        _odd[self.identity.account] += fault.kind == "odd"
         return fault
 
     def _verdict(self, fault: Fault) -> Verdict:
+        who = f"model {self.name!r} ({self.settings.use})"
         if fault.kind in ("refused", "filtered"):
-            return Refused(f"model {self.name!r} ({self.settings.use}) is refused: {fault.words}")
+            return Refused(f"{who} is refused: {fault.words}")
+        if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
+            return Refused(f"{who} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
@@ -143,16 +150,13 @@ class Line:
 
         Raises:
             RunPaused: it has been tried for long enough, by this call and by all others of the account.
-            ModelError: the server does not speak as a model's server does.
         """
         now = time.monotonic()
         since = max(trouble, _answered.get(self.identity.account, trouble))
         left = self.settings.retry_seconds - (now - since)
         wait = 0.0 if fault.kind == "busy" else fault.retry_after or _backoff(failures)
         who = f"model {self.name!r} ({self.settings.use})"
-        if fault.kind == "odd" and failures >= ODD_TRIES:
-            raise ModelError(f"{who} gives no answer that its provider's package can read: {fault.words}")
-        if max(wait, fault.retry_after or 0.0) > max(left, 0.0):
+        if left <= 0 or max(wait, fault.retry_after or 0.0) > left:
             raise RunPaused(f"{who} has not answered {failures} requests in {now - since:.1f} s, last: {fault.words}")
         return wait
 

@@ -16,6 +16,10 @@ _PAUSE_SHARE = 30
 """A pace is held for so many times the pause that finding its limit has cost."""
 _LONGEST_HOLD = 60.0
 _SLOWEST = 1 / 60
+_NOISY = 5
+"""A pace that is too fast is found by fewer refusals; more of them at ever lower paces have nothing to do with it."""
+_QUIET = 50
+"""So many calls are accepted one after the other where refusals do not come at random."""
 
 
 class Pace:
@@ -37,6 +41,10 @@ class Pace:
         self._hold = 0.0
         self._found = 0  # how often the same limit was found again
         self._refusals = 0  # since a call was last accepted
+        self._too_early = 0  # refusals, one after the other, at a pace that was accepted just before
+        self._most_refusals = 0  # without an answer between them, since the first of these
+        self._at_random = False  # refusals come at any pace
+        self._in_a_row = 0  # calls that were accepted
         self._probing = False  # the next call goes ahead of the others, as it may be refused
         self._told_after = 0.0  # how long the provider takes to refuse
         self._paused = 0.0
@@ -95,6 +103,8 @@ class Pace:
 
     def accepted(self, started: float) -> None:
         """Note that the provider accepted a call: if it started after the last refusal, that is over."""
+        self._in_a_row += 1
+        self._at_random = self._at_random and self._in_a_row < _QUIET
         if not self.is_old(started):
             self._refusals, self._paused = 0, 0.0
 
@@ -112,12 +122,14 @@ class Pace:
         if self.is_old(started):
             self._resumed = max(self._resumed, now + (retry_after or 0))
             return
-        if self._refusals == 0:
+        self._in_a_row = 0
+        if self._refusals == 0 and not self._at_random:
             self._learn(started)
         pause = retry_after or 0.0
         if retry_after is None or self._refusals > 2:  # what the provider asks for was not enough
             pause = max(pause, self._pause())
         self._refusals += 1
+        self._most_refusals = max(self._most_refusals, self._refusals)
         self._probing, self._told_after = True, min(1.0, now - started)
         self._paused += pause
         self._cut, self._resumed = now, max(self._resumed, now + pause)
@@ -131,6 +143,8 @@ class Pace:
         rate = self.rate
         window = self._window if rate is None else max(self._window, 20 / rate)
         count = sum(started - window < start <= started for start in self._starts)
+        self._too_early = self._too_early + 1 if self._grown < self._hold else 0
+        self._most_refusals = self._most_refusals if self._too_early else 0
         outgrown = rate is None or self._mark is None or rate > 1.25 * self._mark
         self._found = 0 if outgrown else min(2, self._found + 1)
         self._began = started
@@ -140,6 +154,12 @@ class Pace:
         elif count > 1:
             self._mark = count / window
         self._grown = 0.0
+        if self._is_noise():
+            self._mark, self._at_random, self._too_early = None, True, 0
+
+    def _is_noise(self) -> bool:
+        """Say whether refusals are none of a limit: that needs longer pauses, or is kept at a pace that is held."""
+        return self._too_early >= _NOISY and self._most_refusals <= 3 and self._window <= 2 * _WINDOW
 
     def _pause(self) -> float:
         shortest = max(_SHORTEST_PAUSE, min(1.0, 1 / (self.rate or math.inf)))

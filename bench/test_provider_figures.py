@@ -1,0 +1,218 @@
+"""What the way to a provider is held to, measured over real sockets: faults, quotas, refusals, processor time.
+
+The server runs in a process of its own, so its processor time is not counted, but it shares the machine's processors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from typing import Any
+
+import pytest
+
+from harbor import Auction, Bidder, ModelSettings
+from harbor._config.auction import check
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._running.runner import RunOptions, run_experiment
+from support.commands import HARBOR
+from support.folders import calls
+from support.formats import ITEMS, SEED, spoken, told
+from support.providers import BROKEN, BUSY, STUCK, Faults, Limits, provider
+
+HERE = Path(__file__).resolve()
+SEEDS = 20
+SHARE = 0.2
+KINDS: dict[str, tuple[str, ...]] = {kind: (kind,) for kind in (*BUSY, *BROKEN, *STUCK)}
+FEW = {"429 date": 4}
+"""Games where each fault holds up all calls of the account for up to two seconds, as a date has no parts of one."""
+LATENCY_SECONDS = 0.2
+AT_ONCE, PER_SECOND = 4, 60
+GAMES = {"asyncio": 100, "processes": 40, "ray": 40}
+GIVEN, LEARNED = "0 failed, >= 95 % used, <= 1.02", "0 failed, >= 95 % used, <= 1.10"
+QUOTAS = {
+    "4 at once, given": ({"at_once": AT_ONCE}, {"max_concurrent": AT_ONCE}, GIVEN),
+    "60 a second, given": ({"per_window": PER_SECOND}, {"requests_per_minute": 60 * PER_SECOND}, GIVEN),
+    "4 at once, learned": ({"at_once": AT_ONCE}, {}, LEARNED),
+    "60 a second, learned": ({"per_window": PER_SECOND}, {}, LEARNED),
+}
+PLAIN = {"name": "wire", "title": "Bench", "question": "How fast?", "source": "none", "metrics": ["payoff_ratio"]}
+QUICK = {
+    "rules": {"game": "second-price", "runs": 1},
+    "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben", "Cho", "Dan")],
+}
+
+
+# ---------------------------------------------------------------- faults
+
+
+def game(seed: int, url: str = "", **settings: Any) -> Auction:
+    wire = {"use": f"openai:model-{seed}", "base_url": url, **settings} if url else {}
+    bidders = [Bidder(name, model="mine") for name in ("Ann", "Ben")]
+    return Auction(items=ITEMS, bidders=bidders, models={"mine": ModelSettings(**wire)}, seed=seed)
+
+
+async def all_of(games: list[Auction]) -> list[Any]:
+    return await asyncio.gather(*(one.arun() for one in games), return_exceptions=True)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "all mixed"])
+def test_a_fifth_of_the_requests_is_faulty(benchmark, figure, kind):
+    seeds = range(1, 1 + FEW.get(kind, SEEDS))
+    patience = {"timeout_seconds": 1.5} if kind in STUCK or kind == "all mixed" else {}
+    faults = Faults(KINDS.get(kind, tuple(KINDS)), share=SHARE, seed=7, retry_after=0.02)
+    offline = asyncio.run(all_of([game(seed) for seed in seeds]))
+
+    def measure() -> None:
+        began = time.perf_counter()
+        with provider(minds={f"model-{seed}": (seed, "mine") for seed in seeds}, faults=faults) as server:
+            runs = asyncio.run(all_of([game(seed, server.openai_url, **patience) for seed in seeds]))
+            equal = sum(
+                not isinstance(run, BaseException) and run.standings == was.standings and told(run.log) == told(was.log)
+                for run, was in zip(runs, offline, strict=True)
+            )
+            made = sum(len(of_type(was.log, ModelCalled)) for was in offline)
+            shown = f"{equal} of {len(runs)}, {len(server.requests) / made:.3f}"
+            figure(f"20 % {kind}: equal runs, requests per call", "all, 1.3", shown + since(began))
+            for run in runs:
+                if isinstance(run, BaseException):
+                    figure(f"20 % {kind}: a run that stopped", "none", f"{type(run).__name__}: {run}"[:90])
+
+    benchmark.pedantic(measure, rounds=1)
+
+
+def since(began: float) -> str:
+    return f" ({time.perf_counter() - began:.0f} s)"
+
+
+# ---------------------------------------------------------------- quotas
+
+
+@contextmanager
+def elsewhere(**given: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Serve in a process of its own; give the address. It tells what it has seen when its input is closed."""
+    command, paths = [sys.executable, str(HERE), json.dumps(given)], os.pathsep.join(filter(None, sys.path))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=os.environ | {"PYTHONPATH": paths}, **pipes) as serving:
+        assert serving.stdout
+        yield serving.stdout.readline().strip(), serving
+        if serving.poll() is None:
+            serving.kill()
+
+
+def seen_by(serving: subprocess.Popen[str]) -> dict[str, float]:
+    seen: dict[str, float] = json.loads(serving.communicate()[0])
+    return seen
+
+
+def quick(games: int, settings: dict[str, Any]) -> Experiment:
+    """Sealed bids of four seats at a time, in equal games, so that a server that knows one of them answers all."""
+    more = {"arms": [{"name": "all"}], "repeats": games, "same_seed": True}
+    return check(Experiment, PLAIN | more | {"auction": QUICK | {"models": {"mine": settings}}}, "design")
+
+
+def processor() -> float:
+    """Give the processor time of this process and of those that it has waited for, in seconds."""
+    return sum(used.ru_utime + used.ru_stime for used in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN)))
+
+
+@pytest.mark.parametrize("quota", QUOTAS)
+@pytest.mark.parametrize("executor", GAMES)
+def test_a_quota_is_used_and_not_exceeded(benchmark, figure, tmp_path, executor, quota):
+    limits, settings, aim = QUOTAS[quota]
+    games = GAMES[executor]
+    seed = trials(quick(1, {}))[0].config.seed
+
+    def measure() -> None:
+        with elsewhere(seed=seed, latency=LATENCY_SECONDS, limits=limits) as (url, serving):
+            design = quick(games, {"use": "openai:model", "base_url": url, **settings})
+            jobs = games if executor == "asyncio" else 2
+            spent, began = processor(), time.perf_counter()
+            asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs)))
+            wall, spent = time.perf_counter() - began, processor() - spent
+            seen = seen_by(serving)
+        made = calls(tmp_path / "run")
+        failed = sum(call["outcome"] == "failed" for call in made)
+        used = seen["inside"] / AT_ONCE if "at_once" in limits else (seen["accepted"] - 1) / PER_SECOND
+        share, per_call = used / seen["span"], seen["requests"] / len(made)
+        figure(f"{quota}; {executor}, {games} games", aim, f"{failed}, {100 * share:.1f} %, {per_call:.3f}")
+        busy = f"{100 * spent / wall:.0f} and {100 * seen['processor'] / seen['span']:.0f} % of a processor"
+        figure(f"the same: client and server at work, {len(made)} calls", "", f"{busy}, {wall:.0f} s")
+
+    benchmark.pedantic(measure, rounds=1)
+
+
+# ---------------------------------------------------------------- refusals and processor time
+
+
+def test_a_wrong_key(benchmark, figure):
+    def measure() -> None:
+        with provider(seed=SEED, key="another") as server:
+            flags = [f"--set=models.mine.{name}={value}" for name, value in spoken("openai chat", server).items()]
+            began = time.perf_counter()
+            done = subprocess.run(
+                [*HARBOR, "auction", "demo", "--model", "mine", *flags], capture_output=True, check=False
+            )
+            wall = time.perf_counter() - began
+            shown = f"{len(server.requests)}, {done.returncode}, {wall:.1f} s"
+            figure("a wrong key: requests, exit code, time to exit", "1, 2, 2 s", shown)
+
+    benchmark.pedantic(measure, rounds=1)
+
+
+def test_processor_time_of_a_call(benchmark, figure):
+    """The difference between games over the wire and the same games offline."""
+    rounds, spent = 8, {"offline": 0.0, "wire": 0.0}
+
+    async def held(one: Auction) -> int:
+        return len(of_type((await one.arun()).log, ModelCalled))
+
+    def measure() -> None:
+        made = 0
+        with elsewhere(seed=SEED, latency=0.0, limits={}) as (url, _):
+            kinds = {"offline": game(SEED), "wire": game(SEED, url)}
+            for one in (*kinds.values(), *kinds.values()):
+                asyncio.run(held(one))
+            for _ in range(rounds):
+                for kind, one in kinds.items():
+                    began = time.process_time()
+                    made += asyncio.run(held(one)) * (kind == "wire")
+                    spent[kind] += time.process_time() - began
+        wire, offline = (1000 * spent[kind] / made for kind in ("wire", "offline"))
+        figure("processor time of a call over the wire, ms", "4", f"{wire - offline:.1f} on top of {offline:.1f}")
+
+    benchmark.pedantic(measure, rounds=1)
+
+
+def serve(given: dict[str, Any]) -> None:
+    """Serve until the input is closed, then tell what was seen; times are in seconds."""
+    given["limits"] = Limits(**given["limits"])
+    with provider(**given) as server:
+        print(server.openai_url, flush=True)
+        before = time.process_time()
+        sys.stdin.read()
+        spent = time.process_time() - before
+        let_in = [heard for heard in server.requests if heard.status == 200]
+        seen = {
+            "requests": len(server.requests),
+            "accepted": len(let_in),
+            "inside": sum(heard.ended - heard.began for heard in let_in),
+            "span": max(heard.ended for heard in let_in) - let_in[0].began,
+            "processor": spent,
+        }
+    print(json.dumps(seen), flush=True)
+
+
+if __name__ == "__main__":
+    serve(json.loads(sys.argv[1]))

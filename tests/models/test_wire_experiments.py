@@ -1,0 +1,174 @@
+"""Experiments over the wire: by every executor the one that is held offline, also if the provider is out of order."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from harbor._config.auction import check
+from harbor._core.log import read_log
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._running.experiment_folder import trial_path
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.commands import HARBOR, process
+from support.folders import calls, paid
+from support.formats import FORMATS, ITEMS, spoken, told
+from support.processes import when
+from support.providers import Limits, provider
+
+pytestmark = pytest.mark.slow
+
+PAUSED = 75
+GAMES = 4
+DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
+
+
+def experiment(settings, games=GAMES):
+    """Equal games, so that a server that knows one of them answers all."""
+    auction = {
+        "items": [item.model_dump(mode="json", exclude_none=True) for item in ITEMS],
+        "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")],
+        "models": {"mine": settings},
+    }
+    more = {"arms": [{"name": "all"}], "auction": auction, "repeats": games, "same_seed": True}
+    return check(Experiment, DESIGN | more, "design")
+
+
+[GAME, *_] = trials(experiment({}))
+SEED = GAME.config.seed
+
+
+def logs(folder, design):
+    return [told(read_log(trial_path(folder, one) / "events.jsonl").entries) for one in trials(design)]
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("offline") / "run"
+    asyncio.run(run_experiment(experiment({}), folder))
+    return logs(folder, experiment({}))
+
+
+def served(server):
+    return sum(heard.status == 200 for heard in server.requests)
+
+
+def assert_is_whole(folder, design, offline, server):
+    """The games are those that are held offline, and every reply was paid for once."""
+    assert logs(folder, design) == offline[: design.repeats]
+    assert {call["outcome"] for call in calls(folder)} <= {"ok", "failed"}
+    assert set(paid(folder).values()) == {1}
+    assert served(server) == sum(paid(folder).values())
+
+
+@pytest.mark.parametrize("executor", ["asyncio", "processes", "ray"])
+def test_an_experiment_over_the_wire_is_the_one_that_is_held_offline(executor, offline, tmp_path):
+    with provider(seed=SEED) as server:
+        for form in FORMATS if executor == "asyncio" else FORMATS[:1]:
+            design, before = experiment(spoken(form, server)), served(server)
+            asyncio.run(run_experiment(design, tmp_path / form, RunOptions(executor, jobs=2)))
+            assert logs(tmp_path / form, design) == offline
+            assert served(server) - before == len(calls(tmp_path / form))
+
+
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+def test_an_outage_that_is_short_is_waited_for(executor, offline, tmp_path):
+    with provider(seed=SEED, latency=0.02) as server:
+        design = experiment(spoken("openai chat", server))
+        outage = threading.Timer(1.5, server.recover)
+
+        def fail(*_):
+            if len(server.requests) >= 20 and not outage.ident:
+                server.fail("refused")
+                outage.start()
+
+        watch = Watch(server, fail)
+        asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2)))
+        watch.end()
+        assert outage.ident
+        assert logs(tmp_path / "run", design) == offline
+        assert {call["outcome"] for call in calls(tmp_path / "run")} == {"ok"}
+        assert served(server) - len(calls(tmp_path / "run")) <= 4  # those that were under way when it was cut
+
+
+class Watch:
+    """Does something again and again until the end."""
+
+    def __init__(self, server, act):
+        self.over, self.server, self.act = threading.Event(), server, act
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        while not self.over.wait(0.005):
+            self.act()
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+
+
+def started(folder, *words):
+    command = [*HARBOR, "experiment", *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=folder, text=True, process_group=0, **pipes)
+
+
+def written(folder, design):
+    (folder / "wire.json").write_text(design.model_dump_json())
+    return "wire.json"
+
+
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(executor, offline, tmp_path):
+    with provider(seed=SEED, latency=0.02) as server:
+        design = experiment(spoken("openai chat", server) | {"retry_seconds": 1})
+        words = "--executor", executor, "--jobs", "2"
+        with started(tmp_path, "run", written(tmp_path, design), "--out", "run", *words) as running:
+            when(lambda: served(server) >= 10, running)
+            server.fail("unavailable")
+            _, complaints = running.communicate(timeout=60)
+        assert running.returncode == PAUSED, complaints
+        assert "has not answered" in complaints
+        assert 0 < served(server) < sum(map(len, offline))
+        assert process("experiment", "resume", "run", *words, cwd=tmp_path).returncode == PAUSED
+        server.recover()
+        done = process("experiment", "resume", "run", *words, "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["finished"] == GAMES
+        assert_is_whole(tmp_path / "run", design, offline, server)
+
+
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor, offline, tmp_path):
+    with provider(seed=SEED, latency=0.02) as server:
+        design = experiment(spoken("openai chat", server))
+        with started(
+            tmp_path, "run", written(tmp_path, design), "--out", "run", "--executor", executor, "--jobs", "2"
+        ) as running:
+            when(lambda: served(server) >= 10, running)
+            server.fail("unavailable")
+            when(lambda: sum(heard.status == 503 for heard in server.requests) >= 2, running)
+            os.kill(running.pid, signal.SIGKILL)
+            running.communicate(timeout=60)
+        server.recover()
+        asyncio.run(resume_experiment(tmp_path / "run", RunOptions(executor, jobs=2)))
+        assert_is_whole(tmp_path / "run", design, offline, server)
+
+
+@pytest.mark.parametrize("given", [2, None])
+@pytest.mark.parametrize("executor", ["processes", "ray"])
+def test_two_workers_share_one_quota(executor, given, offline, tmp_path):
+    with provider(seed=SEED, latency=0.02, limits=Limits(at_once=2)) as server:
+        design = experiment(spoken("openai chat", server) | {"max_concurrent": given})
+        asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2)))
+        assert_is_whole(tmp_path / "run", design, offline, server)
+        assert server.peak <= 2
+        assert given is None or not server.rejected

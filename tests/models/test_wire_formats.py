@@ -1,0 +1,108 @@
+"""A game over the wire is the game that is held offline, in every wire format, whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from harbor._core.errors import ModelError
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
+from support.formats import FORMATS, SEED, asked, auction, retries, spoken, told
+from support.providers import BROKEN, STUCK, TRANSIENT, Faults, provider
+
+PERMANENT = ("401", "404")
+QUICK = tuple(kind for kind in TRANSIENT if kind not in STUCK and kind != "429 date")
+
+
+@pytest.fixture(scope="module")
+def offline():
+    return auction({}).run()
+
+
+def is_same(run, offline):
+    return run.standings == offline.standings and told(run.log) == told(offline.log)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_run_over_the_wire_is_the_one_that_is_held_offline(form, offline):
+    with provider(seed=SEED) as server:
+        run = auction(spoken(form, server)).run()
+        assert is_same(run, offline)
+        assert asked(run.log) == asked(offline.log)
+        assert len(server.requests) == len(of_type(run.log, ModelCalled))
+        assert server.is_left()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_ten_runs_at_once_in_one_event_loop_are_the_one_that_is_held_offline(form, offline):
+    async def ten():
+        return await asyncio.gather(*(auction(spoken(form, server)).arun() for _ in range(10)))
+
+    with provider(seed=SEED) as server:
+        runs = asyncio.run(ten())
+        assert all(is_same(run, offline) for run in runs)
+        assert len(server.requests) == sum(len(of_type(run.log, ModelCalled)) for run in runs)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_games_in_the_event_loops_of_several_threads_are_the_one_that_is_held_offline(form, offline):
+    with provider(seed=SEED) as server, ThreadPoolExecutor(3) as threads:
+        runs = list(threads.map(lambda _: auction(spoken(form, server)).run(), range(3)))
+        assert all(is_same(run, offline) for run in runs)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", PERMANENT)
+def test_what_is_refused_for_good_is_asked_once(form, kind):
+    with provider(seed=SEED, faults=Faults(kind)) as server:
+        with pytest.raises(ModelError, match=r"is refused: .*(API key|x-api-key|exist)"):
+            auction(spoken(form, server)).run()
+        assert len(server.requests) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMATS)
+def test_faults_of_all_kinds_that_pass_change_nothing(form, offline):
+    with provider(seed=SEED, faults=Faults(QUICK, share=0.2, seed=1, retry_after=0.01)) as server:
+        run = auction(spoken(form, server)).run()
+        assert is_same(run, offline)
+        assert asked(run.log) == asked(offline.log)
+        assert len(server.requests) == len(of_type(run.log, ModelCalled)) + retries(run.log)
+        assert retries(run.log) > 0
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", [*BROKEN, *STUCK, "429 date"])
+def test_a_call_that_fails_is_asked_again(form, kind, offline):
+    with provider(seed=SEED, faults=Faults(kind, only={2}, retry_after=0.01)) as server:
+        run = auction(spoken(form, server), timeout_seconds=0.5 if kind in STUCK else None).run()
+        assert is_same(run, offline)
+        assert retries(run.log) == 1
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("reply", ["json", "text"])
+def test_every_form_of_reply_is_understood(form, reply, offline):
+    with provider(seed=SEED) as server:
+        run = auction(spoken(form, server), reply=reply).run()
+        assert is_same(run, offline)
+        assert {call.form for call in of_type(run.log, ModelCalled)} == {reply}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("refuses", "ignores", "found"),
+    [
+        (("tools",), (), "json"),
+        (("tools", "response_format", "response_format.json_schema"), (), "text"),
+        ((), ("tools",), "json"),
+    ],
+)
+def test_a_server_that_takes_no_tools_is_asked_in_another_form(form, refuses, ignores, found, offline):
+    with provider(seed=SEED, refuses=refuses, ignores=ignores) as server:
+        run = auction(spoken(form, server)).run()
+        assert is_same(run, offline)
+        assert {call.form for call in of_type(run.log, ModelCalled)} == {found}

@@ -1,0 +1,56 @@
+"""Every wire format: how a model is named that speaks it, and an auction of two bidders over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harbor import Auction, Bidder, Item, ModelSettings
+from harbor._core.events import ModelCalled
+from harbor._core.log import Log, of_type
+from support.providers import Provider
+
+SEED = 5
+ITEMS = [Item(name="Lot A", start=1_000, true_value=2_000)]
+FORMATS = ("openai chat", "openai responses", "anthropic", "google", "ollama")
+Settings = dict[str, Any]
+
+
+def spoken(form: str, server: Provider) -> Settings:
+    """Give the settings of a model that speaks a format at a server."""
+    openai = {"use": "openai:gpt-4o-mini", "base_url": server.openai_url}
+    return {
+        "openai chat": openai,
+        "openai responses": openai | {"extra": {"use_responses_api": True}},
+        "anthropic": {"use": "anthropic:claude-haiku-4-5", "base_url": server.anthropic_url},
+        "google": {"use": "google_genai:gemini-2.5-flash", "base_url": server.google_url},
+        "ollama": {"use": "ollama:llama3.1", "base_url": server.ollama_url},
+    }[form]
+
+
+def config(models: Settings, seed: int = SEED, **auction: Any) -> Settings:
+    """Give the settings of an auction of two bidders with one model, as a file has them."""
+    items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
+    bidders = [{"name": name, "model": "mine"} for name in ("Ann", "Ben")]
+    return {"items": items, "bidders": bidders, "models": {"mine": models}, "seed": seed, **auction}
+
+
+def auction(settings: Settings, **more: Any) -> Auction:
+    """Give an auction of two bidders with one model, which has `more` settings; with none it is the built-in one."""
+    bidders = [Bidder(name, model="mine") for name in ("Ann", "Ben")]
+    return Auction(items=ITEMS, bidders=bidders, models={"mine": ModelSettings(**settings, **more)}, seed=SEED)
+
+
+def told(log: Log) -> list[Any]:
+    """Give all events but the first, which names the run, those that name the model, and the calls."""
+    without = ("LogOpened", "BidderLabelled", "ModelCalled")
+    return [entry.event for entry in log if type(entry.event).__name__ not in without]
+
+
+def asked(log: Log) -> list[tuple[Any, ...]]:
+    """Give what of the calls does not depend on the provider's clock, name and way to count."""
+    return [(call.bidder, call.purpose, call.attempt, call.outcome) for call in of_type(log, ModelCalled)]
+
+
+def retries(log: Log) -> int:
+    """Count the requests that failed before their call was answered."""
+    return sum(call.retries for call in of_type(log, ModelCalled))
