@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import cache
 from importlib import import_module
+from ssl import SSLContext
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -48,10 +50,22 @@ def _package(chat: BaseChatModel) -> str:
 Opened = tuple[Any, Callable[[], Any]]
 
 
+def _http(kind: Any, proxy: str | None) -> Any:
+    """Make an HTTP client; its class is that of the provider's package, a subclass of its HTTP package's."""
+    return kind(proxy=proxy, verify=_certificates(kind.__mro__[1].__module__.partition(".")[0]))
+
+
+@cache
+def _certificates(http_package: str) -> SSLContext:
+    """Read the certificates that are trusted, once: it takes longer than several calls."""
+    context: SSLContext = import_module(http_package).create_ssl_context()
+    return context
+
+
 def _own_openai(chat: Any) -> Opened:
     from openai import DefaultAsyncHttpxClient
 
-    http = DefaultAsyncHttpxClient(proxy=chat.openai_proxy)
+    http = _http(DefaultAsyncHttpxClient, chat.openai_proxy)
     chat.root_async_client = chat.root_async_client.copy(http_client=http, max_retries=0)
     chat.async_client = chat.root_async_client.chat.completions
     return http, chat.root_async_client.close
@@ -60,7 +74,7 @@ def _own_openai(chat: Any) -> Opened:
 def _own_anthropic(chat: Any) -> Opened:
     from anthropic import DefaultAsyncHttpxClient
 
-    http = DefaultAsyncHttpxClient(proxy=chat.anthropic_proxy)
+    http = _http(DefaultAsyncHttpxClient, chat.anthropic_proxy)
     # ChatAnthropic takes no HTTP client
     chat._async_client = chat._async_client.copy(http_client=http, max_retries=0)
     return http, chat._async_client.close
@@ -104,12 +118,13 @@ async def _bounded(response: Any) -> None:
     with suppress(ValueError):
         if int(response.headers.get("content-length", 0)) > LONGEST_ANSWER:
             raise StrangeAnswer(f"the answer is longer than {LONGEST_ANSWER} bytes")
-    response.stream = _counted(response)
+    response.stream = _counted(type(response).__module__.partition(".")[0])(response.stream)
 
 
-def _counted(response: Any) -> Any:
-    """Wrap the bytes of an answer; the class of streams is that of the HTTP package in use."""
-    package: Any = import_module(type(response).__module__.partition(".")[0])
+@cache
+def _counted(http_package: str) -> Any:
+    """Give the class that wraps the bytes of an answer; the class of streams is that of the HTTP package in use."""
+    package: Any = import_module(http_package)
 
     class Counted(package.AsyncByteStream):  # type: ignore[misc]
         def __init__(self, stream: Any) -> None:
@@ -125,4 +140,4 @@ def _counted(response: Any) -> Any:
         async def aclose(self) -> None:
             await self.stream.aclose()
 
-    return Counted(response.stream)
+    return Counted
