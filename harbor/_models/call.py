@@ -101,7 +101,8 @@ class Call:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
         forms, line = self.model.way
         if self.model.budget is not None:
-            await self.model.budget.admit()
+            with line.waiting.counted() if line else nullcontext():  # others' calls are not the bidder's own time
+                await self.model.budget.admit()
         try:
             return await self._sent(words, reply_type, forms, line)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
