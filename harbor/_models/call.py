@@ -16,6 +16,7 @@ from harbor._core.redaction import redact
 from harbor._models.cache import CallRequest, GameCache
 from harbor._models.faults import fault_of
 from harbor._models.forms import ABOUT_FORM, Asking, Forms, schema_of
+from harbor._models.governor.terms import Gone
 from harbor._models.line import Line
 from harbor._models.prompt import Prompt
 from harbor._models.reading import as_message, as_reply, read, written
@@ -108,7 +109,7 @@ class Call:
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
             self.log("failed", Said(AIMessage(""), form, words), redact(why))
-            if self.model.play_on and isinstance(error, ModelError | RunPaused):
+            if self.model.play_on and isinstance(error, ModelError | RunPaused) and not isinstance(error.__cause__, Gone):
                 raise CallFailed(str(error)) from error
             raise
 
