@@ -86,7 +86,9 @@ class Call:
                     if (found := cache.find(request)) is not None:
                         return Said(as_message(found), request.form, _texts(request), 0, found.address, found=True)
                 said = await self._paid(reply_type, first.form, _texts(first))
-                asked = next(request for request in requests if request.form == said.form)
+                asked = next((request for request in requests if request.form == said.form), None)
+                if asked is None:  # a reply of another form was found meanwhile, and that is asked for from then on
+                    return said
                 kept = cache.keep(asked, as_reply(said.message))
         message = said.message
         if kept.reply != written(message):  # somebody else's was kept meanwhile, and this one is paid for all the same
@@ -109,7 +111,8 @@ class Call:
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
             self.log("failed", Said(AIMessage(""), form, words), redact(why))
-            if self.model.play_on and isinstance(error, ModelError | RunPaused) and not isinstance(error.__cause__, Gone):
+            never = isinstance(error, ModelError | RunPaused) and not isinstance(error.__cause__, Gone)
+            if self.model.play_on and never:
                 raise CallFailed(str(error)) from error
             raise
 
