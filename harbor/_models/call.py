@@ -16,6 +16,7 @@ from harbor._core.redaction import redact
 from harbor._models.cache import CallRequest, GameCache
 from harbor._models.faults import fault_of
 from harbor._models.forms import ABOUT_FORM, Asking, Forms, schema_of
+from harbor._models.governor.terms import Gone
 from harbor._models.line import Line
 from harbor._models.prompt import Prompt
 from harbor._models.reading import as_message, as_reply, read, written
@@ -85,7 +86,9 @@ class Call:
                     if (found := cache.find(request)) is not None:
                         return Said(as_message(found), request.form, _texts(request), 0, found.address, found=True)
                 said = await self._paid(reply_type, first.form, _texts(first))
-                asked = next(request for request in requests if request.form == said.form)
+                asked = next((request for request in requests if request.form == said.form), None)
+                if asked is None:  # a reply of another form was found meanwhile, and that is asked for from then on
+                    return said
                 kept = cache.keep(asked, as_reply(said.message))
         message = said.message
         if kept.reply != written(message):  # somebody else's was kept meanwhile, and this one is paid for all the same
@@ -101,13 +104,15 @@ class Call:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
         forms, line = self.model.way
         if self.model.budget is not None:
-            await self.model.budget.admit()
+            with line.waiting.counted() if line else nullcontext():  # others' calls are not the bidder's own time
+                await self.model.budget.admit()
         try:
             return await self._sent(words, reply_type, forms, line)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
             self.log("failed", Said(AIMessage(""), form, words), redact(why))
-            if self.model.play_on and isinstance(error, ModelError | RunPaused):
+            never = isinstance(error, ModelError | RunPaused) and not isinstance(error.__cause__, Gone)
+            if self.model.play_on and never:
                 raise CallFailed(str(error)) from error
             raise
 

@@ -44,7 +44,9 @@ def _brings_its_own(chat: BaseChatModel) -> bool:
 
 
 def _package(chat: BaseChatModel) -> str:
-    return type(chat).__module__.partition(".")[0]
+    """Name the package that a model's connections are of: other providers' packages build on OpenAI's."""
+    packages = (kind.__module__.partition(".")[0] for kind in type(chat).__mro__)
+    return next((package for package in packages if package in _OPEN), "")
 
 
 Opened = tuple[Any, Callable[[], Any]]

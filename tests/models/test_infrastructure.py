@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
 from harbor._core.errors import ModelError, RunPaused
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
+from harbor._models.governor.terms import Gone, Ticket
+from harbor._runs.inputs import RunInputs
 from harbor._runs.resuming import resume
+from harbor._runs.run import Run, start
 from support.providers import CONTENT, PERMANENT, TRANSIENT, Faults, provider
 
 SEED = 5
@@ -168,3 +173,26 @@ def test_a_base_url_that_answers_web_pages_is_told_of_and_not_asked_for_ever():
         pytest.raises((ModelError, RunPaused), match=r"web page|Connection error"),
     ):
         auction(server, retry_seconds=0.5).run()
+
+
+class GoneAfterSix:
+    """The governor of a driver that ends in the middle of a game."""
+
+    def __init__(self):
+        self.calls = 0
+
+    async def enter(self, request):
+        self.calls += 1
+        if self.calls > 6:
+            raise Gone("the driver is gone")
+        return Ticket(request.account, self.calls)
+
+    def leave(self, ticket, verdict):
+        pass
+
+
+def test_a_worker_whose_driver_is_gone_does_not_play_on_without_answers():
+    with provider(seed=SEED) as server:
+        run = Run(auction(server, failed_calls="play on"), RunInputs(governor=GoneAfterSix()))
+        with pytest.raises(RunPaused, match="the driver is gone"):
+            asyncio.run(start(run))

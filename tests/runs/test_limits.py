@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, Item, ModelSettings, resume, run_series
 from harbor._config.auction import AuctionConfig, Series
 from harbor._core.errors import ConfigError, LimitReached, LogError, RunPaused
-from harbor._core.events import CLOCK_FIELDS
-from harbor._core.log import read_log
+from harbor._core.events import CLOCK_FIELDS, ModelCalled, SeatFailed
+from harbor._core.log import of_type, read_log
 from harbor._models.replay import RawCall
 from harbor._runs.limits import paid_for
 from harbor.evaluation._metrics.summary import summarise
 from support.commands import harbor, mistake
 from support.folders import paid
+from support.providers import provider
 
 SALE = {
     "seed": 5,
@@ -184,3 +185,20 @@ def test_the_tables_of_a_run_and_of_its_replay_tell_what_its_calls_took(tmp_path
         assert "cached" not in table
     quiet = harbor("resume", "run", "--quiet", cwd=tmp_path)
     assert "Model calls" not in quiet.stdout
+
+
+@pytest.mark.slow
+def test_a_call_that_waits_for_money_takes_none_of_its_bidders_time():
+    with provider(seed=5, latency=0.2) as server:
+        hosted = ModelSettings(use="openai:gpt-4o-mini", base_url=server.openai_url, input_price=3, output_price=15)
+        patient = hosted.model_copy(update={"timeout_seconds": 30.0})
+        names = ("Ann", "Ben", "Cho", "Dee")
+        sale = Auction(
+            items=[Item(name="Lot 1", start=1_000, true_value=2_300)],
+            bidders=[Bidder(name, model="m", timeout_seconds=0.4) for name in names],
+            models={"m": patient},
+            seed=5,
+        )
+        cost = sum(call.cost_dollars for call in of_type(sale.run().log, ModelCalled))
+        short = sale.run(max_cost=cost + 0.0001)
+    assert not of_type(short.log, SeatFailed)
