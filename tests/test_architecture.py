@@ -21,7 +21,7 @@ FLOORS = (  # from the ground up: a folder imports from those below it, and from
     "_games.sessions",
     "_games.english _games.water _games.second_price _games.first_price _games.english_private _games.beauty",
     "_house _models evaluation._metrics memory._bidder",
-    "_models.simulated _room",
+    "_models.batch _models.simulated _room",
     "graphs._context",
     "graphs._nodes graphs._sessions",
     "graphs._wiring",

@@ -8,9 +8,11 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 from harbor._core.errors import ConfigError, RunPaused, unknown
 from harbor._core.finding import given, references
+from harbor._models.batch.lane import AT_ONCE
 from harbor._models.budget import check_limit, check_prices
 from harbor._models.cache import ReplyCache
 from harbor._models.reply_folder import own_folder
@@ -22,6 +24,7 @@ from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
+from harbor.evaluation._running.batches import Lane, check_lane, opened_lane
 from harbor.evaluation._running.budget import ExperimentBudget
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
@@ -48,7 +51,8 @@ class RunOptions:
 
     `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
     `max_cost` is in dollars, over all sessions of the experiment. With `cache`, replies of hosted models are
-    kept on this machine, and none is bought twice.
+    kept on this machine, and none is bought twice. In the `batch` lane, calls wait until they can go out as one job, at
+    half the price; `tell` hears of each job in a line.
     """
 
     executor: str = "asyncio"
@@ -56,6 +60,8 @@ class RunOptions:
     address: str | None = None
     max_cost: float | None = None
     cache: bool = True
+    lane: Lane = "live"
+    tell: Callable[[str], object] = lambda _: None
 
     def check(self) -> None:
         """Refuse what can't be done.
@@ -71,6 +77,13 @@ class RunOptions:
             raise ConfigError(
                 f"{values[0]!r} is an object of this process, which the workers of {self.executor!r} do not have; name"
                 " it as 'package.module:NAME', or take executor 'asyncio'"
+            )
+        if self.lane not in get_args(Lane):
+            raise ConfigError(unknown("lane", self.lane, get_args(Lane)))
+        if self.lane == "batch" and self.executor != "asyncio":
+            raise ConfigError(
+                f"calls can wait for a batch in one process only, and executor {self.executor!r} has several; take"
+                " executor 'asyncio'"
             )
         if self.jobs is not None and self.jobs < 1:
             raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
@@ -102,6 +115,8 @@ async def run_experiment(
     options.check()
     experiment = with_prices(experiment)
     first = [trial for trial in trials(experiment) if trial.repeat == 1]
+    if options.lane == "batch":
+        check_lane(first)
     if options.max_cost is not None:
         _check_prices(first)
     for trial in first:
@@ -135,13 +150,15 @@ async def resume_experiment(
     options.check()
     experiment = read_design(path)
     check_versions(path)
+    if options.lane == "batch":
+        check_lane(trials(experiment, 1))
     for name in {trial.config.memory.embedding for trial in trials(experiment)}:
         check_trusted(name, name if name in embeddings else None)
     return await _go_on(path, experiment, options, on_progress, retry_failed)
 
 
 def _opened(options: RunOptions) -> AbstractAsyncContextManager[Executor]:
-    return EXECUTORS[options.executor](options.jobs, options.address)
+    return EXECUTORS[options.executor](options.jobs or (AT_ONCE if options.lane == "batch" else None), options.address)
 
 
 async def _go_on(
@@ -170,8 +187,10 @@ async def _go_on(
                 )
                 for number, trial in enumerate(todo)
             ]
-            async with nullcontext(executor) if executor else _opened(options) as places:
-                await _run_all(tasks, places, budget, so_far, on_progress)
+            opened = nullcontext(executor) if executor else _opened(options)
+            async with opened as places, opened_lane(path, options.lane, options.tell) as lane:
+                funded = [replace(task, lane=lane) for task in tasks]
+                await _run_all(funded, places, budget, so_far, on_progress)
         results = read_results(path)
         write_results(path, results)
         return results

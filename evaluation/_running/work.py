@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,12 +13,13 @@ from harbor._core.errors import HarborError, LimitReached, ModelError, RunFolder
 from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
+from harbor._models.batch.lane import BatchGame, BatchLane
 from harbor._models.budget import RunBudget
 from harbor._models.cache import ReplyCache
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
-from harbor._runs.limits import paid_for, within
+from harbor._runs.limits import calls_in, paid_for, within
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import TrialRecord, record
@@ -38,7 +39,8 @@ class Task:
 
     `references` is the code that the user has named, which another process follows before it runs the trial. `age` is
     the place of the trial in the experiment: the calls of earlier ones go first. Another process asks the `governor` of
-    the driver when it may call a model. `cache` keeps replies, if it is there.
+    the driver when it may call a model. `cache` keeps replies, if it is there. With a `lane`, which is of this process,
+    calls wait to go out together.
     """
 
     folder: Path
@@ -49,6 +51,7 @@ class Task:
     age: tuple[int, ...] = ()
     governor: GovernorAddress | None = None
     cache: ReplyCache | None = None
+    lane: BatchLane | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ async def run_task(task: Task) -> TaskOutcome:
     budget = RunBudget(task.dollars, config.models, paid) if task.dollars is not None else None
     found: TrialRecord | None = None
     try:
-        logs = await within(budget, _run_in(path, config, _inputs(task, budget, cache)))
+        with _held(task, path) as game:
+            logs = await within(budget, _run_in(path, config, _inputs(task, budget, cache, game)))
         found = record(task.trial, task.metrics, logs)
         keep_record(path, task.metrics, found)
     except LimitReached:
@@ -104,6 +108,13 @@ async def run_task(task: Task) -> TaskOutcome:
             raise
         found = failed(task, str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}")
     return TaskOutcome(found, budget.spent if budget else 0.0)
+
+
+def _held(task: Task, path: Path) -> AbstractContextManager[BatchGame | None]:
+    """Hold a game whose calls go in batches."""
+    if task.lane is None:
+        return nullcontext()
+    return task.lane.holding(task.trial.path, lambda: {call.answer_id for call in calls_in(path)} - {""})
 
 
 def worker_lost(task: Task) -> TaskOutcome:
@@ -122,9 +133,9 @@ def failed(task: Task, reason: str) -> TrialRecord:
     return read_trial(path, task.trial, task.metrics)
 
 
-def _inputs(task: Task, budget: RunBudget | None, cache: ReplyCache | None) -> RunInputs:
+def _inputs(task: Task, budget: RunBudget | None, cache: ReplyCache | None, game: BatchGame | None) -> RunInputs:
     governor = RemoteGovernor(task.governor) if task.governor else None
-    return RunInputs(budget=budget, governor=governor, age=task.age, cache=cache)
+    return RunInputs(budget=budget, governor=governor, age=task.age, cache=cache, batch=game)
 
 
 async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:

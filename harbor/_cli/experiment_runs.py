@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -42,6 +42,13 @@ MaxCost = Annotated[
         " game costs. Each running game may exceed the limit by one call."
     ),
 ]
+Lane = Annotated[
+    Literal["live", "batch"],
+    typer.Option(
+        help="live: each call by itself; or batch, for models of OpenAI and Anthropic: the calls of all games (1,000 at"
+        " a time by default) go out as one job at half the price, and may take a day."
+    ),
+]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
 Embeddings = Annotated[
     list[str] | None, typer.Option(help="A model that you trust, if an embedding of the memories is one; repeatable.")
@@ -67,6 +74,7 @@ def run(
     address: Address = None,
     max_cost: MaxCost = None,
     no_cache: NoCache = False,
+    lane: Lane = "live",
     out: Out = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -80,7 +88,9 @@ def run(
     from harbor.evaluation._experiments.design import substitutes
     from harbor.evaluation._running.runner import RunOptions, run_experiment
 
-    options = RunOptions(executor, jobs, address, max_cost, cache=not no_cache)
+    options = RunOptions(
+        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet)
+    )
     options.check()  # before anything is said
     design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
     design = in_experiment(design, set_ or ())
@@ -97,6 +107,7 @@ def resume(
     address: Address = None,
     max_cost: MaxCost = None,
     no_cache: NoCache = False,
+    lane: Lane = "live",
     retry_failed: Retry = False,
     embedding: Embeddings = None,
     as_json: Json = False,
@@ -106,7 +117,9 @@ def resume(
     check_experiment(folder)
     from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
-    options = RunOptions(executor, jobs, address, max_cost, cache=not no_cache)
+    options = RunOptions(
+        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet)
+    )
     _run_and_show(
         lambda hear: resume_experiment(folder, options, hear, retry_failed, embedding or ()),
         folder,
@@ -122,7 +135,7 @@ def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
     # Ray tells of dead workers on stdout, which is for the results.
-    stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
+    stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder, options))
     with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = run_until_stopped(begin(hear))
     _tell_what_is_missing(results, folder, options)
@@ -136,8 +149,13 @@ def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool
         raise typer.Exit(1)
 
 
-def _resume(folder: Path) -> str:
-    return f"{command()} experiment resume {shlex.quote(str(folder))}"
+def _heard(unseen: bool) -> Callable[[str], object]:
+    return (lambda _: None) if unseen else say
+
+
+def _resume(folder: Path, options: RunOptions) -> str:
+    lane = " --lane batch" if options.lane == "batch" else ""
+    return f"{command()} experiment resume {shlex.quote(str(folder))}{lane}"
 
 
 def _print(results: Results, analysis: Analysis, folder: Path) -> None:
@@ -150,7 +168,7 @@ def _print(results: Results, analysis: Analysis, folder: Path) -> None:
 
 
 def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -> None:
-    remedy = _resume(folder)
+    remedy = _resume(folder, options)
     for record in results.of("failed"):
         say(f"failed: {record.arm} {record.condition} {record.repeat}: {record.detail}")
     if failed := results.of("failed"):

@@ -33,6 +33,8 @@ NO_PART = frozenset(
 
 Headers may change one, and are in it by their digest alone: entries are published, and headers may hold what is not.
 """
+LONGEST_WAIT = 60.0
+"""Seconds after which somebody else's call is no longer waited for: it may have to be tried for long."""
 _SERVER = re.compile(r"_(?:BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)")
 
 
@@ -63,9 +65,12 @@ class ReplyCache:
         """Whether nothing is kept there."""
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
-    def of_game(self, seed: int) -> GameCache:
-        """Open it for a game, whose calls are counted from the beginning."""
-        return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw)
+    def of_game(self, seed: int, longest_wait: float | None = LONGEST_WAIT) -> GameCache:
+        """Open it for a game, whose calls are counted from the beginning.
+
+        `longest_wait` is how many seconds it waits for the same call of another game (None: until that has ended).
+        """
+        return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw, longest_wait)
 
 
 def is_cached(settings: ModelSettings) -> bool:
@@ -84,8 +89,10 @@ class GameCache:
     call that is replayed from the records of an interrupted run is told by `count` instead.
     """
 
-    def __init__(self, folder: ReplyFolder, seed: int, draw: str = "") -> None:
-        self._folder, self._seed, self._draw = folder, seed, draw
+    def __init__(
+        self, folder: ReplyFolder, seed: int, draw: str = "", longest_wait: float | None = LONGEST_WAIT
+    ) -> None:
+        self._folder, self._seed, self._draw, self._longest_wait = folder, seed, draw, longest_wait
         self._times: Counter[str] = Counter()
         self._questions: dict[int, _Question] = {}  # by the id of the request, which the question holds on to
         self._models: dict[int, tuple[ModelSettings, Asked]] = {}
@@ -96,7 +103,7 @@ class GameCache:
         key = (id(asyncio.get_running_loop()), str(self._folder.path), self._question(request).place)
         if (other := _ASKING.get(key)) is not None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(other.wait(), LONGEST_WAIT)
+                await asyncio.wait_for(other.wait(), self._longest_wait)
             yield  # whatever has become of that call: those who wait may have to ask, and none waits twice
             return
         _ASKING[key] = asking = asyncio.Event()
@@ -168,8 +175,6 @@ class _Question:
     place: str
 
 
-LONGEST_WAIT = 60.0
-"""Seconds after which somebody else's call is no longer waited for: it may have to be tried for long."""
 _ASKING: dict[tuple[int, str, str], asyncio.Event] = {}
 """What is being asked now, by event loop, folder and request; the event tells that it has ended."""
 

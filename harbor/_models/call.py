@@ -196,6 +196,7 @@ class Call:
             answered_by=usage.answered_by,
             form=said.form,
             address=said.address,
+            answer_id=str(said.message.response_metadata.get("id", "")),
         )
 
 

@@ -22,13 +22,19 @@ LONGEST_ANSWER = 32 * 2**20
 """Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""
 
 
+Transport = Callable[[BaseChatModel], Any]
+
+
 @asynccontextmanager
-async def connected(chats: Iterable[BaseChatModel]) -> AsyncIterator[None]:
-    """Give hosted models their own connections, and close them; other models are left alone."""
+async def connected(chats: Iterable[BaseChatModel], transport: Transport | None = None) -> AsyncIterator[None]:
+    """Give hosted models their own connections, and close them; other models are left alone.
+
+    `transport` gives what carries the requests of a model of OpenAI's or Anthropic's package (None: connections).
+    """
     async with AsyncExitStack() as stack:
         for chat in chats:
             if (opened := _OPEN.get(_package(chat))) is not None and not _brings_its_own(chat):
-                http, close = opened(chat)
+                http, close = opened(chat, transport)
                 http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], _bounded]}
                 stack.push_async_callback(close)
         yield
@@ -52,9 +58,10 @@ def _package(chat: BaseChatModel) -> str:
 Opened = tuple[Any, Callable[[], Any]]
 
 
-def _http(kind: Any, proxy: str | None) -> Any:
+def _http(kind: Any, chat: Any, transport: Transport | None, proxy: str | None) -> Any:
     """Make an HTTP client; its class is that of the provider's package, a subclass of its HTTP package's."""
-    return kind(proxy=proxy, verify=_certificates(kind.__mro__[1].__module__.partition(".")[0]))
+    carried = _carried(chat, transport, proxy)
+    return kind(verify=_certificates(kind.__mro__[1].__module__.partition(".")[0]), **carried)
 
 
 @cache
@@ -64,30 +71,35 @@ def _certificates(http_package: str) -> SSLContext:
     return context
 
 
-def _own_openai(chat: Any) -> Opened:
+def _own_openai(chat: Any, transport: Transport | None) -> Opened:
     from openai import DefaultAsyncHttpxClient
 
-    http = _http(DefaultAsyncHttpxClient, chat.openai_proxy)
+    http = _http(DefaultAsyncHttpxClient, chat, transport, chat.openai_proxy)
     chat.root_async_client = chat.root_async_client.copy(http_client=http, max_retries=0)
     chat.async_client = chat.root_async_client.chat.completions
     return http, chat.root_async_client.close
 
 
-def _own_anthropic(chat: Any) -> Opened:
+def _own_anthropic(chat: Any, transport: Transport | None) -> Opened:
     from anthropic import DefaultAsyncHttpxClient
 
-    http = _http(DefaultAsyncHttpxClient, chat.anthropic_proxy)
+    http = _http(DefaultAsyncHttpxClient, chat, transport, chat.anthropic_proxy)
     # ChatAnthropic takes no HTTP client
     chat._async_client = chat._async_client.copy(http_client=http, max_retries=0)
     return http, chat._async_client.close
 
 
-def _of_ollama(chat: Any) -> Opened:
+def _carried(chat: BaseChatModel, transport: Transport | None, proxy: Any) -> dict[str, Any]:
+    """Say what carries requests; the environment may name a proxy, which would go before the transport."""
+    return {"proxy": proxy} if transport is None else {"transport": transport(chat), "trust_env": False}
+
+
+def _of_ollama(chat: Any, _: Transport | None) -> Opened:
     http = chat._async_client._client
     return http, http.aclose
 
 
-def _of_google(chat: Any) -> Opened:
+def _of_google(chat: Any, _: Transport | None) -> Opened:
     client = chat.client._api_client
     http = client._async_httpx_client
     client._http_options.httpx_async_client = http  # else it takes aiohttp where that is installed
@@ -100,7 +112,7 @@ def _of_google(chat: Any) -> Opened:
 
 
 _SHARED = ("langchain_openai", "langchain_anthropic")
-_OPEN: dict[str, Callable[[Any], Opened]] = {
+_OPEN: dict[str, Callable[[Any, Transport | None], Opened]] = {
     "langchain_openai": _own_openai,
     "langchain_anthropic": _own_anthropic,
     "langchain_ollama": _of_ollama,
@@ -109,14 +121,23 @@ _OPEN: dict[str, Callable[[Any], Opened]] = {
 """By package, what gives the HTTP client of a model, and what closes it. Models of the last two have their own."""
 
 
+async def no_page(response: Any) -> None:
+    """Refuse a web page in place of an answer.
+
+    Raises:
+        StrangeAnswer: it is one.
+    """
+    if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
+        raise StrangeAnswer("the server answers with a web page; is base_url the address of its API?")
+
+
 async def _bounded(response: Any) -> None:
     """Refuse a web page in place of an answer, and let no more than so many bytes in.
 
     Raises:
         StrangeAnswer: it is a web page, or too long; the provider's package takes it for a fault of the connection.
     """
-    if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
-        raise StrangeAnswer("the server answers with a web page; is base_url the address of its API?")
+    await no_page(response)
     with suppress(ValueError):
         if int(response.headers.get("content-length", 0)) > LONGEST_ANSWER:
             raise StrangeAnswer(f"the answer is longer than {LONGEST_ANSWER} bytes")

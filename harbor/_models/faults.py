@@ -53,7 +53,7 @@ class Fault:
 
 def fault_of(error: BaseException) -> Fault:
     """Say what an error means."""
-    strange = next((one for one in _chain(error) if isinstance(one, StrangeAnswer)), None)
+    strange = next((one for one in chain_of(error) if isinstance(one, StrangeAnswer)), None)
     words = _words(strange or error)
     kind: Kind = "odd" if strange else _kind(error, words)
     return Fault(kind, redact(words)[:LONGEST_WORDS], _retry_after(error))
@@ -69,7 +69,7 @@ def _kind(error: BaseException, words: str) -> Kind:
         return "passing"
     if status is not None and status >= 400:
         return "filtered" if FILTERED.search(told) else "refused"
-    if any(isinstance(one, PASSING) or _is_passing(one) for one in _chain(error)):
+    if any(isinstance(one, PASSING) or _is_passing(one) for one in chain_of(error)):
         return "passing"
     return "passing" if SAID_NOTHING.search(words) else "odd"
 
@@ -80,7 +80,7 @@ def _is_passing(error: BaseException) -> bool:
     return any(kind.__name__ in PASSING_NAMES for kind in type(error).__mro__)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def chain_of(error: BaseException) -> Iterator[BaseException]:
     """Give an error and those that caused it."""
     seen: BaseException | None = error
     for _ in range(8):
@@ -92,7 +92,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _status(error: BaseException) -> int | None:
     """Find the status of HTTP, which each package keeps in another place."""
-    for one in _chain(error):
+    for one in chain_of(error):
         for place in (one, getattr(one, "response", None)):
             for name in ("status_code", "code", "status", "http_status"):
                 value = getattr(place, name, None)
@@ -104,7 +104,9 @@ def _status(error: BaseException) -> int | None:
 def _body(error: BaseException) -> str:
     """Give what the provider sent, where its package shows only a part of that."""
     return " ".join(
-        str(getattr(one, name, "")) for one in _chain(error) for name in ("code", "type", "body", "details", "message")
+        str(getattr(one, name, ""))
+        for one in chain_of(error)
+        for name in ("code", "type", "body", "details", "message")
     )
 
 
@@ -117,7 +119,7 @@ def _words(error: BaseException) -> str:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    for one in _chain(error):
+    for one in chain_of(error):
         headers: Any = getattr(getattr(one, "response", None), "headers", None)
         if headers is None or not hasattr(headers, "get"):
             continue

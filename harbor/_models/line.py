@@ -120,15 +120,16 @@ class Line:
         except Exception as error:
             fault = self._judged(fault_of(error))
             verdict = self._verdict(fault)
-            if isinstance(verdict, Refused):
-                raise ModelError(verdict.words) from error
-            raise _Faulty(fault) from error
+            raise self._failure(fault, verdict) from error
         else:
             verdict = Answered(taken)
-            _answered[self.identity.account] = time.monotonic()
+            self._note_answer()
             return answer
         finally:
             self.governor.leave(ticket, verdict)
+
+    def _note_answer(self) -> None:
+        _answered[self.identity.account] = time.monotonic()
 
     def _judged(self, fault: Fault) -> Fault:
         """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
@@ -144,6 +145,9 @@ class Line:
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
             return Refused(f"{who} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
+
+    def _failure(self, fault: Fault, verdict: Verdict) -> Exception:
+        return ModelError(verdict.words) if isinstance(verdict, Refused) else _Faulty(fault)
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
         """Say how long to wait before the next try; the governor sees to it where there are too many calls.

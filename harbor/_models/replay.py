@@ -30,7 +30,8 @@ CallOutcome = Literal["ok", "unreadable", "failed"]
 class RawCall:
     """A model call word for word, one line of calls.jsonl; no bidder ever sees it.
 
-    `address` is that of its reply in the cache; empty if it is not kept.
+    `address` is that of its reply in the cache; empty if it is not kept. `answer_id` is the provider's own name of the
+    answer.
     """
 
     bidder: str
@@ -55,6 +56,7 @@ class RawCall:
     answered_by: str = ""
     form: ReplyForm = "tool"
     address: str = ""
+    answer_id: str = ""
 
     @property
     def event(self) -> ModelCalled:

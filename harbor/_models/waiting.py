@@ -22,6 +22,11 @@ class Waiting:
         """All of it up to now."""
         return self._before + (self.clock() - self._since if self._calls else 0.0)
 
+    @property
+    def is_on(self) -> bool:
+        """Whether it waits now."""
+        return self._calls > 0
+
     @contextmanager
     def counted(self) -> Iterator[None]:
         """Count the time inside."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
     from langchain_core.language_models import BaseChatModel
 
+    from harbor._models.batch.lane import BatchGame
     from harbor._models.budget import RunBudget
     from harbor._models.cache import ReplyCache
     from harbor._models.governor.terms import Governor
@@ -44,7 +45,8 @@ class RunInputs:
 
     `budget` keeps the limit; it is made of `max_cost` unless a caller that has several runs gives it. `governor` lets
     calls start (None: that of this process); `age` is that of the game, and the lowest goes first. `cache` keeps
-    replies of hosted models (None: nothing is kept).
+    replies of hosted models (None: nothing is kept). With `batch`, calls of hosted models wait to go
+    out with those of other games.
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
@@ -55,6 +57,7 @@ class RunInputs:
     governor: Governor | None = None
     age: tuple[int, ...] = ()
     cache: ReplyCache | None = None
+    batch: BatchGame | None = None
 
     def check(self, config: AuctionConfig) -> None:
         """Refuse what no bidder uses, and what has the wrong type.

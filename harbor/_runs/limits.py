@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from harbor._core.errors import LimitReached
 from harbor._core.layout import CALLS
 from harbor._core.money import cost_in_words
 from harbor._models.budget import RunBudget, check_limit, check_prices, cost_of
+from harbor._models.replay import RawCall
 from harbor._runs.folder import read_calls
 from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import models_of
@@ -27,7 +28,16 @@ def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
     Raises:
         LogError: a line is not a model call; it says which.
     """
-    return sum(cost_of(call, models) for calls in path.rglob(CALLS) for call in read_calls(calls))
+    return sum(cost_of(call, models) for call in calls_in(path))
+
+
+def calls_in(path: Path) -> Iterator[RawCall]:
+    """Give all calls recorded below a folder.
+
+    Raises:
+        LogError: a line is not a model call; it says which.
+    """
+    return (call for calls in path.rglob(CALLS) for call in read_calls(calls))
 
 
 def funded(config: AuctionConfig, inputs: RunInputs, folder: Path | None = None) -> RunInputs:

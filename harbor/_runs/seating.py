@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,13 @@ from harbor._core.log import of_type
 from harbor._core.notes import EventBuffer
 from harbor._core.players import Player
 from harbor._house.sale import Sale
-from harbor._models.cache import GameCache, is_cached
+from harbor._models.batch.batch_line import BatchLine
+from harbor._models.batch.discount import in_batch
+from harbor._models.batch.transport import transport_of
+from harbor._models.cache import LONGEST_WAIT, GameCache, is_cached
 from harbor._models.connections import connected, shares_connections
 from harbor._models.governor.local import governor
+from harbor._models.line import Line
 from harbor._models.opened import OpenModel
 from harbor._models.replay import ReplayCache
 from harbor._models.waiting import Waiting
@@ -58,14 +63,19 @@ async def hold_in_room(
         store: where the memories go; None: in the one that the settings name.
     """
     opened = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
-    async with memories(auction.config, folder, store) as open_store, connected(_of_this_run(auction, chats)):
+    batch = auction.inputs.batch
+    transport = None if batch is None else partial(transport_of, batch)
+    own = connected(_of_this_run(auction, chats), transport)
+    async with memories(auction.config, folder, store) as open_store, own:
         mine = memories_of(auction.config, open_store, f"{opened.run}-{opened.token}")
         replay = folder.replay if folder else ReplayCache()
         models = {
-            name: OpenModel.of(name, chat, auction.models[name], replay.form(name)) for name, chat in chats.items()
+            name: OpenModel.of(name, chat, settings if batch is None else in_batch(settings), replay.form(name))
+            for name, chat, settings in ((name, chat, auction.models[name]) for name, chat in chats.items())
         }
         age = auction.inputs.age or (next(_GAMES),)
-        cache = auction.inputs.cache.of_game(auction.config.seed) if auction.inputs.cache else None
+        wait = LONGEST_WAIT if batch is None else None  # a batch may take a day
+        cache = auction.inputs.cache.of_game(auction.config.seed, wait) if auction.inputs.cache else None
         await Seating(auction, models, agents, sale, folder, mine, age, cache).room().run_to_end()
 
 
@@ -128,9 +138,12 @@ class Seating:
 
     def _graph(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> GraphBidder:
         inputs = self.auction.inputs
+        kind = Line if inputs.batch is None else BatchLine
         model = self.models[bidder.model].client(
-            bidder.name, bidder.timeout_seconds, waiting, self.age, inputs.governor or governor()
+            bidder.name, bidder.timeout_seconds, waiting, self.age, inputs.governor or governor(), kind
         )
+        if inputs.batch is not None:
+            inputs.batch.bidders.append(waiting)
         model.clock, model.budget = self.sale.log.now, inputs.budget
         model.cache = self.cache if is_cached(model.settings) else None
         model.play_on = self.auction.config.failed_calls == "play on"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import HTTP
 from typing import Any, Protocol
@@ -15,13 +16,15 @@ from support.providers.wire import Question, Reply, encoded
 Line = dict[str, Any]
 STARTED, DONE = 1_760_000_000, 1_760_000_600
 DATED = "2026-01-01T00:00:00Z"
+TOO_LARGE = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached for gpt-4o-mini."}
 MULTIPART = b"MIME-Version: 1.0\r\nContent-Type: %b\r\n\r\n%b"
 
 
 class Answering(Protocol):
-    """Who answers; a job is complete once it has been looked at `polls` times."""
+    """Who answers; a job is complete once it has been looked at `polls` times. One of more than `most_queued` fails."""
 
     polls: float
+    most_queued: int | None
 
     def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]: ...
 
@@ -37,6 +40,7 @@ class Job:
     asked: Mapping[str, tuple[str, Mapping[str, Any]]]
     file: str = ""
     path: str = ""
+    metadata: Any = None
     looks: int = 0
     cancelled: bool = False
     lines: list[tuple[str, int, Any]] | None = None
@@ -66,7 +70,8 @@ class Batches:
             case "POST", "batches":
                 return _json(self._openai(self._begin_openai(json.loads(question.body))))
             case "GET", "batches":
-                return _json({"object": "list", "data": [self._openai(job) for job in self.jobs.values()]})
+                jobs = [self._openai(job) for job in self.jobs.values()]
+                return _json({"object": "list", "data": jobs, "has_more": False})
             case method, "batches", name, *rest if name in self.jobs:
                 return _json(self._openai(self._looked(self.jobs[name], method, rest)))
             case "POST", "messages", "batches":
@@ -96,7 +101,9 @@ class Batches:
             raise Trouble(404, "model", f"No such File object: {given['input_file_id']}", "input_file_id")
         lines = [json.loads(line) for line in content.splitlines() if line.strip()]
         asked = {line["custom_id"]: (line["url"], line["body"]) for line in lines}
-        job = Job(f"batch_{len(self.jobs) + 1}", asked, given["input_file_id"], given["endpoint"])
+        job = Job(
+            f"batch_{len(self.jobs) + 1}", asked, given["input_file_id"], given["endpoint"], given.get("metadata")
+        )
         self.jobs[job.name] = job
         return job
 
@@ -119,12 +126,12 @@ class Batches:
     def _openai(self, job: Job) -> dict[str, Any]:
         done = job.lines is not None
         good, bad = _sorted(job)
-        status = "cancelled" if job.cancelled else "completed" if done else "in_progress" if job.looks else "validating"
+        status = self._status(job)
         return {
             "id": job.name,
             "object": "batch",
             "endpoint": job.path,
-            "errors": None,
+            "errors": {"object": "list", "data": [TOO_LARGE]} if status == "failed" else None,
             "input_file_id": job.file,
             "completion_window": "24h",
             "status": status,
@@ -135,8 +142,15 @@ class Batches:
             "expires_at": STARTED + 86_400,
             "completed_at": DONE if done and not job.cancelled else None,
             "request_counts": {"total": len(job.asked), "completed": len(good), "failed": len(bad)},
-            "metadata": None,
+            "metadata": job.metadata,
         }
+
+    def _status(self, job: Job) -> str:
+        if self.answering.most_queued is not None and len(job.asked) > self.answering.most_queued:
+            return "failed"
+        if job.cancelled or job.lines is not None:
+            return "cancelled" if job.cancelled else "completed"
+        return "in_progress" if job.looks else "validating"
 
     def _written(self, job: Job, kind: str, lines: list[tuple[str, int, Any]]) -> str | None:
         """Give the name of the file that lines are written to; None if there are none."""
@@ -158,7 +172,7 @@ class Batches:
             "processing_status": "ended" if done else "in_progress",
             "request_counts": counts | {"canceled": left if done else 0},
             "ended_at": DATED if done else None,
-            "created_at": DATED,
+            "created_at": datetime.now(UTC).isoformat(),
             "expires_at": DATED,
             "archived_at": None,
             "cancel_initiated_at": DATED if job.cancelled else None,

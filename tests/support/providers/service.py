@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from support.providers.batches import Batches
@@ -74,6 +75,8 @@ class Service:
         self.gate = Gate()
         self.batches = Batches(self)
         self.unavailable = False
+        self.most_queued: int | None = None  # requests in a job of OpenAI's
+        self._answers = count(1)
         self._times = Counter[tuple[str, bytes]]()
 
     @property
@@ -108,7 +111,7 @@ class Service:
         said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
         if asked.most and said.written > asked.most:
             said = cut_off(said, asked.most)
-        return dialect.say(asked, said, len(self.requests))
+        return dialect.say(asked, said, next(self._answers))
 
     def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         """Answer a request of a batch: the status and the body that it would get by itself."""

@@ -1,0 +1,85 @@
+"""What was submitted, on disk before the program waits for it, so that no job is lost or paid twice."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from harbor._core.errors import RunFolderError
+
+BATCHES = "batches.jsonl"
+Step = Literal["sending", "sent", "collected", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A step of a job; `token` is our name of it and `name` the provider's.
+
+    `items` are its requests in order, each with its game and its digest; only the first step has them.
+    """
+
+    token: str
+    step: Step
+    name: str = ""
+    items: tuple[tuple[str, str], ...] = ()
+
+    def item(self, number: int) -> str:
+        """Name a request, counted from 0, in at most 64 letters, digits and hyphens."""
+        return f"{self.token}-{number}"
+
+
+_LINE = TypeAdapter(JobRecord)
+
+
+class JobRecords:
+    """The jobs of an experiment by token, each with its last step.
+
+    Raises:
+        RunFolderError: a line is no step of a job.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.jobs: dict[str, JobRecord] = {}
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        whole = [line for line in lines if line.endswith(b"\n")]
+        if len(whole) < len(lines):  # cut short when the program was killed
+            os.truncate(path, sum(map(len, whole)))
+        for number, line in enumerate(whole, start=1):
+            try:
+                self._apply(_LINE.validate_json(line))
+            except ValidationError as error:
+                raise RunFolderError(
+                    f"{str(path)!r} line {number} is no step of a batch; restore it, or remove the file to pay again"
+                    " for what was submitted"
+                ) from error
+
+    @property
+    def out(self) -> int:
+        """How many jobs may be at a provider, with results that nobody has collected."""
+        return sum(job.step in ("sending", "sent") for job in self.jobs.values())
+
+    def add(self, record: JobRecord) -> None:
+        """Write a step; it is on disk when this returns.
+
+        Raises:
+            RunFolderError: it can't be written.
+        """
+        try:
+            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            with os.fdopen(handle, "ab") as file:
+                file.write(_LINE.dump_json(record, exclude_defaults=True) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise RunFolderError(f"{str(self._path)!r} can't be written ({error.strerror}); make room") from error
+        self._apply(record)
+
+    def _apply(self, record: JobRecord) -> None:
+        before = self.jobs.get(record.token, record)
+        self.jobs[record.token] = replace(record, items=before.items, name=record.name or before.name)

@@ -1,0 +1,163 @@
+"""Sending a job: it is submitted once, looked at until it has ended, and its outcomes wake the calls."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import TypeVar
+
+from harbor._core.errors import HarborError, ModelError, RunPaused
+from harbor._models.batch.job_records import JobRecord, JobRecords
+from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
+from harbor._models.faults import fault_of
+from harbor._models.line import ODD_TRIES
+
+T = TypeVar("T")
+FIRST_LOOK, LONGEST_LOOK, SLOWER = 0.1, 60.0, 1.5
+"""Seconds from one look at a job to the next: the first, the most, and by what they grow."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
+"""Seconds before a provider that could not be reached is tried again."""
+RETRY_SECONDS = 600.0
+"""How long it is tried before the run pauses."""
+NO_ANSWER = Outcome(503, {"error": {"message": "the job has ended without an answer to this request"}})
+
+
+@dataclass(eq=False, slots=True)
+class BatchCall:
+    """A call that waits for a job.
+
+    `together` is what calls of one job must have in common, and `digest` that of what is asked, and of whom.
+    """
+
+    game: str
+    jobs: Jobs
+    endpoint: str
+    together: str
+    body: bytes
+    digest: str
+    outcome: asyncio.Future[Outcome]
+
+    def fail(self, error: Exception) -> None:
+        """End it."""
+        if not self.outcome.done():
+            self.outcome.set_exception(error)
+
+
+class Sender:
+    """Sends jobs, and writes each step to the records before it waits."""
+
+    def __init__(self, records: JobRecords, tell: Callable[[str], object]) -> None:
+        self._records = records
+        self._tell = tell
+
+    async def send(self, calls: Sequence[BatchCall]) -> None:
+        """Send calls as one job, or as halves one after the other where that is too large for the account."""
+        try:
+            outcomes = await self._sent(calls)
+        except JobFailed as error:
+            if error.too_large and (half := len(calls) // 2):
+                await self.send(calls[:half])
+                await self.send(calls[half:])
+                return
+            _fail(calls, RunPaused(str(error)) if error.too_large else ModelError(str(error)))
+        except HarborError as error:
+            _fail(calls, error)
+        except Exception as error:  # whatever it is, no call may wait for ever
+            _fail(calls, ModelError(f"a batch can't be read: {fault_of(error).words}"))
+        else:
+            for call, outcome in zip(calls, outcomes, strict=True):
+                if not call.outcome.done():
+                    call.outcome.set_result(outcome)
+
+    async def _sent(self, calls: Sequence[BatchCall]) -> list[Outcome]:
+        jobs = calls[0].jobs
+        job = JobRecord(token_hex(8), "sending", items=tuple((call.game, call.digest) for call in calls))
+        self._records.add(job)
+        items = [Item(job.item(number), call.body) for number, call in enumerate(calls)]
+        name = await self._submitted(jobs, job, calls[0].endpoint, items)
+        self._records.add(JobRecord(job.token, "sent", name))
+        self._tell(f"batch {name}: submitted {len(calls)} calls; {_many(self._records.out)} out")
+        outcomes = await self.collect(jobs, job.token)
+        return [outcomes.get(item.name, NO_ANSWER) for item in items]
+
+    async def _submitted(self, jobs: Jobs, job: JobRecord, endpoint: str, items: Sequence[Item]) -> str:
+        async def submit(again: bool) -> str:
+            arrived = await self._found(jobs, job) if again else None  # only its answer may have been lost
+            return arrived or await jobs.submit(job.token, endpoint, items)
+
+        try:
+            return await _until_answered(submit)
+        except ModelError:
+            self._records.add(JobRecord(job.token, "failed"))
+            raise
+
+    async def collect(self, jobs: Jobs, token: str) -> Mapping[str, Outcome]:
+        """Wait for a job to end; give what became of its requests by their names: nothing if it was never there.
+
+        Raises:
+            JobFailed: it was refused as a whole.
+            ModelError: the provider refuses to tell.
+            RunPaused: the provider can't be reached.
+        """
+        job = self._records.jobs[token]
+        name = job.name or await _until_answered(lambda _: self._found(jobs, job))
+        try:
+            outcomes = await _ended(jobs, name) if name else {}
+        except JobFailed:
+            self._records.add(JobRecord(token, "failed"))
+            raise
+        if job.step != "collected":
+            self._records.add(JobRecord(token, "collected", name or ""))
+        good = sum(outcome.status == 200 for outcome in outcomes.values())
+        self._tell(f"batch {name}: collected {good} of {len(job.items)} calls; {_many(self._records.out)} out")
+        return outcomes
+
+    async def _found(self, jobs: Jobs, job: JobRecord) -> str | None:
+        known = {other.name for other in self._records.jobs.values()}
+        return await jobs.find(job.token, len(job.items), known)
+
+
+async def _ended(jobs: Jobs, name: str) -> Mapping[str, Outcome]:
+    pause = FIRST_LOOK
+    while True:
+        await asyncio.sleep(pause)
+        if (outcomes := await _until_answered(lambda _: jobs.outcomes(name))) is not None:
+            return outcomes
+        pause = min(pause * SLOWER, LONGEST_LOOK)
+
+
+async def _until_answered(ask: Callable[[bool], Awaitable[T]]) -> T:
+    """Ask until the provider answers; `ask` is told whether it is asked again.
+
+    Raises:
+        ModelError: it is refused.
+        RunPaused: it was tried for long enough.
+    """
+    began, failures = time.monotonic(), 0
+    while True:
+        try:
+            return await ask(failures > 0)
+        except HarborError:
+            raise
+        except Exception as error:
+            fault = fault_of(error)
+            pause = fault.retry_after or random.uniform(0.5, 1) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**failures)
+            failures += 1
+            if fault.kind in ("refused", "filtered") or (fault.kind == "odd" and failures == ODD_TRIES):
+                raise ModelError(f"a batch is refused: {fault.words}") from error
+            if time.monotonic() - began + pause > RETRY_SECONDS:
+                raise RunPaused(f"batches can't be reached, last: {fault.words}") from error
+            await asyncio.sleep(pause)
+
+
+def _fail(calls: Sequence[BatchCall], error: Exception) -> None:
+    for call in calls:
+        call.fail(error)
+
+
+def _many(jobs: int) -> str:
+    return "1 batch is" if jobs == 1 else f"{jobs} batches are"

@@ -1,0 +1,252 @@
+"""Experiments whose calls go out in batches: the results of live calls, at half the price, and nothing paid twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from harbor._config.auction import check
+from harbor._core.errors import ConfigError, ModelError
+from harbor._models import cache
+from harbor._models.batch.job_records import BATCHES
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.commands import HARBOR, harbor, mistake
+from support.folders import calls
+from support.processes import when
+from support.providers import STUCK, TRANSIENT, Faults, Provider, provider
+
+KEY = "batch-key-that-nobody-may-read-0123456789"
+OPENAI, ANTHROPIC = "openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"
+LIVE, BATCH = RunOptions(cache=False), RunOptions(cache=False, lane="batch")
+PASSING = [kind for kind in TRANSIENT if kind not in STUCK]
+SESSION = {"rules": {"game": "second-price", "runs": 2}}
+
+
+@pytest.fixture
+def host(monkeypatch, tmp_path):
+    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
+    with provider(seed=5, key=KEY) as server:
+        for name, url in (("OPENAI", server.openai_url), ("ANTHROPIC", server.anthropic_url)):
+            monkeypatch.setenv(f"{name}_BASE_URL", url)
+            monkeypatch.setenv(f"{name}_API_KEY", KEY)
+        yield server
+
+
+def design(use: str = OPENAI, repeats: int = 3, **more: object) -> dict[str, object]:
+    """Give sessions with one model seat."""
+    bidders = [{"name": "Model", "model": use}, {"name": "Rule", "rule": "rational"}]
+    about = {"name": "batches", "title": "Batches", "question": "?", "source": "nobody", "metrics": ["payoff"]}
+    arms = [{"name": "all"}]
+    return about | {"repeats": repeats, "auction": SESSION | {"bidders": bidders}, "arms": arms} | more
+
+
+def run(out: Path, use: str = OPENAI, options: RunOptions = LIVE, **more: object) -> None:
+    asyncio.run(run_experiment(check(Experiment, design(use, **more), "design"), out, options))
+
+
+def numbers(folder: Path) -> list[dict[str, object]]:
+    """Read what was measured of each game, but for what it has cost."""
+    games = json.loads((folder / "results.json").read_text())["games"]
+    return [{name: value for name, value in game.items() if name != "cost"} for game in games]
+
+
+def cost(folder: Path) -> float:
+    return sum(game["cost"] for game in json.loads((folder / "results.json").read_text())["games"])
+
+
+def submitted(host: Provider) -> Counter[str]:
+    """Count the requests of all jobs that the provider has, by what is asked."""
+    return Counter(
+        json.dumps(body, sort_keys=True) for job in host.batches.jobs.values() for _, body in job.asked.values()
+    )
+
+
+def longest_chain(folder: Path) -> int:
+    """Count the calls of the game with the most; its one model seat makes one at a time."""
+    return max(
+        Counter(
+            str(path.parent) for path in folder.rglob("calls.jsonl") for _ in path.read_text().splitlines()
+        ).values()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
+def test_batches_give_the_results_of_live_and_offline_calls_at_half_the_price(host, tmp_path, use):
+    run(tmp_path / "live", use)
+    before = len(host.requests)
+    host.polls = 2
+    run(tmp_path / "batch", use, BATCH)
+    assert numbers(tmp_path / "batch") == numbers(tmp_path / "live")
+    assert cost(tmp_path / "batch") == pytest.approx(cost(tmp_path / "live") / 2, rel=1e-9)
+    assert not [one for one in host.requests[before:] if one.path in ("/v1/chat/completions", "/v1/messages")]
+    assert len(host.batches.jobs) == longest_chain(tmp_path / "batch")
+    assert submitted(host).total() == len(calls(tmp_path / "batch"))
+
+
+@pytest.mark.slow
+def test_an_added_arm_of_the_other_provider_goes_out_beside_the_first(host, tmp_path):
+    arms = [{"name": name, "auction": {"bidders": {"Model": {"model": use}}}} for name, use in MODELS.items()]
+    run(tmp_path / "run", options=BATCH, arms=arms, repeats=2)
+    assert len(host.batches.jobs) == 2 * longest_chain(tmp_path / "run")
+    for job in host.batches.jobs.values():
+        assert len({body["model"] for _, body in job.asked.values()}) == 1
+
+
+@pytest.mark.slow
+def test_games_that_ask_the_same_wait_for_one_item_however_long_the_job_takes(host, tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "LONGEST_WAIT", 0.01)
+    host.polls = 2
+    arms = [{"name": name} for name in ("left", "right")]
+    run(tmp_path / "run", options=RunOptions(lane="batch"), arms=arms, temperature=0.0)
+    made = [call for call in calls(tmp_path / "run") if not call["cached"]]
+    assert submitted(host).total() == len(made) <= len(calls(tmp_path / "run")) / 2
+    assert len(host.batches.jobs) == longest_chain(tmp_path / "run")
+
+
+MODELS = {"left": OPENAI, "right": ANTHROPIC}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_items_and_requests_that_fail_are_asked_again_and_change_nothing(host, tmp_path, use, seed):
+    run(tmp_path / "whole", use, BATCH)
+    paid = submitted(host).total()
+    host.faults = Faults(PASSING, 0.2, seed=seed, retry_after=0.1)
+    run(tmp_path / "faulty", use, BATCH)
+    host.faults = None
+    assert numbers(tmp_path / "faulty") == numbers(tmp_path / "whole")
+    assert {call["outcome"] for call in calls(tmp_path / "faulty")} == {"ok"}
+    assert sum(call["retries"] for call in calls(tmp_path / "faulty"))
+    retried = sum(call["retries"] for call in calls(tmp_path / "faulty"))
+    assert submitted(host).total() - paid == len(calls(tmp_path / "faulty")) + retried
+
+
+@pytest.mark.slow
+def test_a_job_that_is_too_large_for_the_account_goes_out_in_halves(host, tmp_path):
+    run(tmp_path / "whole")
+    host.most_queued = 2
+    run(tmp_path / "run", options=BATCH, repeats=5)
+    assert numbers(tmp_path / "run")[:3] == numbers(tmp_path / "whole")
+    answered = [job for job in host.batches.jobs.values() if len(job.asked) <= 2]
+    assert sum(len(job.asked) for job in answered) == len(calls(tmp_path / "run"))
+
+
+def test_a_refused_job_ends_the_run_with_the_words_of_the_provider(host, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+    with pytest.raises(ModelError, match="Incorrect API key"):
+        run(tmp_path / "run", options=BATCH, repeats=2)
+    assert len(host.requests) == 1
+    assert not host.batches.jobs
+
+
+# ---------------------------------------------------------------- interruptions
+
+
+def started(folder: Path, use: str = OPENAI) -> subprocess.Popen[str]:
+    """Start the sessions in a process of its own."""
+    (folder / "design.toml").write_text(DESIGN % use)
+    command = [*HARBOR, "experiment", "run", "design.toml", "--out", "run", "--lane", "batch"]
+    return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+DESIGN = """
+name = "batches"
+title = "Batches"
+question = "?"
+source = "nobody"
+metrics = ["payoff"]
+repeats = 3
+arms = [{ name = "all" }]
+[auction]
+rules = { game = "second-price", runs = 2 }
+bidders = [{ name = "Model", model = "%s" }, { name = "Rule", rule = "rational" }]
+"""
+
+
+def jobs_out(folder: Path, number: int) -> bool:
+    """Say whether so many jobs have been submitted."""
+    file = folder / BATCHES
+    return file.exists() and file.read_text().count('"sent"') >= number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits_nothing_twice(
+    host, tmp_path, number, use, heard
+):
+    run(tmp_path / "whole", use)
+    host.polls = 5  # some seconds
+    with started(tmp_path, use) as running:
+        when(lambda: jobs_out(tmp_path / "run", number), running)
+        running.kill()
+    assert [job.lines for job in host.batches.jobs.values()][-1] is None
+    host.polls = 0
+    if not heard:  # it was killed before it could note the answer to what it submitted
+        lines = (tmp_path / "run" / BATCHES).read_bytes().splitlines(keepends=True)
+        assert b'"sent"' in lines[-1]
+        (tmp_path / "run" / BATCHES).write_bytes(b"".join(lines[:-1]))
+    asyncio.run(resume_experiment(tmp_path / "run", BATCH))
+    assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
+    assert submitted(host).total() == len(calls(tmp_path / "run"))
+    assert len(host.batches.jobs) == longest_chain(tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_while_a_job_is_out_says_how_to_collect_it(host, tmp_path):
+    host.polls = math.inf
+    with started(tmp_path) as running:
+        when(lambda: jobs_out(tmp_path / "run", 1), running)
+        running.send_signal(signal.SIGTERM)
+        _, told = running.communicate()
+    assert running.returncode == 130
+    assert "batch batch_1: submitted 3 calls; 1 batch is out" in told
+    assert told.splitlines()[-1].endswith("experiment resume run --lane batch")
+    host.polls = 0
+    complaint = mistake(harbor("experiment", "resume", tmp_path / "run"))
+    assert "--lane batch" in complaint
+    assert len(host.batches.jobs) == 1
+    assert harbor("experiment", "resume", tmp_path / "run", "--lane", "batch").returncode == 0
+    answered = [call for call in calls(tmp_path / "run") if call["outcome"] == "ok"]
+    assert submitted(host).total() == len(answered)
+
+
+@pytest.mark.slow
+def test_what_batches_leave_on_disk_is_private_and_has_no_key(host, tmp_path):
+    run(tmp_path / "run", options=BATCH, repeats=1)
+    assert (tmp_path / "run" / BATCHES).stat().st_mode & 0o777 == 0o600
+    for file in (tmp_path / "run").rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
+
+
+# ---------------------------------------------------------------- what can't be
+
+
+@pytest.mark.parametrize("executor", ["processes", "ray"])
+def test_batches_are_refused_in_several_processes(executor):
+    with pytest.raises(ConfigError, match="executor 'asyncio'"):
+        RunOptions(executor, lane="batch").check()
+
+
+@pytest.mark.parametrize("use", ["ollama:llama3.2", "google_genai:gemini-2.5-flash", "chats:make"])
+def test_a_model_that_takes_no_batches_is_refused_by_name_before_anything_is_written(tmp_path, monkeypatch, use):
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    with pytest.raises(ConfigError, match=use.partition(":")[0]):
+        run(tmp_path / "run", use, BATCH)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_built_in_model_waits_for_no_batch(tmp_path):
+    run(tmp_path / "run", "simulated", BATCH)
+    assert not (tmp_path / "run" / BATCHES).exists()
