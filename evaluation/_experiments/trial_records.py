@@ -76,7 +76,7 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
     A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did. So has
     one with a call that was never answered, unless its settings are to play on: a withdrawal that no model chose is no
     play. A call that was cut off as its bidder's time ran out counts as one of these, as nobody can tell a slow model
-    from a slow provider.
+    from a slow provider; so does a seat that failed, as an agent's provider may be behind it.
 
     Args:
         trial: which one.
@@ -97,7 +97,10 @@ def _unanswered(logs: Sequence[Sequence[Entry]], called: Sequence[ModelCalled]) 
     failed = Counter(call.bidder for call in called if call.outcome == "failed")
     late = {seat.bidder for log in logs for seat in of_type(log, SeatFailed) if seat.kind == "timeout"}
     whose = (f"{bidder} ({n}{', out of time' if bidder in late else ''})" for bidder, n in sorted(failed.items()))
-    return f"model calls failed for good: {', '.join(whose)}" if failed else ""
+    if failed:
+        return f"model calls failed for good: {', '.join(whose)}"
+    seat = next((seat for log in logs for seat in of_type(log, SeatFailed)), None)
+    return f"the seat of {seat.bidder} failed: {seat.detail}" if seat else ""
 
 
 def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:

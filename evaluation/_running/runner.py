@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from harbor._core.errors import ConfigError, RunPaused, unknown
+from harbor._core.errors import ConfigError, ModelError, RunPaused, unknown
 from harbor._core.finding import given, references
 from harbor._models.batch.lane import AT_ONCE
 from harbor._models.budget import check_limit, check_prices
@@ -241,14 +241,15 @@ async def _run_all(
 
     Raises:
         RunPaused: a provider can't be reached; the other trials that ran have ended or paused too.
+        ModelError: a provider refuses calls; the other trials that ran have ended too, as their calls are paid for.
     """
     waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
-    paused = ""
+    stopped: TaskOutcome | None = None
     try:
         while waiting or running:
             while (
                 waiting
-                and not paused
+                and stopped is None
                 and len(running) < executor.places
                 and budget.may_start(waiting[0].trial, len(running), so_far.finished)
             ):
@@ -261,7 +262,7 @@ async def _run_all(
             for one in ended:
                 task, outcome = running.pop(one), one.result()
                 budget.settle(task.trial, outcome.paid)
-                paused = paused or outcome.paused
+                stopped = stopped or (outcome if outcome.paused else None)
                 if outcome.record is None:  # stopped for want of money: it is the next to run, as the budget now knows
                     waiting.appendleft(task)
                 else:
@@ -271,5 +272,5 @@ async def _run_all(
         for one in running:
             one.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-    if paused:
-        raise RunPaused(paused)
+    if stopped is not None:
+        raise (ModelError if stopped.refused else RunPaused)(stopped.paused)

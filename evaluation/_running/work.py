@@ -9,7 +9,7 @@ from pathlib import Path
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import HarborError, LimitReached, ModelError, RunFolderError, RunPaused
+from harbor._core.errors import HarborError, LimitReached, ModelError, RunFolderError, RunPaused, Unanswered
 from harbor._core.finding import follow, references
 from harbor._core.log_lines import Entry
 from harbor._core.redaction import redact
@@ -58,12 +58,14 @@ class Task:
 class TaskOutcome:
     """The outcome: a record (None: it has stopped), and what the trial has cost in all, in dollars.
 
-    A trial has stopped for want of money, or because a provider can't be reached: then `paused` says which.
+    A trial has stopped for want of money, or because a provider can't be reached or has `refused` its calls: then
+    `paused` says so.
     """
 
     record: TrialRecord | None
     paid: float = 0.0
     paused: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,6 @@ async def run_task(task: Task) -> TaskOutcome:
         OSError: the folder can't be written.
         RunFolderError: another process has locked it.
         ConfigError: code that the user has named is not where the trial runs.
-        ModelError: a provider refuses the calls of a model, and would refuse those of other trials.
     """
     for reference in set(task.references) - set(references()):
         follow(reference)
@@ -99,8 +100,10 @@ async def run_task(task: Task) -> TaskOutcome:
         pass
     except RunPaused as error:
         return TaskOutcome(None, budget.spent if budget else 0.0, str(error))
-    except ModelError:
-        raise
+    except Unanswered as error:
+        found = failed(task, str(error))
+    except ModelError as error:
+        return TaskOutcome(None, budget.spent if budget else 0.0, str(error), refused=True)
     except RunFolderError as error:
         raise error.__cause__ if isinstance(error.__cause__, OSError) else error from error
     except Exception as error:

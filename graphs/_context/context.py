@@ -11,13 +11,15 @@ from typing import Annotated, Any, TypedDict, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 
-from harbor._config.auction import Bidder, MindSettings, ModelSettings
+from harbor._config.auction import Bidder, MindSettings
+from harbor._config.models import ModelSettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.errors import CodeError, ConfigError, HarborError, placed
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._models.client import ModelClient
 from harbor._models.prompt import Prompt
+from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts, ThoughtNode, View
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.replies import Reply, without_reasons
@@ -193,7 +195,8 @@ class BidderContext:
         game: str = "english",
     ) -> BidderContext:
         """Make the context of a bidder outside an auction, from any chat model; `sink` takes what it concludes."""
-        return cls(ModelClient(bidder.name, bidder.model, chat, ModelSettings()), bidder, lambda: sink, memory, game)
+        model = ModelClient(bidder.name, bidder.model, chat, ModelSettings(use=use_of(chat)))
+        return cls(model, bidder, lambda: sink, memory, game)
 
     def context(self, node: ThoughtNode) -> NodeContext:
         """Begin one run of a node."""

@@ -123,8 +123,10 @@ def resume(
 ) -> None:
     """Continue an interrupted run or series."""
     from harbor._runs.folder import complete, read_config
+    from harbor._runs.result import Result, answered
 
     if (done := complete(run)) is not None:
+        answered(Result(done.entries, run))
         say(f"run {str(run)!r} is complete; there is nothing to resume")
         show(_summary(run, done.entries), as_json, in_full=not quiet)
         return

@@ -61,6 +61,8 @@ class Simulated(Settings):
 
 BUILT_IN = "simulated"
 """The model that plays offline."""
+GIVEN = "given"
+"""What stands for the name of a model that was given as an object."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 ReplyForm = Literal["tool", "json", "text"]
@@ -80,7 +82,7 @@ class ModelSettings(Settings):
     `repairs` times.
 
     `max_concurrent`, `requests_per_minute` and `tokens_per_minute` are what the provider allows (None: it is learned).
-    A call that is not answered within `timeout_seconds` (None: five sixths of the bidder's own time) is made again.
+    A call that is not answered within `timeout_seconds` (None: the bidder's own time) is made again.
     What fails for the moment is tried again for `retry_seconds`; then the run is paused.
 
     Prices are in dollars per million tokens, that of cached input too. Without them those of the price table hold;
@@ -102,7 +104,7 @@ class ModelSettings(Settings):
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     extra: Annotated[dict[str, Any], AfterValidator(_without_secrets)] = Field(default_factory=dict)
-    reply: Literal["auto"] | ReplyForm = "auto"
+    reply: Literal["auto", "tool", "json", "text"] = "auto"
     repairs: int = Field(2, ge=0, le=10)
     retry_seconds: Seconds = 600.0
     input_price: Price | None = None

@@ -34,6 +34,10 @@ class ModelError(HarborError):
     """A model can't be asked: its provider refuses the key, the model or a setting, in the words of the message."""
 
 
+class Unanswered(ModelError):
+    """A run has ended in which no call of a model was answered: it is no result."""
+
+
 class NoReply(HarborError):
     """A bidder goes on without a reply of its model."""
 

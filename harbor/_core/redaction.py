@@ -16,7 +16,9 @@ SHORTEST = 6
 """A shorter value is a word or a number rather than a key."""
 NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """What the names of environment variables with keys end in."""
-SECRET_NAME = re.compile(r"authorization|cookie|password|secret|api[-_]?key|(^|[-_])(token|key)$", re.IGNORECASE)
+SECRET_NAME = re.compile(
+    r"authorization|cookie|password|secret|api[-_]?key|(^|[-_])(auth|access|token|key)$", re.IGNORECASE
+)
 """What the names of headers, parameters and settings with keys contain."""
 _KNOWN: set[str] = set()
 _VARIABLES: set[str] = set()

@@ -38,7 +38,8 @@ _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
 class Said:
     """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
 
-    `address` is where the reply is kept; `found`: it was there before, and nothing was asked.
+    `address` is where the reply is kept; `found`: it was there before, and nothing was asked. `free`: nothing was
+    answered, so nothing is charged.
     """
 
     message: AIMessage
@@ -47,6 +48,7 @@ class Said:
     retries: int = 0
     address: str = ""
     found: bool = False
+    free: bool = False
 
 
 @dataclass
@@ -110,9 +112,9 @@ class Call:
             return await self._sent(words, reply_type, forms, line)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
-            self.log("failed", Said(AIMessage(""), form, words), redact(why))
-            never = isinstance(error, ModelError | RunPaused) and not isinstance(error.__cause__, Gone)
-            if self.model.play_on and never:
+            never = isinstance(error, ModelError | RunPaused)  # then no provider charges for it
+            self.log("failed", Said(AIMessage(""), form, words, free=never), redact(why))
+            if self.model.play_on and never and not isinstance(error.__cause__, Gone):
                 raise CallFailed(str(error)) from error
             raise
 
@@ -182,7 +184,7 @@ class Call:
             outcome=outcome,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
-            cost_dollars=usage.cost(model.settings),
+            cost_dollars=0.0 if said.free else usage.cost(model.settings),
             cached=usage.from_cache,
             began=round(self.began, 6),
             seconds=round(model.clock() - self.began, 6),

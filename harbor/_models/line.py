@@ -38,6 +38,8 @@ T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
 """Seconds before a call is made again after a first failure, and after many."""
+OWN_SHARE = 2
+"""How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
 ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
 PATIENCE = 120.0
@@ -157,11 +159,12 @@ class Line:
         """
         now = time.monotonic()
         since = max(trouble, _answered.get(self.identity.account, trouble))
-        left = self.settings.retry_seconds - (now - since)
+        patience = self.settings.retry_seconds
+        left = min(since + patience, trouble + OWN_SHARE * patience) - now
         wait = 0.0 if fault.kind == "busy" else fault.retry_after or _backoff(failures)
         who = f"model {self.name!r} ({self.settings.use})"
         if left <= 0 or max(wait, fault.retry_after or 0.0) > left:
-            raise RunPaused(f"{who} has not answered {failures} requests in {now - since:.1f} s, last: {fault.words}")
+            raise RunPaused(f"{who} has not answered {failures} requests in {now - trouble:.1f} s, last: {fault.words}")
         return wait
 
 

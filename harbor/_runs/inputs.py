@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from harbor._models.governor.terms import Governor
 
 
-GIVEN = "given"
-"""What stands for the name of a model that was given as an object."""
-
-
 class Given(TypedDict, total=False):
     """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder.
 

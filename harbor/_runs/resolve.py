@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from harbor._config.auction import AuctionConfig, Bidder, Item, ModelSettings, Persona
+from harbor._config.auction import AuctionConfig, Bidder, Item, Persona
+from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError
 from harbor._core.extensions import Part
 from harbor._core.finding import asked, found
@@ -21,8 +22,9 @@ from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
 from harbor._models.prices import with_price
 from harbor._models.providers import settings_of
+from harbor._models.simulated.model import use_of
 from harbor._runs.idle import check_idle
-from harbor._runs.inputs import GIVEN, RunInputs, models_in_use
+from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
 from harbor._runs.parts import parts_of
 from harbor.graphs._context.node import ThoughtNode
@@ -110,9 +112,7 @@ def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings
     """Find the settings of a model; those of one that was given say so."""
     if name not in inputs.models:
         return settings_of(name, config.models, inputs.models)
-    from harbor._models.simulated.chat_model import SimulatedChat
-
-    use = "simulated" if isinstance(inputs.models[name], SimulatedChat) else GIVEN
+    use = use_of(inputs.models[name])
     return (config.models.get(name) or ModelSettings()).model_copy(update={"use": use})
 
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harbor._core.errors import ConfigError
+from harbor._core.errors import ConfigError, Unanswered
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._core.players import AGENT
 from harbor.evaluation._metrics.summary import Summary, summarise
 
 T = TypeVar("T")
@@ -31,6 +34,18 @@ class Result:
     def metrics(self) -> Summary:
         """Measure the log."""
         return summarise(self.log)
+
+
+def answered(result: Result) -> Result:
+    """Give the result of a run, if it is one.
+
+    Raises:
+        Unanswered: there were calls of models, and all have failed.
+    """
+    outcomes = [call.outcome for call in of_type(result.log, ModelCalled) if call.purpose != AGENT]
+    if outcomes and set(outcomes) == {"failed"}:
+        raise Unanswered(f"no model has answered any of {len(outcomes)} calls; calls.jsonl of the run says why")
+    return result
 
 
 def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:

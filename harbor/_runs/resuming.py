@@ -9,7 +9,7 @@ from typing import Unpack
 from harbor._runs.folder import RunFolder, complete, read_config
 from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.limits import funded, within
-from harbor._runs.result import Listener, Result, finish
+from harbor._runs.result import Listener, Result, answered, finish
 from harbor._runs.series import SeriesResult, prepare
 from harbor.memory._store.trust import check_trusted
 
@@ -40,7 +40,7 @@ async def aresume(
     path = Path(folder)
     config = read_config(path)
     if config.series is None and (done := complete(path)) is not None:
-        return Result(done.entries, path)
+        return answered(Result(done.entries, path))
     check_trusted(config.memory.embedding, embedding)
     run = prepare(config, funded(config, RunInputs(**given), path))
     with closing(RunFolder.reopen(path)) as reopened:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from secrets import token_hex
@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harbor._config.auction import AuctionConfig
 from harbor._config.models import ModelSettings
-from harbor._core.errors import ConfigError, ModelError
-from harbor._core.events import SCHEMA_VERSION, LogOpened, ModelCalled
+from harbor._core.errors import ConfigError
+from harbor._core.events import SCHEMA_VERSION, LogOpened
 from harbor._core.finding import found
-from harbor._core.log import Log, of_type
-from harbor._core.log_lines import Entry
-from harbor._core.players import AGENT
+from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._house.auctioneer import auction_loop
@@ -36,7 +34,7 @@ from harbor._runs.limits import funded, within
 from harbor._runs.opening import opening_events
 from harbor._runs.rehearsal import rehearse
 from harbor._runs.resolve import ResolvedAuction, resolve
-from harbor._runs.result import Listener, Result
+from harbor._runs.result import Listener, Result, answered
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -131,8 +129,7 @@ class Run:
                 from harbor._runs.seating import hold_in_room
 
                 await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store)
-            _check_answered(sale.log.entries)
-            return Result(tuple(sale.log.entries), folder.path if folder else None)
+            return answered(Result(tuple(sale.log.entries), folder.path if folder else None))
 
     def play(self, out: Path | None, listen: Listener | None) -> Result:
         """Run an auction that is `scripted`, in a new folder or in memory, without an event loop.
@@ -165,17 +162,6 @@ class Run:
         policies = {bidder.settings.name: bidder.policy for bidder in self.auction.bidders if bidder.policy is not None}
         loop, replay = auction_loop(sale, (), self.config.rules.reasks), folder.replay if folder else ReplayCache()
         return carry(loop, sale, policies, replay.turn)
-
-
-def _check_answered(entries: Sequence[Entry]) -> None:
-    """Refuse a run in which no call of a model was answered as one that came to a result.
-
-    Raises:
-        ModelError: there were calls, and all have failed.
-    """
-    outcomes = [call.outcome for call in of_type(entries, ModelCalled) if call.purpose != AGENT]
-    if outcomes and set(outcomes) == {"failed"}:
-        raise ModelError(f"no model has answered any of {len(outcomes)} calls; calls.jsonl of the run says why")
 
 
 def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> BaseChatModel:

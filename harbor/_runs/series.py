@@ -26,7 +26,7 @@ from harbor._games.english.measures import ranks
 from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.limits import funded
-from harbor._runs.result import Listener, Result, finish
+from harbor._runs.result import Listener, Result, answered, finish
 from harbor._runs.run import Run, start
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
 
@@ -138,7 +138,7 @@ class SeriesRun:
             return await run.run(None, listen, store, name)
         path = folder.path / f"{number:0{len(str(self.series.auctions))}}"
         if (done := complete(path)) is not None:
-            return Result(done.entries, path)
+            return answered(Result(done.entries, path))
         if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
             shutil.rmtree(path)
         with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config)) as inner:

@@ -8,7 +8,7 @@ from harbor._core.faces import face
 
 if TYPE_CHECKING:
     from harbor._config.auction import AuctionConfig as AuctionConfig
-    from harbor._config.auction import Simulated as Simulated
+    from harbor._config.models import Simulated as Simulated
     from harbor._config.rules import RuleSettings as RuleSettings
     from harbor._core.actions import Accept as Accept
     from harbor._core.actions import Action as Action

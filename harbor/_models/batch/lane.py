@@ -101,7 +101,7 @@ class BatchLane:
         held = chain([game.name], (other.name for other in list(self._games)))
         if (found := await self._earlier.take(digest, held, jobs)) is not None:
             return found
-        outcome = asyncio.get_running_loop().create_future()
+        outcome: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         together, content = jobs.together(body), json.dumps(body, separators=(",", ":")).encode()
         self._waiting.append(BatchCall(game.name, jobs, endpoint, together, content, digest, outcome))
         self._arrived += 1

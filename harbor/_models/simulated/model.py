@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harbor._config.auction import ModelSettings
+from harbor._config.models import BUILT_IN, GIVEN, ModelSettings
 from harbor._models.model import Model
 
 if TYPE_CHECKING:
@@ -16,6 +16,13 @@ def make(settings: ModelSettings, seed: int) -> BaseChatModel:
     from harbor._models.simulated.chat_model import SimulatedChat  # LangChain comes with it
 
     return SimulatedChat(settings=settings.simulated, seed=seed)
+
+
+def use_of(chat: BaseChatModel) -> str:
+    """Give what stands in settings for a chat model that was given as an object: the built-in one stays what it is."""
+    from harbor._models.simulated.chat_model import SimulatedChat
+
+    return BUILT_IN if isinstance(chat, SimulatedChat) else GIVEN
 
 
 SIMULATED = Model(name="simulated", description="the built-in model, which plays by arithmetic, offline", make=make)
