@@ -6,16 +6,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
-from harbor._core.errors import ConfigError, ModelError, RunPaused, unknown
-from harbor._core.finding import given, references
+from harbor._core.errors import ModelError, RunPaused
+from harbor._core.finding import references
 from harbor._models.batch.lane import AT_ONCE
-from harbor._models.budget import check_limit, check_prices
-from harbor._models.cache import ReplyCache
-from harbor._models.reply_folder import own_folder
+from harbor._models.budget import check_prices
 from harbor._runs.inputs import RunInputs
 from harbor._runs.limits import paid_for
 from harbor._runs.resolve import models_of
@@ -24,7 +21,7 @@ from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._running.batches import Lane, check_lane, opened_lane
+from harbor.evaluation._running.batches import check_lane, opened_lane
 from harbor.evaluation._running.budget import ExperimentBudget
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
@@ -36,6 +33,7 @@ from harbor.evaluation._running.experiment_folder import (
     trial_path,
     write_results,
 )
+from harbor.evaluation._running.options import RunOptions as RunOptions
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
@@ -43,58 +41,6 @@ from harbor.memory._store.trust import check_trusted
 
 OnProgress = Callable[[Tally, TrialRecord | None], None]
 """Is called with the progress: first with the state at the start, then after each trial that ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How trials are run; none of it shows in the results.
-
-    `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
-    `max_cost` is in dollars, over all sessions of the experiment. With `cache`, replies of hosted models are
-    kept on this machine, and none is bought twice. In the `batch` lane, calls wait until they can go out as one job, at
-    half the price; `tell` hears of each job in a line.
-    """
-
-    executor: str = "asyncio"
-    jobs: int | None = None
-    address: str | None = None
-    max_cost: float | None = None
-    cache: bool = True
-    lane: Lane = "live"
-    tell: Callable[[str], object] = lambda _: None
-
-    def check(self) -> None:
-        """Refuse what can't be done.
-
-        Raises:
-            ConfigError: it names the setting.
-        """
-        if self.executor not in EXECUTORS:
-            raise ConfigError(unknown("executor", self.executor, EXECUTORS))
-        if self.address is not None and self.executor != "ray":
-            raise ConfigError(f"address {self.address!r} is for executor 'ray', not {self.executor!r}; drop one")
-        if self.executor != "asyncio" and (values := given()):
-            raise ConfigError(
-                f"{values[0]!r} is an object of this process, which the workers of {self.executor!r} do not have; name"
-                " it as 'package.module:NAME', or take executor 'asyncio'"
-            )
-        if self.lane not in get_args(Lane):
-            raise ConfigError(unknown("lane", self.lane, get_args(Lane)))
-        if self.lane == "batch" and self.executor != "asyncio":
-            raise ConfigError(
-                f"calls can wait for a batch in one process only, and executor {self.executor!r} has several; take"
-                " executor 'asyncio'"
-            )
-        if self.jobs is not None and self.jobs < 1:
-            raise ConfigError(f"jobs {self.jobs} would run no trial; give 1 or more")
-        if self.max_cost is not None:
-            check_limit(self.max_cost)
-        _ = self.opened
-
-    @property
-    def opened(self) -> ReplyCache | None:
-        """The cache of replies, if there is one."""
-        return ReplyCache(own_folder()) if self.cache else None
 
 
 async def run_experiment(
