@@ -1,6 +1,7 @@
 """What the way to a provider is held to, measured over real sockets: faults, quotas, refusals, processor time.
 
-The server runs in a process of its own, so its processor time is not counted, but it shares the machine's processors: where those are never idle, they are what is measured, not the quota.
+The server runs in a process of its own where quotas are measured, but it shares the machine's processors: where those
+are never idle, they are what is measured, not the quota.
 """
 
 from __future__ import annotations
