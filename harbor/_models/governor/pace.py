@@ -166,7 +166,7 @@ class Pace:
     def _look_for_noise(self) -> None:
         """Find out whether refusals come from no limit: that needs longer pauses, or is kept at a pace that is held."""
         self._at_random = self._most_refusals <= 3 and self._window <= 2 * _WINDOW
-        self._too_early = 0
+        self._too_early = self._most_refusals = 0
         if self._at_random:
             self._mark = None
 
