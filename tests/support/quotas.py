@@ -16,7 +16,7 @@ from harbor._models.governor.terms import Answered, Busy, Governor, Limits, Requ
 
 @dataclass
 class Provider:
-    """It refuses calls beyond `cap` at once, and beyond `most` in any `window` seconds."""
+    """It refuses calls beyond `cap` at once, and beyond `most` in any `window` seconds, and a `share` at random."""
 
     cap: int | None = None
     most: int | None = None
@@ -24,6 +24,8 @@ class Provider:
     retry_after: float | None = None
     latency: tuple[float, float] = (0.05, 0.05)
     counts_refused: bool = False
+    share: float = 0.0
+    chance: Random = field(default_factory=lambda: Random(1))
     requests: int = 0
     busy: int = 0
     inside: int = 0
@@ -38,7 +40,7 @@ class Provider:
         room = self.cap is None or self.inside < self.cap
         if free and (room or self.counts_refused):
             self.accepted.append(now)
-        if not (free and room):
+        if not (free and room) or self.chance.random() < self.share:
             self.busy += 1
             return False
         self.inside += 1

@@ -18,6 +18,8 @@ _LONGEST_HOLD = 60.0
 _SLOWEST = 1 / 60
 _NOISY = 5
 """A pace that is too fast is found by fewer refusals; more of them at ever lower paces have nothing to do with it."""
+_SOON = 15
+"""A pace that was lowered far enough takes at least so many calls to the next refusal."""
 _QUIET = 50
 """So many calls are accepted one after the other where refusals do not come at random."""
 
@@ -40,7 +42,7 @@ class Pace:
         self._grown = 0.0
         self._hold = 0.0
         self._found = 0  # how often the same limit was found again
-        self._refusals = 0  # since a call was last accepted
+        self._cuts = deque[float]()  # the refusals that counted since the last call that was accepted had started
         self._too_early = 0  # refusals, one after the other, at a pace that was accepted just before
         self._most_refusals = 0  # without an answer between them, since the first of these
         self._at_random = False  # refusals come at any pace
@@ -102,11 +104,13 @@ class Pace:
             self._starts.remove(started)
 
     def accepted(self, started: float) -> None:
-        """Note that the provider accepted a call: if it started after the last refusal, that is over."""
+        """Note that the provider accepted a call: refusals before its start are over."""
         self._in_a_row += 1
         self._at_random = self._at_random and self._in_a_row < _QUIET
-        if not self.is_old(started):
-            self._refusals, self._paused = 0, 0.0
+        while self._cuts and self._cuts[0] <= started:
+            self._cuts.popleft()
+        if not self._cuts:
+            self._paused = 0.0
 
     def is_old(self, started: float) -> bool:
         """Say whether a call had started before the last refusal that counted."""
@@ -115,21 +119,23 @@ class Pace:
     @property
     def is_refused(self) -> bool:
         """Say whether the provider has accepted nothing that started since it last refused a call for the pace."""
-        return self._refusals > 0
+        return bool(self._cuts)
 
     def refuse(self, started: float, now: float, retry_after: float | None) -> None:
         """Slow down and pause after a refusal; calls that had started before the last one say nothing new."""
         if self.is_old(started):
             self._resumed = max(self._resumed, now + (retry_after or 0))
             return
+        if not self._cuts:
+            self._began = started
+            if not self._at_random:
+                self._learn(started)
         self._in_a_row = 0
-        if self._refusals == 0 and not self._at_random:
-            self._learn(started)
         pause = retry_after or 0.0
-        if retry_after is None or self._refusals > 2:  # what the provider asks for was not enough
+        if retry_after is None or len(self._cuts) > 2:  # what the provider asks for was not enough
             pause = max(pause, self._pause())
-        self._refusals += 1
-        self._most_refusals = max(self._most_refusals, self._refusals)
+        self._cuts.append(now)
+        self._most_refusals = max(self._most_refusals, len(self._cuts))
         self._probing, self._told_after = True, min(1.0, now - started)
         self._paused += pause
         self._cut, self._resumed = now, max(self._resumed, now + pause)
@@ -143,27 +149,30 @@ class Pace:
         rate = self.rate
         window = self._window if rate is None else max(self._window, 20 / rate)
         count = sum(started - window < start <= started for start in self._starts)
-        self._too_early = self._too_early + 1 if self._grown < self._hold else 0
+        is_early = self._grown < self._hold or self._in_a_row < _SOON
+        self._too_early = self._too_early + 1 if is_early else 0
         self._most_refusals = self._most_refusals if self._too_early else 0
         outgrown = rate is None or self._mark is None or rate > 1.25 * self._mark
         self._found = 0 if outgrown else min(2, self._found + 1)
-        self._began = started
         if rate is not None:
             least = 0.7 if self._window == _WINDOW else 0.5
             self._mark = max(_SLOWEST, least * rate, min(count / window, 1.02 * rate))
         elif count > 1:
             self._mark = count / window
         self._grown = 0.0
-        if self._is_noise():
-            self._mark, self._at_random, self._too_early = None, True, 0
+        if self._too_early >= _NOISY:
+            self._look_for_noise()
 
-    def _is_noise(self) -> bool:
-        """Say whether refusals are none of a limit: that needs longer pauses, or is kept at a pace that is held."""
-        return self._too_early >= _NOISY and self._most_refusals <= 3 and self._window <= 2 * _WINDOW
+    def _look_for_noise(self) -> None:
+        """Find out whether refusals come from no limit: that needs longer pauses, or is kept at a pace that is held."""
+        self._at_random = self._most_refusals <= 3 and self._window <= 2 * _WINDOW
+        self._too_early = self._most_refusals = 0
+        if self._at_random:
+            self._mark = None
 
     def _pause(self) -> float:
         shortest = max(_SHORTEST_PAUSE, min(1.0, 1 / (self.rate or math.inf)))
-        return min(_LONGEST_PAUSE, shortest * 2.0 ** min(self._refusals, 20)) * (0.75 + self._jitter() / 4)
+        return min(_LONGEST_PAUSE, shortest * 2.0 ** min(len(self._cuts), 20)) * (0.75 + self._jitter() / 4)
 
     def _forget_an_outgrown_mark(self) -> None:
         if self._mark is not None and _growth(self._grown, self._hold) > 8:

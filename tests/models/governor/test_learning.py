@@ -74,3 +74,11 @@ def test_the_oldest_game_goes_first_so_games_finish_one_after_another():
     played = play(Provider(cap=4), Limits(max_concurrent=4), games=20, calls=5)
     half = played.order[: len(played.order) // 2]
     assert max(half) <= (13,)
+
+
+@pytest.mark.parametrize("games", [2, 20, 100])
+@pytest.mark.parametrize("retry_after", [None, 0.05])
+def test_refusals_at_random_do_not_slow_an_account_down_for_good(games, retry_after):
+    provider = Provider(share=0.2, retry_after=retry_after)
+    assert play(provider, Limits(), games, calls=40).seconds < 120
+    assert provider.requests < 1.3 * games * 40
