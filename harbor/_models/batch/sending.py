@@ -139,7 +139,7 @@ async def _until_answered(ask: Callable[[bool], Awaitable[T]]) -> T:
         ModelError: it is refused.
         RunPaused: it was tried for long enough.
     """
-    began, failures = time.monotonic(), 0
+    began, failures, odd = time.monotonic(), 0, 0
     while True:
         try:
             return await ask(failures > 0)
@@ -148,8 +148,8 @@ async def _until_answered(ask: Callable[[bool], Awaitable[T]]) -> T:
         except Exception as error:
             fault = fault_of(error)
             pause = fault.retry_after or random.uniform(0.5, 1) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**failures)
-            failures += 1
-            if fault.kind in ("refused", "filtered") or (fault.kind == "odd" and failures == ODD_TRIES):
+            failures, odd = failures + 1, odd + 1 if fault.kind == "odd" else 0
+            if fault.kind in ("refused", "filtered") or odd == ODD_TRIES:
                 raise ModelError(f"a batch is refused: {fault.words}") from error
             if time.monotonic() - began + pause > RETRY_SECONDS:
                 raise RunPaused(f"batches can't be reached, last: {fault.words}") from error
