@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -147,15 +148,24 @@ def _inert(raw: Collection) -> Collection:
 def _indexes(folder: Path) -> dict[str, Path]:
     """Find the index of each collection, among the subfolders named by a UUID.
 
-    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. Read
-    before Chroma opens it: Chroma has an SQLite of its own, and two in one process undo each other's locks.
+    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. A
+    copy is read: Chroma has an SQLite of its own, which may still be letting go of the files, and two in one process
+    undo each other's locks, or crash it.
     """
     there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
-    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+    with TemporaryDirectory() as place, closing(sqlite3.connect(_copied(folder, Path(place)))) as connection:
         if not connection.execute("select 1 from sqlite_master where name = 'segments'").fetchone():
             return {}
         found = connection.execute("select collection, id from segments where scope = 'VECTOR'")
         return {collection: there[segment] for collection, segment in found if segment in there}
+
+
+def _copied(folder: Path, place: Path) -> Path:
+    """Copy a database with what a killed process has left beside it."""
+    for name in (f"{DATABASE}-wal", DATABASE):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, place / name)
+    return place / DATABASE
 
 
 def _saved(index: Path) -> bool:
