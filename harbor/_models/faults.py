@@ -60,7 +60,7 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def _kind(error: BaseException, words: str) -> Kind:
-    status, told = _status(error), f"{words} {_body(error)}"
+    status, told = status_of(error), f"{words} {_body(error)}"
     if OUT_OF_MONEY.search(told):
         return "refused"
     if status in BUSY:
@@ -90,7 +90,7 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
         seen = seen.__cause__ or seen.__context__
 
 
-def _status(error: BaseException) -> int | None:
+def status_of(error: BaseException) -> int | None:
     """Find the status of HTTP, which each package keeps in another place."""
     for one in chain_of(error):
         for place in (one, getattr(one, "response", None)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from harbor._core.errors import ModelError
@@ -27,8 +26,6 @@ STATUS = {
     "overloaded_error": 529,
 }
 """The status that comes with each type of error. Source: docs.claude.com/en/api/errors."""
-LOOK_BACK = timedelta(days=2)
-"""How old a job may be that is searched for: it ends within a day."""
 
 
 class AnthropicJobs:
@@ -43,6 +40,7 @@ class AnthropicJobs:
 
     def __init__(self, client: AsyncAnthropic) -> None:
         self._client = client
+        self._names: dict[str, str] = {}
 
     def endpoint(self, path: str) -> str:
         """Give the endpoint of messages.
@@ -63,22 +61,22 @@ class AnthropicJobs:
         requests: Any = [{"custom_id": item.name, "params": json.loads(item.body)} for item in items]
         return (await self._client.messages.batches.create(requests=requests)).id
 
-    async def find(self, token: str, size: int, known: Collection[str]) -> str | None:
+    async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
         """Look for a job of so many requests whose outcomes have the token in their names; it may be out yet."""
-        since = datetime.now(UTC) - LOOK_BACK
         async for job in self._client.messages.batches.list(limit=100):
-            if job.created_at < since:
+            if job.created_at.timestamp() < since:
                 break
             if _size(job) == size and job.id not in known and await self._is_ours(job, token):
                 return job.id
         return None
 
     async def _is_ours(self, job: MessageBatch, token: str) -> bool:
-        if job.processing_status != "ended":
-            return True  # the likely one; its names show when it has ended
-        async for one in await self._client.messages.batches.results(job.id):
-            return one.custom_id.startswith(token)
-        return False
+        """Look at the names of requests, which show when a job has ended; until then, it is the likely one."""
+        if job.processing_status == "ended" and job.id not in self._names:
+            async for one in await self._client.messages.batches.results(job.id):
+                self._names[job.id] = one.custom_id
+                break
+        return self._names.get(job.id, token).startswith(token)
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
         """Give the outcomes of a job that has ended."""

@@ -20,12 +20,14 @@ Step = Literal["sending", "sent", "collected", "failed"]
 class JobRecord:
     """A step of a job; `token` is our name of it and `name` the provider's.
 
-    `items` are its requests in order, each with its game and its digest; only the first step has them.
+    The first step alone has its `items`, the requests in order, each with its game and its digest, and `when` it was
+    taken, in seconds since 1970.
     """
 
     token: str
     step: Step
     name: str = ""
+    when: float = 0.0
     items: tuple[tuple[str, str], ...] = ()
 
     def item(self, number: int) -> str:
@@ -82,4 +84,4 @@ class JobRecords:
 
     def _apply(self, record: JobRecord) -> None:
         before = self.jobs.get(record.token, record)
-        self.jobs[record.token] = replace(record, items=before.items, name=record.name or before.name)
+        self.jobs[record.token] = replace(record, items=before.items, when=before.when, name=record.name or before.name)

@@ -67,8 +67,11 @@ class Jobs(Protocol):
         """Submit a job under a token of ours; give the provider's name of it."""
         ...
 
-    async def find(self, token: str, size: int, known: Collection[str]) -> str | None:
-        """Find a job of so many requests nobody heard was submitted, none of the `known`; None: there is none."""
+    async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
+        """Find a job of so many requests, begun since then, that was submitted unheard; it is none of the `known`.
+
+        None: there is none.
+        """
         ...
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:

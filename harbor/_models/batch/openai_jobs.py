@@ -17,8 +17,6 @@ OUR_NAME = "harbor"
 """Where our own name of a job stands in its metadata."""
 ENDED = ("completed", "expired", "cancelled")
 TOO_LARGE = "token_limit_exceeded"
-LOOK_BACK = 200
-"""How many of the latest jobs are searched for one whose submission was not heard of."""
 
 
 class OpenAIJobs:
@@ -63,15 +61,11 @@ class OpenAIJobs:
         )
         return begun.id
 
-    async def find(self, token: str, size: int, known: Collection[str]) -> str | None:
-        """Look through the latest jobs for the token."""
-        seen = 0
+    async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
+        """Look through the jobs, of which nobody says in what order they come, for the token."""
         async for job in self._client.batches.list(limit=100):
-            if (job.metadata or {}).get(OUR_NAME) == token:
+            if job.created_at >= since and (job.metadata or {}).get(OUR_NAME) == token:
                 return job.id
-            seen += 1
-            if seen == LOOK_BACK:
-                break
         return None
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from harbor._core.errors import HarborError, ModelError, RunPaused
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
-from harbor._models.faults import fault_of
+from harbor._models.faults import fault_of, status_of
 from harbor._models.line import ODD_TRIES
 
 T = TypeVar("T")
@@ -23,6 +23,10 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
 """Seconds before a provider that could not be reached is tried again."""
 RETRY_SECONDS = 600.0
 """How long it is tried before the run pauses."""
+TURNED_AWAY = (429, 503, 529)
+"""The status of a request that has begun nothing; any other failure may come after a job has begun."""
+SLACK = 300.0
+"""Seconds by which the clock of a provider may differ from ours."""
 NO_ANSWER = Outcome(503, {"error": {"message": "the job has ended without an answer to this request"}})
 
 
@@ -75,7 +79,9 @@ class Sender:
 
     async def _sent(self, calls: Sequence[BatchCall]) -> list[Outcome]:
         jobs = calls[0].jobs
-        job = JobRecord(token_hex(8), "sending", items=tuple((call.game, call.digest) for call in calls))
+        job = JobRecord(
+            token_hex(8), "sending", when=time.time(), items=tuple((call.game, call.digest) for call in calls)
+        )
         self._records.add(job)
         items = [Item(job.item(number), call.body) for number, call in enumerate(calls)]
         name = await self._submitted(jobs, job, calls[0].endpoint, items)
@@ -85,9 +91,18 @@ class Sender:
         return [outcomes.get(item.name, NO_ANSWER) for item in items]
 
     async def _submitted(self, jobs: Jobs, job: JobRecord, endpoint: str, items: Sequence[Item]) -> str:
-        async def submit(again: bool) -> str:
-            arrived = await self._found(jobs, job) if again else None  # only its answer may have been lost
-            return arrived or await jobs.submit(job.token, endpoint, items)
+        lost = False  # whether it may have arrived, and only the answer was lost
+
+        async def submit() -> str:
+            nonlocal lost
+            if lost and (arrived := await self._found(jobs, job)):
+                return arrived
+            try:
+                lost = False
+                return await jobs.submit(job.token, endpoint, items)
+            except Exception as error:
+                lost = status_of(error) not in TURNED_AWAY
+                raise
 
         try:
             return await _until_answered(submit)
@@ -104,36 +119,34 @@ class Sender:
             RunPaused: the provider can't be reached.
         """
         job = self._records.jobs[token]
-        name: str | None = job.name
-        if not name:
-            name = await _until_answered(lambda _: self._found(jobs, job))
+        name = job.name or await _until_answered(lambda: self._found(jobs, job)) or ""
         try:
             outcomes = await _ended(jobs, name) if name else {}
         except JobFailed:
             self._records.add(JobRecord(token, "failed"))
             raise
         if job.step != "collected":
-            self._records.add(JobRecord(token, "collected", name or ""))
+            self._records.add(JobRecord(token, "collected", name))
         good = sum(outcome.status == 200 for outcome in outcomes.values())
         self._tell(f"batch {name}: collected {good} of {len(job.items)} calls; {_many(self._records.out)} out")
         return outcomes
 
     async def _found(self, jobs: Jobs, job: JobRecord) -> str | None:
         known = {other.name for other in self._records.jobs.values()}
-        return await jobs.find(job.token, len(job.items), known)
+        return await jobs.find(job.token, len(job.items), job.when - SLACK, known)
 
 
 async def _ended(jobs: Jobs, name: str) -> Mapping[str, Outcome]:
     pause = FIRST_LOOK
     while True:
         await asyncio.sleep(pause)
-        if (outcomes := await _until_answered(lambda _: jobs.outcomes(name))) is not None:
+        if (outcomes := await _until_answered(lambda: jobs.outcomes(name))) is not None:
             return outcomes
         pause = min(pause * SLOWER, LONGEST_LOOK)
 
 
-async def _until_answered(ask: Callable[[bool], Awaitable[T]]) -> T:
-    """Ask until the provider answers; `ask` is told whether it is asked again.
+async def _until_answered(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask until the provider answers.
 
     Raises:
         ModelError: it is refused.
@@ -142,7 +155,7 @@ async def _until_answered(ask: Callable[[bool], Awaitable[T]]) -> T:
     began, failures, odd = time.monotonic(), 0, 0
     while True:
         try:
-            return await ask(failures > 0)
+            return await ask()
         except HarborError:
             raise
         except Exception as error:

@@ -105,7 +105,8 @@ def test_an_added_arm_of_the_other_provider_goes_out_beside_the_first(host, tmp_
 def test_games_that_ask_the_same_wait_for_one_item_however_long_the_job_takes(host, tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "LONGEST_WAIT", 0.01)
     host.polls = 2
-    arms = [{"name": name} for name in ("left", "right")]
+    patient = {"bidders": {"Model": {"timeout_seconds": 119}}}
+    arms = [{"name": "left"}, {"name": "right", "auction": patient}]
     run(tmp_path / "run", options=RunOptions(lane="batch"), arms=arms, temperature=0.0)
     made = [call for call in calls(tmp_path / "run") if not call["cached"]]
     assert submitted(host).total() == len(made) <= len(calls(tmp_path / "run")) / 2
@@ -117,12 +118,12 @@ MODELS = {"left": OPENAI, "right": ANTHROPIC}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
-@pytest.mark.parametrize(("kinds", "share"), [(PASSING, 0.2), (("500", "529", "429 bare"), 0.4)])
-def test_items_and_requests_that_fail_are_asked_again_and_change_nothing(host, tmp_path, use, kinds, share):
-    run(tmp_path / "whole", use, BATCH)
+@pytest.mark.parametrize("kinds", [PASSING, ("500", "529", "429 bare")])
+def test_items_and_requests_that_fail_are_asked_again_and_change_nothing(host, tmp_path, use, kinds):
+    run(tmp_path / "whole", use, BATCH, repeats=6)
     paid = submitted(host).total()
-    host.faults = Faults(kinds, share, retry_after=0.1)
-    run(tmp_path / "faulty", use, BATCH)
+    host.faults = Faults(kinds, 0.2, retry_after=0.1)
+    run(tmp_path / "faulty", use, BATCH, repeats=6)
     host.faults = None
     assert numbers(tmp_path / "faulty") == numbers(tmp_path / "whole")
     assert {call["outcome"] for call in calls(tmp_path / "faulty")} == {"ok"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -137,7 +138,7 @@ class Batches:
             "status": status,
             "output_file_id": self._written(job, "output", good),
             "error_file_id": self._written(job, "error", bad),
-            "created_at": STARTED,
+            "created_at": int(time.time()),
             "in_progress_at": STARTED,
             "expires_at": STARTED + 86_400,
             "completed_at": DONE if done and not job.cancelled else None,
