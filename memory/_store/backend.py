@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -25,6 +24,7 @@ from filelock import FileLock, Timeout
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
+from harbor.memory._store.indexes import indexes_in, is_saved
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.metadata import check_complete, check_metadata, embedding_of, metadata_of
 from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in a number is not found
 PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
 LOCK, OPEN = "harbor.lock", "harbor.open"
-UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 DAMAGED = "the file is damaged: restore it from a copy, or name another folder"
 REMEDIES = {
@@ -115,7 +114,7 @@ class Collections:
         """
         for collection in self.known.values():
             index = self.doubted.get(str(collection.rows.id))
-            if index and not (_saved(index) and collection.sound(dimension)):
+            if index and not (is_saved(index) and collection.sound(dimension)):
                 # Renamed before it is removed: a kill in between leaves no half-removed index in its place.
                 with TemporaryDirectory(prefix="harbor-torn-", dir=index.parent) as torn:
                     index.rename(Path(torn, index.name))
@@ -143,35 +142,6 @@ def _inert(raw: Collection) -> Collection:
     model = raw.get_model()
     model["serialized_schema"], model["configuration_json"] = None, {}
     return raw
-
-
-def _indexes(folder: Path) -> dict[str, Path]:
-    """Find the index of each collection, among the subfolders named by a UUID.
-
-    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. A
-    copy is read: Chroma has an SQLite of its own, which may still be letting go of the files, and two in one process
-    undo each other's locks, or crash it.
-    """
-    there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
-    with TemporaryDirectory() as place, closing(sqlite3.connect(_copied(folder, Path(place)))) as connection:
-        if not connection.execute("select 1 from sqlite_master where name = 'segments'").fetchone():
-            return {}
-        found = connection.execute("select collection, id from segments where scope = 'VECTOR'")
-        return {collection: there[segment] for collection, segment in found if segment in there}
-
-
-def _copied(folder: Path, place: Path) -> Path:
-    """Copy a database with what a killed process has left beside it."""
-    for name in (f"{DATABASE}-wal", DATABASE):
-        if (folder / name).exists():
-            shutil.copyfile(folder / name, place / name)
-    return place / DATABASE
-
-
-def _saved(index: Path) -> bool:
-    """Say whether an index was saved completely: Chroma writes its list of contents last."""
-    contents = index / "index_metadata.pickle"
-    return contents.exists() and all(f.stat().st_mtime_ns <= contents.stat().st_mtime_ns for f in index.iterdir())
 
 
 @contextmanager
@@ -249,7 +219,7 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     if not database.exists():
         _make(database)
     opened = folder / OPEN
-    doubted = _indexes(folder) if opened.exists() else {}
+    doubted = indexes_in(folder) if opened.exists() else {}
     opened.touch()
     # This file stays after a crash or a failed opening: the next opening then checks each index.
     stack.push(lambda error, *_: None if error else opened.unlink(missing_ok=True))
