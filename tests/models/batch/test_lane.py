@@ -122,7 +122,7 @@ def test_a_record_that_was_cut_short_is_dropped_and_the_next_stands_on_a_line_of
         file.write(b'{"token": "one", "st')
     JobRecords(tmp_path / BATCHES).add(JobRecord("one", "sent", "batch_1"))
     [job] = JobRecords(tmp_path / BATCHES).jobs.values()
-    assert job == JobRecord("one", "sent", "batch_1", (("a", "digest"),))
+    assert (job.step, job.name, job.items) == ("sent", "batch_1", (("a", "digest"),))
 
 
 def test_records_that_somebody_changed_are_refused_by_their_line(tmp_path):
