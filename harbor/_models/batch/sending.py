@@ -119,7 +119,9 @@ class Sender:
             RunPaused: the provider can't be reached.
         """
         job = self._records.jobs[token]
-        name = job.name or await _until_answered(lambda: self._found(jobs, job)) or ""
+        name: str | None = job.name
+        if not name:
+            name = await _until_answered(lambda: self._found(jobs, job))
         try:
             outcomes = await _ended(jobs, name) if name else {}
         except JobFailed:
