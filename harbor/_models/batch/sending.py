@@ -128,7 +128,7 @@ class Sender:
             self._records.add(JobRecord(token, "failed"))
             raise
         if job.step != "collected":
-            self._records.add(JobRecord(token, "collected", name))
+            self._records.add(JobRecord(token, "collected", name or ""))
         good = sum(outcome.status == 200 for outcome in outcomes.values())
         self._tell(f"batch {name}: collected {good} of {len(job.items)} calls; {_many(self._records.out)} out")
         return outcomes
