@@ -26,13 +26,14 @@ DESIGN = {
 }
 
 
-def test_jobs_of_second_price_sessions_with_one_model_seat(figure, tmp_path, monkeypatch):
+def test_jobs_of_second_price_sessions_with_one_model_seat(benchmark, figure, tmp_path, monkeypatch):
     with provider(seed=5) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "nobody")
         began, cpu = time.perf_counter(), time.process_time()
         design = check(Experiment, DESIGN, "design")
-        results = asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(lane="batch")))
+        options = RunOptions(lane="batch", cache=False)
+        results = benchmark.pedantic(lambda: asyncio.run(run_experiment(design, tmp_path / "run", options)), rounds=1)
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
         jobs, calls = len(server.batches.jobs), sum(record.calls for record in results.records)
     assert {record.status for record in results.records} == {"finished"}
