@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+import sys
 
 import psutil
 import pytest
@@ -87,14 +86,20 @@ def test_negative_limits_are_refused(name):
         assert not server.requests
 
 
+LAUNCHER = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)
+"""
+"""A process begins with the memory of the one that starts it, so a small one has to."""
+
+
 def most_memory(words):
     """Run a command; give its exit code, what it says and the most memory that it had, in bytes."""
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*HARBOR, *words], text=True, **pipes) as running, ThreadPoolExecutor(1) as reader:
-        said = reader.submit(running.stderr.read)
-        _, status, used = os.wait4(running.pid, 0)
-        running.returncode = os.waitstatus_to_exitcode(status)
-        return running.returncode, said.result(), used.ru_maxrss * 2**10
+    command = [sys.executable, "-c", LAUNCHER, *map(str, [*HARBOR, *words])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stderr, int(done.stdout) * 2**10
 
 
 @pytest.mark.slow
