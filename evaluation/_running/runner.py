@@ -65,10 +65,8 @@ async def run_experiment(
         check_lane(first)
     if options.max_cost is not None:
         _check_prices(first)
-    for trial in first:
-        prepare(
-            trial.config, RunInputs(cache=options.opened)
-        )  # what is wrong with the first of its kind is wrong with all
+    for trial in first:  # what is wrong with the first of its kind is wrong with all
+        prepare(trial.config, RunInputs(cache=options.opened))
     async with _opened(options) as executor:
         make_folder(out, experiment)
         return await _go_on(out, experiment, options, on_progress, executor=executor)
@@ -91,6 +89,8 @@ async def resume_experiment(
         RunFolderError: it is no folder of an experiment, its design or version differs, or another process runs it.
         LogError: the log of a game was edited.
         ConfigError: a price is unknown.
+        ModelError: a provider refuses the calls of a model; mend it and resume.
+        RunPaused: a provider can't be reached; resume later.
         OSError: the folder can't be written.
     """
     options.check()
@@ -122,21 +122,14 @@ async def _go_on(
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)
         if todo:
-            tasks = [
-                Task(
-                    path.absolute(),
-                    trial,
-                    measured(experiment),
-                    references=references(),
-                    age=(number,),
-                    cache=options.opened,
-                )
-                for number, trial in enumerate(todo)
-            ]
+            metrics, followed, cache = measured(experiment), references(), options.opened
             opened = nullcontext(executor) if executor else _opened(options)
             async with opened as places, opened_lane(path, options.lane, options.tell) as lane:
-                funded = [replace(task, lane=lane) for task in tasks]
-                await _run_all(funded, places, budget, so_far, on_progress)
+                tasks = [
+                    Task(path.absolute(), trial, metrics, references=followed, age=(number,), cache=cache, lane=lane)
+                    for number, trial in enumerate(todo)
+                ]
+                await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)
         write_results(path, results)
         return results

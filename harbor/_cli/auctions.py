@@ -104,6 +104,7 @@ def _run(
         as_json,
         quiet,
         player,
+        max_cost,
     )
 
 
@@ -145,6 +146,7 @@ def resume(
         as_json,
         quiet,
         player,
+        max_cost,
     )
 
 

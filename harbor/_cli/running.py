@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def run_and_show(
-    begin: Begin, folder: Path, as_json: bool = False, quiet: bool = False, player: Bidder | None = None
+    begin: Begin,
+    folder: Path,
+    as_json: bool = False,
+    quiet: bool = False,
+    player: Bidder | None = None,
+    max_cost: float | None = None,
 ) -> None:
     """Run an auction; print its results, and where its log is."""
     from harbor._core.layout import EVENTS
@@ -32,7 +37,8 @@ def run_and_show(
     gc.freeze()  # the frameworks' objects are here to stay: collecting them delayed a turn by 50 ms
     log = folder / EVENTS
     resume = f"{command()} resume {shlex.quote(str(folder))}"
-    with interruptible(f"output folder {str(folder)!r}", log, resume, f"what happened up to here is in {log}; "):
+    so_far = f"what happened up to here is in {log}; "
+    with interruptible(f"output folder {str(folder)!r}", log, resume, so_far, max_cost):
         result = _run(begin, as_json or quiet, player)
     show(result.metrics(), as_json, in_full=not quiet)
     if not as_json:

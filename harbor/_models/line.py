@@ -161,7 +161,7 @@ class Line:
         since = max(trouble, _answered.get(self.identity.account, trouble))
         patience = self.settings.retry_seconds
         left = min(since + patience, trouble + OWN_SHARE * patience) - now
-        wait = 0.0 if fault.kind == "busy" else fault.retry_after or _backoff(failures)
+        wait = 0.0 if fault.kind == "busy" else fault.retry_after or backoff(failures)
         who = f"model {self.name!r} ({self.settings.use})"
         if left <= 0 or max(wait, fault.retry_after or 0.0) > left:
             raise RunPaused(f"{who} has not answered {failures} requests in {now - trouble:.1f} s, last: {fault.words}")
@@ -174,7 +174,8 @@ class _Faulty(Exception):
         self.fault = fault
 
 
-def _backoff(failures: int) -> float:
+def backoff(failures: int) -> float:
+    """Give the seconds to wait after so many failures in a row, at random so that callers spread."""
     return random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (failures - 1))
 
 

@@ -41,8 +41,8 @@ class RunInputs:
 
     `budget` keeps the limit; it is made of `max_cost` unless a caller that has several runs gives it. `governor` lets
     calls start (None: that of this process); `age` is that of the game, and the lowest goes first. `cache` keeps
-    replies of hosted models (None: nothing is kept). With `batch`, calls of hosted models wait to go
-    out with those of other games.
+    replies of hosted models (None: nothing is kept). With `batch`, calls of hosted models wait to go out with those of
+    other games.
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +13,11 @@ from harbor._core.errors import HarborError, ModelError, RunPaused
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
 from harbor._models.faults import fault_of, status_of
-from harbor._models.line import ODD_TRIES
+from harbor._models.line import ODD_TRIES, backoff
 
 T = TypeVar("T")
 FIRST_LOOK, LONGEST_LOOK, SLOWER = 0.1, 60.0, 1.5
 """Seconds from one look at a job to the next: the first, the most, and by what they grow."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
-"""Seconds before a provider that could not be reached is tried again."""
 RETRY_SECONDS = 600.0
 """How long it is tried before the run pauses."""
 TURNED_AWAY = (429, 503, 529)
@@ -162,8 +159,8 @@ async def _until_answered(ask: Callable[[], Awaitable[T]]) -> T:
             raise
         except Exception as error:
             fault = fault_of(error)
-            pause = fault.retry_after or random.uniform(0.5, 1) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**failures)
             failures, odd = failures + 1, odd + 1 if fault.kind == "odd" else 0
+            pause = fault.retry_after or backoff(failures)
             if fault.kind in ("refused", "filtered") or odd == ODD_TRIES:
                 raise ModelError(f"a batch is refused: {fault.words}") from error
             if time.monotonic() - began + pause > RETRY_SECONDS:
