@@ -71,7 +71,8 @@ def interruptible(
         say(f"paused: {error}; resume with: {again}")
         raise typer.Exit(PAUSED) from None
     except ModelError as error:
-        raise ModelError(f"{error}; mend it, then resume with: {resume}" if begun.exists() else str(error)) from error
+        remedy = f"; mend it, then resume with: {resume} (a run keeps its settings: to change one, begin a new run)"
+        raise ModelError(f"{error}{remedy if begun.exists() else ''}") from error
     except OSError as error:
         raise RunFolderError(
             f"{what} can't be written ({error.strerror}); make room, then resume with: {resume}"

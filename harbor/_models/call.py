@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,7 @@ class Call:
         forms, line = self.model.way
         requests = [self._request(asking, reply_type) for asking, _ in forms.asked(reply_type)]
         first = requests[0]
-        with line.waiting.counted() if line else nullcontext():
+        with _waiting(line):
             async with cache.alone(first):
                 for request in requests:
                     if (found := cache.find(request)) is not None:
@@ -106,7 +106,7 @@ class Call:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
         forms, line = self.model.way
         if self.model.budget is not None:
-            with line.waiting.counted() if line else nullcontext():  # others' calls are not the bidder's own time
+            with _waiting(line):  # others' calls are not the bidder's own time
                 await self.model.budget.admit()
         try:
             return await self._sent(words, reply_type, forms, line)
@@ -200,6 +200,11 @@ class Call:
             address=said.address,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
+
+
+def _waiting(line: Line | None) -> AbstractContextManager[None]:
+    """Count the time inside as waiting, which is not the bidder's own; the built-in model keeps nobody waiting."""
+    return line.waiting.counted() if line else nullcontext()
 
 
 def _words(messages: Sequence[BaseMessage]) -> list[str]:

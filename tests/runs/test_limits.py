@@ -166,6 +166,16 @@ def test_the_command_pauses_at_its_limit_with_a_code_of_its_own_and_says_how_to_
     assert total["cost_dollars"] == pytest.approx(spent_in(tmp_path / "run"), abs=1e-6)
 
 
+def test_after_an_outage_the_way_on_keeps_the_limit(tmp_path):
+    with provider() as server:
+        server.fail("unavailable")
+        hosted = f'use = "openai:gpt-4o"\nbase_url = "{server.openai_url}"\nretry_seconds = 0\n'
+        (tmp_path / "sale.toml").write_text(CONFIG + PRICES + hosted)
+        done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.5", "--quiet", cwd=tmp_path)
+    assert done.returncode == 75
+    assert done.stderr.endswith("; resume with: harbor resume run --max-cost 0.5\n")
+
+
 def test_the_command_refuses_a_limit_that_nobody_can_keep(tmp_path):
     (tmp_path / "sale.toml").write_text(CONFIG + 'use = "openai:nobody-knows"\n')
     said = mistake(harbor("auction", "sale.toml", "--max-cost", "1", cwd=tmp_path))
