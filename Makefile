@@ -1,12 +1,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
+LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
+ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
+LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides locks/without-torch.txt --universal \
+	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
+	--no-annotate --no-header
 
-.PHONY: demo test check all-tests format lint types bench studies clean
+.PHONY: demo test check all-tests format lint types bench studies load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
-test: .venv/installed-dev  ## run the tests that show that this installation works: two minutes
+test: .venv/installed-dev  ## run the tests that show that this installation works: about twelve minutes on two cores
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: .venv/installed-dev  ## everything CI runs
@@ -26,21 +31,71 @@ format: .venv/installed-dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 bench: .venv/installed-dev  ## measure; prints a table
-	$(BIN)/pytest bench --ignore bench/test_studies.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
+	$(BIN)/pytest bench --ignore bench/test_studies.py --ignore bench/test_coverage.py --ignore bench/test_promised_power.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
 
-studies: .venv/installed-dev  ## what theory of mind and memory do for the built-in model; about a quarter of an hour
-	$(BIN)/pytest bench/test_studies.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
+studies: .venv/installed-dev  ## how profilers compare, how often intervals cover, and what power promises; about a quarter of an hour
+	$(BIN)/pytest bench/test_studies.py bench/test_coverage.py bench/test_promised_power.py -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
+
+load: .venv/installed-dev  ## a million settlements of each game, a thousand auctions, large games, many at once; half an hour
+	$(BIN)/pytest bench/test_load.py -q -p no:cacheprovider
+
+crash: .venv/installed-dev  ## stop runs in every way, resume them and compare: TRIALS=100 of each KIND= and FAULT=, from SEED=1; an hour or two, and it goes on where it was stopped
+	PYTHONPATH=$(CURDIR)/tests OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m crash --trials $(or $(TRIALS),100) --seed $(or $(SEED),1) $(addprefix --kind ,$(KIND)) $(addprefix --fault ,$(FAULT))
+
+check-doors: .venv-doors/installed build/doors/node_modules  ## the tests of agents of other makes and of logs for other tools, with their packages in an environment of its own
+	.venv-doors/bin/pytest -q tests/doors/test_adapters.py tests/packs/test_inspect_logs.py tests/test_guide.py
+
+.venv-doors/installed: pyproject.toml locks/doors.txt
+	@echo "installing into .venv-doors, what is locked alone: about three minutes"
+	$(PYTHON) -m venv .venv-doors
+	.venv-doors/bin/pip install -q --require-hashes --no-deps -r locks/doors.txt
+	.venv-doors/bin/pip install -q --no-deps --no-build-isolation -e .
+	touch $@
+
+build/doors/node_modules: examples/doors/package-lock.json
+	mkdir -p build/doors && cp examples/doors/package.json examples/doors/package-lock.json build/doors
+	npm ci --prefix build/doors --no-audit --no-fund
+	touch $@
+
+docs: .venv/installed-dev  ## the site of these pages, in build/docs/html; it is read without a network
+	$(BIN)/python -m sphinx -b html -c docs -W --keep-going -n -q . build/docs/html
+	@echo "open build/docs/html/index.html"
+
+references: .venv/installed-dev  ## write the pages that are made of the code anew: API.md and docs/reference
+	PYTHONPATH=tests $(BIN)/python -m support.references
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv .venv-doors build dist *.egg-info
 
-.venv/installed: pyproject.toml
-	@echo "installing into .venv: about a minute"
+.venv/installed: pyproject.toml locks/runtime.txt
+	@echo "installing into .venv, what is locked alone: about a minute"
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q -e .
+	$(LOCKED) -r locks/runtime.txt
+	$(ITSELF)
 	touch $@
 
-.venv/installed-dev: .venv/installed
-	$(BIN)/pip install -q torch==2.13.0  # named first and alone: it is the build without CUDA's gigabytes here
-	$(BIN)/pip install -q -e .[dev]
+.venv/installed-dev: .venv/installed locks/dev.txt
+	$(BIN)/pip install -q --no-deps torch==2.13.0  # differs from place to place: what it imports is in the lock
+	$(LOCKED) -r locks/dev.txt
 	touch $@
+
+lock:  ## renew the locks: the newest versions that pyproject.toml allows, for all Pythons and systems
+	$(PYTHON) -m venv build/uv && build/uv/bin/pip install -q uv
+	$(LOCK) --upgrade --extra dev locks/torch-needs.in -o locks/dev.txt
+	$(LOCK) --upgrade -c locks/dev.txt -o locks/runtime.txt
+	cp locks/dev.txt locks/doors.txt  # its versions stay wherever the other packages take them
+	$(LOCK) locks/doors.in -o locks/doors.txt
+	cd examples/doors && npm update --package-lock-only --omit-lockfile-registry-resolved=true
+
+check-newest:  ## the quick tests with the newest versions that pyproject.toml allows, whatever is locked
+	rm -rf build/newest && $(PYTHON) -m venv build/newest
+	build/newest/bin/pip install -q torch==2.13.0
+	build/newest/bin/pip install -q --upgrade -e .[dev]
+	build/newest/bin/pytest -n auto --dist worksteal -m "not slow"
+
+check-python:  ## the quick tests on another interpreter: make check-python PYTHON=python3.13
+	rm -rf build/python && $(PYTHON) -m venv build/python
+	build/python/bin/pip install -q --no-deps torch==2.13.0
+	build/python/bin/pip install -q --require-hashes --no-deps -r locks/dev.txt
+	build/python/bin/pip install -q --no-deps --no-build-isolation -e .
+	build/python/bin/pytest -n auto --dist worksteal -m "not slow"

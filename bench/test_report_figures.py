@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from random import Random
 
+from playwright.sync_api import Page
+
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
@@ -15,8 +17,11 @@ from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
+from harbor.evaluation._report.side_by_side import Compared
+from support.browser import browser, needs_browser
 
 GAMES = 1000
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))"
 METRICS = ("profit", "profit_ratio", "priority", "remaining_budget", "bid_increase_share", "winning_bid", "engagement")
 
 
@@ -31,12 +36,41 @@ def test_report_over_1000_games(benchmark, figure):
     )
 
 
-def thousand() -> Results:
+@needs_browser
+def test_the_page_of_1000_games_opens(benchmark, figure, tmp_path):
+    """From its address to what is drawn in Chromium; every game has a row, and dots lead to games."""
+    loaded = Loaded(thousand())
+    loaded.link_of = lambda arm, condition, repeat: f"page_files/{arm}/{condition}/{repeat:04}.html"
+    page = tmp_path / "page.html"
+    page.write_text(render(loaded))
+    with browser() as look:
+        milliseconds = benchmark.pedantic(lambda: look(page, opened), rounds=3, iterations=1)
+    figure(f"page of {GAMES:,} games opens", "< 3 s", f"{milliseconds / 1e3:.2f} s, {page.stat().st_size / 1e6:.1f} MB")
+
+
+def opened(page: Page) -> float:
+    """Give the milliseconds from the request to the first frame after the load."""
+    taken: float = page.evaluate(DRAWN)
+    return taken
+
+
+def test_two_experiments_of_1000_games_side_by_side(benchmark, figure):
+    """From records to all differences with their tests, paired, and to the page of them."""
+    one, other = thousand(), thousand(seed=1)
+    compared = benchmark.pedantic(
+        lambda: Compared({"one": Loaded(one), "other": Loaded(other)}), rounds=1, iterations=1
+    )
+    seconds, tests = benchmark.stats.stats.max, len(compared.contrasts)
+    assert {one.how for one in compared.contrasts} == {"paired"}
+    figure(f"two experiments of {GAMES:,} games compared", "< 10 s", f"{seconds:.1f} s, {tests} differences")
+
+
+def thousand(seed: int = 0) -> Results:
     """The theory-of-mind experiment with the metrics of most figures, its games repeated with noise."""
     design = chosen(experiment("tom"), repeats=1)
     design = Experiment.model_validate({**design.model_dump(), "metrics": tuple({*design.metrics, *METRICS})})
     held = [asyncio.run(run_trial(game, measured(design))) for game in trials(design)]
-    rng, repeats = Random(0), GAMES // len(held)
+    rng, repeats = Random(seed), GAMES // len(held)
     again = [noisy(record, repeat, rng) for repeat in range(1, repeats + 1) for record in held]
     return Results(design.model_copy(update={"repeats": repeats}), tuple(again))
 

@@ -1,152 +1,100 @@
-"""What profiling, strategy, theory of mind and memory do for the built-in model, with intervals: `make studies`.
+"""How profiles of the built-in model compare with those of a regression and of an inverse planner: `make studies`.
 
-All results are simulated. The unit is the sale; arms of a comparison share items, seats and seeds.
+All results are simulated. The unit is the sale: both its rivals are averaged first.
 """
 
 from __future__ import annotations
 
-from importlib.resources import files
-from statistics import fmean, stdev
+from collections.abc import Sequence
+from statistics import fmean
 
 import pytest
 
 from harbor import Auction
-from harbor._config.auction import Bidder, Houses, Item, MindSettings, Series, read_settings
-from harbor._core.events import BidderLabelled
-from harbor._core.log import of_type
+from harbor._config.auction import Bidder, Item
+from harbor._core.finding import find, names
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
-from harbor._runs.series import run_series
-from harbor.evaluation._analysis.profiler import train
-from harbor.evaluation._metrics.profiling import divergence, profiling_errors
+from harbor.evaluation._analysis.calibration import best_temperature, calibration_error
+from harbor.evaluation._analysis.inverse_metrics import inferred
+from harbor.evaluation._analysis.means import Mean, mean_of
+from harbor.evaluation._analysis.profiler import Profiler, train
+from harbor.evaluation._analysis.statistics import paired
+from harbor.evaluation._metrics.profiling import Judged, brier, divergence, hit, judged, last, overconfidence, truths
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.homes import HOMES, houses, personas
+from harbor.personas._catalog.catalogue import Catalogue
 
-IDS = tuple(personas())
-TEXTS = {persona.id: persona.text for persona in personas().values()}
-SALES, PAIRS = 30, 100
-NORMAL = 1.96
-
-
-def interval(values: list[float]) -> str:
-    """The mean with its 95 % interval (normal approximation)."""
-    return f"{fmean(values):.3f} ± {NORMAL * stdev(values) / len(values) ** 0.5:.3f} (n = {len(values)})"
-
-
-def profiled_sale(seed: int, matched: int, mixed: bool) -> tuple[Entry, ...]:
-    """Two rivals with this many matched houses each, observed by a bidder without a persona."""
-    first, second, third, fourth = (IDS[(3 * seed + step) % len(IDS)] for step in (0, 3, 5, 8))
-    mixes = [(first, second), (third, fourth)] if mixed else [(first,), (third,)]
-    wanted = {
-        persona: matched // len(mix) + (place < matched % len(mix))
-        for mix in mixes
-        for place, persona in enumerate(mix)
-    }
-    rivals = [Bidder(f"Rival {number}", persona=list(mix)) for number, mix in enumerate(mixes, start=1)]
-    items = houses(10, seed, wanted)
-    return Auction(seed=seed, items=items, bidders=[Bidder("Master", theory_of_mind="inferred"), *rivals]).run().log
+TRAINED = range(3000, 3030)
+JUDGED = range(3100, 3160)
+SCORES = {
+    "KL, nats": (divergence, "skewed", (0, float("inf"))),
+    "top-1": (hit, "mean", (0, 1)),
+    "Brier": (brier, "skewed", (0, 2)),
+    "overconfidence": (overconfidence, "mean", (-1, 1)),
+}
+"""Each score with the kind of its interval and its bounds."""
 
 
-@pytest.mark.parametrize("mixed", [False, True], ids=["single", "mixed"])
-@pytest.mark.parametrize("matched", range(5))
-def test_divergence_of_profiles(benchmark, figure, matched, mixed):
-    logs = benchmark.pedantic(lambda: [profiled_sale(seed, matched, mixed) for seed in range(SALES)], rounds=1)
-    curves = []
-    for log in logs:
-        errors = profiling_errors(log)
-        items = list(dict.fromkeys(error.item for error in errors))
-        curves.append([fmean(error.divergence for error in errors if error.item == item) for item in items])
-    rounds = " ".join(f"{fmean(column):.2f}" for column in zip(*curves, strict=True))
-    kind = "mixed" if mixed else "single"
-    figure(
-        f"KL of profiles, {kind}, {matched} matched, nats",
-        "1.61 uniform" if mixed else "2.30 uniform",
-        f"{interval([curve[-1] for curve in curves])}; by item: {rounds}",
-    )
+def held_sale(catalogue: Catalogue, pool: tuple[str, ...], seed: int) -> tuple[Entry, ...]:
+    """Ten houses that suit personas of the pool and of no other, sold to two of these, before a bidder that profiles.
 
-
-def test_statistical_profiler_beside_the_models(benchmark, figure):
-    """Trained on five personas and their houses, judged on the other five and theirs."""
-
-    def sale(seed: int, pool: tuple[str, ...]) -> tuple[Entry, ...]:
-        rivals = [Bidder(f"Rival {step}", persona=pool[(seed + step) % len(pool)]) for step in (0, 2)]
-        suited = [item for item in HOMES.items.values() if item.persona in pool]
-        items = stream(seed, "study").sample([Item.model_validate(house) for house in suited], 10)
-        bidders = [Bidder("Master", theory_of_mind="inferred"), *rivals]
-        return Auction(seed=seed, items=items, bidders=bidders).run().log
-
-    known, held_out = IDS[:5], IDS[5:]
-    profiler = train([sale(seed, known) for seed in range(SALES)], {persona: TEXTS[persona] for persona in known})
-    logs = benchmark.pedantic(lambda: [sale(1000 + seed, held_out) for seed in range(SALES)], rounds=1)
-    statistical, models = [], []
-    for log in logs:
-        labels = [label for label in of_type(log, BidderLabelled) if label.personas]
-        statistical.append(
-            fmean(
-                divergence(
-                    traits.truth(label.personas, TEXTS), traits.profile(profiler.profile(log, label.bidder, TEXTS))
-                )
-                for label in labels
-            )
-        )
-        errors = profiling_errors(log)
-        models.append(fmean(error.divergence for error in errors if error.item == errors[-1].item))
-    figure("KL, statistical profiler (held-out personas and houses)", "", interval(statistical))
-    figure("KL, built-in model on the same sales", "", interval(models))
-
-
-def test_profit_of_theory_of_mind(benchmark, figure):
-    """Each setting against neither profiling nor strategy, on the same sales."""
-    settings = {
-        "neither": MindSettings(),
-        "(b) true personas": MindSettings(theory_of_mind="true"),
-        "strategy alone": MindSettings(strategy="on"),
-        "(c) inferred + strategy": MindSettings(theory_of_mind="inferred", strategy="on"),
-        "(d) true + strategy": MindSettings(theory_of_mind="true", strategy="on"),
-        "second + strategy": MindSettings(theory_of_mind="second", strategy="on"),
-    }
-
-    def ratio(seed: int, switches: MindSettings) -> float:
-        own, *others = (IDS[(seed + step) % len(IDS)] for step in (0, 3, 6))
-        master = Bidder("Master", persona=own, **switches.model_dump())
-        rivals = [Bidder(f"Rival {number}", persona=persona) for number, persona in enumerate(others, start=1)]
-        result = Auction(seed=seed, items=Houses(count=10, matched=2), bidders=[master, *rivals]).run()
-        return next(row.profit_ratio or 0.0 for row in result.standings if row.bidder == "Master")
-
-    ratios = benchmark.pedantic(
-        lambda: {name: [ratio(seed, switches) for seed in range(PAIRS)] for name, switches in settings.items()},
-        rounds=1,
-    )
-    for name, values in ratios.items():
-        differences = [value - base for value, base in zip(values, ratios["neither"], strict=True)]
-        gain = "" if name == "neither" else f"; gain {interval(differences)}"
-        figure(f"profit ratio, {name}", "", f"{interval(values)}{gain}")
-
-
-MEMORIES = ("list", "retrieved", "episodes", "full")
-SERIES, AUCTIONS = 20, 5
-
-
-def test_profit_of_memory(benchmark, figure):
-    """One learner among two plain rivals: its profit in all auctions but the first, against having no memory.
-
-    Each arm holds the same series: same items, seats and seeds. An arm learns where learnings are what it recalls.
+    The profiling bidder has no persona itself, and knows all personas of the catalogue.
     """
-    items = read_settings(files("harbor._config.presets") / "standard.toml", Auction).items
+    others = {item.name for persona in set(catalogue.personas) - set(pool) for item in catalogue.suiting(persona)}
+    suited = {item.name: item for persona in pool for item in catalogue.suiting(persona) if item.name not in others}
+    items = stream(seed, "study").sample([Item.model_validate(house) for house in suited.values()], 10)
+    rivals = [Bidder(f"Rival {step}", persona=pool[(seed + step) % len(pool)]) for step in (0, 2)]
+    bidders = [Bidder("Master", theory_of_mind="inferred"), *rivals]
+    return Auction(seed=seed, catalogue=catalogue.name, items=items, bidders=bidders).run().log
 
-    def profits(seed: int, memory: str) -> list[float]:
-        learner = Bidder("Learner", budget=20_000, memory=memory, learning=memory not in ("none", "episodes"))
-        rivals = [Bidder(f"Rival {number}", budget=20_000) for number in (1, 2)]
-        config = Auction(seed=seed, items=items, bidders=[learner, *rivals], series=Series(auctions=AUCTIONS))
-        rows = [next(row for row in held.standings if row.bidder == "Learner") for held in run_series(config).auctions]
-        return [float(row.profit) for row in rows]
 
-    arms = benchmark.pedantic(
-        lambda: {memory: [profits(seed, memory) for seed in range(SERIES)] for memory in ("none", *MEMORIES)}, rounds=1
+def regressed(profiler: Profiler, log: tuple[Entry, ...], texts: dict[str, str]) -> list[Judged]:
+    """What the regression makes of each rival, beside the truth."""
+    return [
+        Judged("Master", rival, "", truth, traits.profile(profiler.profile(log, rival, texts)))
+        for rival, truth in truths(log).items()
+    ]
+
+
+def by_sale(score: str, sales: Sequence[Sequence[Judged]]) -> list[float]:
+    """The mean score of the profiles of each sale."""
+    scored = SCORES[score][0]
+    return [fmean(scored(one.truth, one.profile) for one in sale) for sale in sales]
+
+
+def shown(found: Mean) -> str:
+    if found.low is None:
+        return f"{found.mean:.3f} ({found.note})"
+    return f"{found.mean:.3f} ({found.low:.3f} to {found.high:.3f}; n = {found.n}, {found.method})"
+
+
+@pytest.mark.parametrize("name", names("catalogue"))
+def test_profilers_beside_each_other(benchmark, figure, name):
+    """On the same sales of five personas and their houses; the regression is trained on the other five and theirs."""
+    catalogue: Catalogue = find("catalogue", name)
+    ids = tuple(catalogue.personas)
+    known, held_out = ids[: len(ids) // 2], ids[len(ids) // 2 :]
+    texts = {persona: one.text for persona, one in catalogue.personas.items()}
+    trained = train(
+        [held_sale(catalogue, known, seed) for seed in TRAINED], {persona: texts[persona] for persona in known}
     )
-    for memory, series in arms.items():
-        later = [fmean(one[1:]) for one in series]
-        gains = [mine - base for mine, base in zip(later, (fmean(one[1:]) for one in arms["none"]), strict=True)]
-        gain = "" if memory == "none" else f"; gain {interval(gains)}"
-        curve = " ".join(f"{fmean(column):,.0f}" for column in zip(*series, strict=True))
-        figure(f"dollars an auction, memory {memory}", "", f"{interval(later)}{gain}; by auction: {curve}")
+    logs = benchmark.pedantic(lambda: [held_sale(catalogue, held_out, seed) for seed in JUDGED], rounds=1)
+    profilers = {
+        "built-in model": [last(judged(log)) for log in logs],
+        "regression": [regressed(trained, log, texts) for log in logs],
+        "inverse planner": [last(inferred(log)) for log in logs],
+    }
+    for profiler, sales in profilers.items():
+        for score, (_, kind, bounds) in SCORES.items():
+            values = by_sale(score, sales)
+            figure(f"{name}, {profiler}: {score}", "", shown(mean_of(values, kind, bounds)))
+            against = by_sale(score, profilers["built-in model"])
+            less = [mine - other for mine, other in zip(values, against, strict=True)]
+            if profiler != "built-in model":
+                figure(f"{name}, {profiler} less built-in model: {score}", "", shown(paired(less, kind).difference))
+        every = [one for sale in sales for one in sale]
+        best = best_temperature(every)
+        figure(f"{name}, {profiler}: expected calibration error", "", f"{calibration_error(every):.3f}")
+        figure(
+            f"{name}, {profiler}: KL at the best temperature", "", f"{best.divergence:.3f} at {best.temperature:.2f}"
+        )

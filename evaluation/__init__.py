@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
+    from harbor.evaluation._analysis.calibration import best_temperature as best_temperature
+    from harbor.evaluation._analysis.calibration import calibration_error as calibration_error
+    from harbor.evaluation._analysis.inverse_planner import inferences as inferences
     from harbor.evaluation._metrics.behaviour import acquisitions as acquisitions
     from harbor.evaluation._metrics.behaviour import engagements as engagements
     from harbor.evaluation._metrics.measurement import Measurement as Measurement
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._metrics.measurement import measured as measured
     from harbor.evaluation._metrics.measurement import metric as metric
     from harbor.evaluation._metrics.plans import priorities as priorities
+    from harbor.evaluation._metrics.profiling import judged as judged
     from harbor.evaluation._metrics.profiling import profiling_errors as profiling_errors
     from harbor.evaluation._metrics.strategy import agreement as agreement
     from harbor.evaluation._metrics.strategy import foresights as foresights
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from harbor.evaluation._report.figure import figure as figure
     from harbor.evaluation._report.loading import Loaded as Loaded
     from harbor.evaluation._report.loading import load as load
+    from harbor.evaluation._report.side_by_side import Compared as Compared
+    from harbor.evaluation._report.side_by_side import compare as compare
 
 __getattr__, __all__ = face(__name__)
 

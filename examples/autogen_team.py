@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from decimal import Decimal
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
@@ -13,9 +12,7 @@ from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
 
-from harbor import Auction, Bidder, BidderAgent, ask_message, houses
-from harbor.events import BidderSeated
-from harbor.games import Amount, Ask, Truthful
+from harbor import Auction, Bidder, BidderAgent, houses
 
 
 class Talker(BaseChatAgent):
@@ -45,11 +42,13 @@ def an_agent_in_an_auction() -> None:
 
 
 async def a_bidder_in_a_team() -> None:
-    """Seat a Harbor bidder in a stock team; whoever leads the team asks with `ask_message`."""
-    knows = [BidderSeated("Ann", Decimal(500_000), {"Wren House": Decimal(440_000)}, {}, "profit")]
-    team = RoundRobinGroupChat([BidderAgent("ann", Truthful(), lambda: knows)], max_turns=1)
-    ask = Ask("Ann", "Wren House", round=1, space=Amount(Decimal(160_000), Decimal(500_000)))
-    print((await team.run(task=ask_message(ask))).messages[-1].to_text())
+    """Seat Harbor bidders in a stock team; whoever leads it asks in plain English."""
+    ann = BidderAgent(Bidder("Ann", budget=500_000), values={"Wren House": 440_000})
+    ben = BidderAgent(Bidder("Ben", budget=300_000), values={"Wren House": 150_000})
+    team = RoundRobinGroupChat([ann, ben], max_turns=2)
+    result = await team.run(task="Wren House is for sale, from 160k up. Everybody, what do you bid?")
+    for message in result.messages[1:]:
+        print(f"{message.source}: {message.to_text()}")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from harbor._core import finding, redaction
 
 settings.register_profile("harbor", deadline=None)  # how long an example takes says more of the machine than of Harbor
 settings.load_profile("harbor")
@@ -27,8 +30,30 @@ def _attentive() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep replies apart from those of whoever runs the tests."""
+def _own_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep replies and the key of marks apart from those of whoever runs the tests; processes they start have these."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARBOR_CACHE", str(tmp_path_factory.mktemp("replies")))
+        patch.setenv("HARBOR_STATE", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _unnamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget the code that the tests of a module wrote and named, and its keys: others write modules of the same names.
+
+    Commands would also name it in what they tell people to type, and "nobody" as a key would be hidden from then on.
+    """
+    keys, variables = set(redaction._KNOWN), set(redaction._VARIABLES)
+    before = {kind: set(known) for kind, known in finding._FOUND.items()}
+    yield
+    for kind, known in finding._FOUND.items():
+        for name in [name for name, one in known.items() if one.reference and name not in before[kind]]:
+            del known[name]
+    redaction._KNOWN.intersection_update(keys)
+    redaction._VARIABLES.intersection_update(variables)
+    written = str(tmp_path_factory.getbasetemp())
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(written):
+            del sys.modules[name]
+    sys.path[:] = [place for place in sys.path if not place.startswith(written)]

@@ -28,6 +28,7 @@ from harbor._core.log_lines import Entry, encode
 from harbor._core.thoughts import LimitSet
 from harbor._games.english import rules as english
 from harbor._house.sale import Sale
+from harbor._view.pages import write_run
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}
 BUDGETS = {"Ann": Decimal("7351.19"), "Bea": Decimal("8462.27"), "Eve": Decimal("6293.41")}
@@ -221,6 +222,16 @@ def test_no_bidder_sees_a_secret_of_another(run):
         if secret in seen[viewer]
     ]
     assert leaks == []
+
+
+def test_the_page_of_a_seat_has_no_secret_of_another_or_of_the_analyst(silent_run, tmp_path):
+    for seat in BUDGETS:
+        page = write_run(silent_run.folder, tmp_path / "page.html", seat).read_text()
+        others = [secret for owner in BUDGETS if owner != seat for secret in secrets_of(owner)]
+        assert [secret for secret in (*others, *secrets_of_the_analyst()) if secret in page] == []
+        assert seat == "Eve" or f"thought-of-{seat}" in page
+    whole = write_run(silent_run.folder, tmp_path / "page.html").read_text()
+    assert all(f"thought-of-{seat}" in whole for seat in ("Ann", "Bea"))
 
 
 def test_no_bidder_sees_a_secret_of_the_analyst(run):

@@ -13,6 +13,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor import Auction, Bidder, Item, houses
 from harbor._core.decisions import BidReply
+from harbor._core.prose import from_prose, in_prose
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
 
@@ -94,6 +95,13 @@ def test_a_prompt_speaks_of_no_fact_that_is_not_sent(calls):
     } == set()
 
 
+def test_every_fact_of_a_prompt_has_a_sentence_of_its_own_and_is_read_back_from_it(calls):
+    for purpose, _, facts in calls:
+        prose = in_prose(facts)
+        assert json.dumps(from_prose(prose)) == json.dumps(facts), purpose
+        assert "The fact " not in prose, purpose
+
+
 def test_a_prompt_has_no_mark_left(calls):
     assert not [words for _, words, _ in calls if "[if" in words or "\n\n\n" in words]
 
@@ -105,7 +113,7 @@ def test_every_prompt_that_shows_profiles_gives_the_same_scale():
         if path.name.endswith(".md")
     }
     weighing = {name for name, text in texts.items() if "profile" in text}
-    assert weighing == {"plan.md", "replan.md", "predict.md", "profile.md", "mirror.md"}
+    assert weighing == {"plan.md", "replan.md", "predict.md", "profile.md", "mirror.md", "strategize.md", "fused.md"}
     assert {name for name, text in texts.items() if SCALE in text} == weighing
 
 

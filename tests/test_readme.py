@@ -1,4 +1,4 @@
-"""What the README and the examples say, done."""
+"""What the README, the tutorials, the pages on using Harbor and the examples say, done."""
 
 from __future__ import annotations
 
@@ -11,76 +11,101 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harbor import ModelSettings
+from harbor._core.version import __version__
 from harbor._models.providers import open_chat
+from support.commands import harbor
 from support.folders import ROOT
+from support.guide import PAGES, Block, blocks, commands, parse, spoken, unknown
 
-PAGES = ("README.md", "EXPERIMENTS.md", "MODELS.md")
-
-
-def blocks(page: str, wanted: str) -> list[str]:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [
-        block
-        for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-        if language == wanted
-    ]
+DONE = [page for page in PAGES if page.parent == ROOT or page.parent.name in ("tutorials", "using")]
+"""The pages whose blocks are done in order, in one folder; those of the guide are done by sections (test_guide.py)."""
+MOST_BYTES = 6_000
 
 
-SHELL = [line for block in blocks("README.md", "sh") for line in block.splitlines()]
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
-def test_every_harbor_command_runs_in_order_and_python_reads_what_they_left(page, tmp_path):
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
-    commands = [shlex.split(line) for line in lines if line.startswith("harbor ")]
-    assert len(commands) >= 3
-    for _, *words in commands:
-        run(sys.executable, "-P", "-m", "harbor", *words, cwd=tmp_path)
-    if page != "README.md":
-        for block in blocks(page, "python"):
-            assert run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
+def do(block: Block, folder: Path) -> None:
+    if block.file:
+        (folder / block.file).write_text(block.text, encoding="utf-8")
+    elif block.language == "python":
+        assert run(sys.executable, "-c", block.text, cwd=folder).stdout
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+    for line in block.lines if block.language == "sh" else ():
+        program, *words = shlex.split(re.sub(r"--items \d+", "--items 2", line))  # more of them show nothing more
+        if program == "harbor":
+            assert (done := harbor(*words, cwd=folder)).returncode == 0, (line, done.stderr)
+        else:
+            make(line)
 
 
-@pytest.mark.parametrize("block", blocks("MODELS.md", "toml"))
-def test_the_models_of_the_guide_are_settings_of_models(block, monkeypatch):
-    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"):
-        monkeypatch.setenv(key, "nobody's")
-    for name, settings in tomllib.loads(block)["models"].items():
-        assert open_chat(name, ModelSettings(**settings), seed=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("block", blocks("README.md", "python"))
-def test_python_blocks_run(block, tmp_path):
-    assert "Ann" in run(sys.executable, "-P", "-c", block, cwd=tmp_path).stdout
-
-
-@pytest.mark.parametrize("line", [line for line in SHELL if line.startswith("make ")])
-def test_make_knows_the_targets(line):
+def make(line: str) -> None:
+    """Ask make what it would do; it knows the target."""
+    assert line.startswith("make "), line
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     subprocess.run([*line.split(), "-n"], cwd=ROOT, env=environment, capture_output=True, check=True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", DONE, ids=name)
+def test_what_a_page_shows_is_done_in_order_as_it_stands(page, tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for block in blocks(page.read_text(encoding="utf-8")):
+        do(block, tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_command_of_a_page_is_one_that_the_command_line_takes(page):
+    for words in commands(page):
+        parse(words)
+    assert [words for words in spoken(page) if unknown(words)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_file_that_a_page_links_to_exists(page):
+    links = re.findall(r"\]\(((?!http)[^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def shown(page: str, language: str) -> list[Block]:
+    return [block for block in blocks((ROOT / page).read_text(encoding="utf-8")) if block.language == language]
+
+
+@pytest.mark.parametrize("block", shown("docs/using/models.md", "toml"))
+def test_the_models_of_the_guide_are_settings_of_models(block, monkeypatch):
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"):
+        monkeypatch.setenv(key, "nobody's")
+    for model, settings in tomllib.loads(block.text)["models"].items():
+        assert open_chat(model, ModelSettings(**settings), seed=0)
+
+
 def test_the_way_without_make_is_the_way_of_make():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "$(BIN)/harbor auction demo" in makefile
-    assert ".venv/bin/harbor auction demo" in SHELL
-    assert '$(BIN)/pytest -n auto --dist worksteal -m "not slow"' in makefile
-    assert '.venv/bin/pytest -n auto --dist worksteal -m "not slow"' in SHELL
+    lines = [line for block in shown("docs/using/install.md", "console") for line in block.lines]
+    for command in ("harbor auction demo", 'pytest -n auto --dist worksteal -m "not slow"'):
+        assert f"$(BIN)/{command}" in makefile
+        assert f".venv/bin/{command}" in lines
 
 
-def test_every_file_that_is_linked_exists():
-    for page in (*PAGES, "CONTRIBUTING.md"):
-        links = re.findall(r"\]\(((?!http)[^)]+)\)", (ROOT / page).read_text(encoding="utf-8"))
-        assert all((ROOT / link).exists() for link in links)
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_bytes()) <= MOST_BYTES
+
+
+def test_the_citation_has_what_its_format_requires_and_the_version_of_the_package():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()
+    assert (cited["cff-version"], cited["version"], cited["license"]) == ("1.2.0", __version__, "Apache-2.0")
+    assert all({"type", "title", "authors"} <= one.keys() for one in cited["references"])
+    assert len(cited["references"]) == 4
 
 
 @pytest.mark.slow
@@ -91,5 +116,5 @@ def test_examples_run(example, tmp_path):
 
 def test_every_module_named_in_the_architecture_exists():
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    for name in re.findall(r"`((?:harbor|graphs|memory|personas|evaluation|tests)/[\w/.]+)`", page):
-        assert any((ROOT / f"{name}{ending}").exists() for ending in ("", ".py")), name
+    for module in re.findall(r"`((?:harbor|graphs|memory|personas|evaluation|tests)/[\w/.]+)`", page):
+        assert any((ROOT / f"{module}{ending}").exists() for ending in ("", ".py")), module

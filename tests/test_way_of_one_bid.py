@@ -1,7 +1,7 @@
 """The way of one bid, from the auctioneer's call to the standings, through a real run on real files."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from harbor import Auction, Bidder, Item, ModelSettings, Result, Simulated, hous
 from harbor._core.events import CLOCK_FIELDS
 from harbor._core.log import read_log
 from harbor.evaluation._metrics.summary import summarise
+from support.folders import shared
 
 Line = dict[str, Any]
 
@@ -47,12 +48,27 @@ def held(folder: Path, auction: Auction) -> list[Line]:
     return lines(folder)
 
 
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Iterator[tuple[Result, Path]]:
+    """A sale that was held, and its folder."""
+    folder = tmp_path_factory.mktemp("way") / "run"
+    result = sale().run(out=folder)
+    with shared(folder):
+        yield result, folder
+
+
+@pytest.fixture(scope="module")
+def again(tmp_path_factory) -> list[Line]:
+    """The log of the same sale, held once more."""
+    return held(tmp_path_factory.mktemp("way") / "again", sale())
+
+
 # ---------------------------------------------------------------- one bid
 
 
-def test_the_way_of_one_bid(tmp_path):
-    result = sale().run(out=tmp_path / "run")
-    log = lines(tmp_path / "run")
+def test_the_way_of_one_bid(run):
+    result, folder = run
+    log = lines(folder)
     sold = next(line for line in log if line["type"] == "item_sold" and line["winner"] in ("Ann", "Ben"))
     winner, item, price = sold["winner"], sold["item"], sold["price"]
     won = next(
@@ -86,9 +102,9 @@ def test_the_way_of_one_bid(tmp_path):
     assert row.profit == sum(values[win["item"]] - win["price"] for win in wins)
 
 
-def test_the_raw_call_of_one_bid_holds_what_was_decided(tmp_path):
-    log = held(tmp_path / "run", sale())
-    raw = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+def test_the_raw_call_of_one_bid_holds_what_was_decided(run):
+    log = lines(run[1])
+    raw = [json.loads(line) for line in (run[1] / "calls.jsonl").read_text().splitlines()]
     replies = [json.loads(call["reply"]) for call in raw if call["purpose"] == "bid" and call["bidder"] == "Ann"]
     decided = [line for line in log if line["type"] == "decided" and line["bidder"] == "Ann"]
     assert [(reply["amount"], reply["reasons"]) for reply in replies] == [
@@ -96,16 +112,16 @@ def test_the_raw_call_of_one_bid_holds_what_was_decided(tmp_path):
     ]
 
 
-def test_every_bid_of_a_mind_was_decided_first(tmp_path):
-    log = held(tmp_path / "run", sale())
+def test_every_bid_of_a_mind_was_decided_first(run):
+    log = lines(run[1])
     placed = [(x["bidder"], x["item"], x["round"], x["amount"]) for x in log if x["type"] == "bid_placed"]
     decided = [(x["bidder"], x["item"], x["round"], x["amount"]) for x in log if x["type"] == "decided" and x["amount"]]
     assert sorted(bid for bid in placed if bid[0] != "Cho") == sorted(decided)
 
 
-def test_what_is_in_memory_is_what_is_on_the_disk(tmp_path):
-    result = sale().run(out=tmp_path / "run")
-    reading = read_log(tmp_path / "run" / "events.jsonl")
+def test_what_is_in_memory_is_what_is_on_the_disk(run):
+    result, folder = run
+    reading = read_log(folder / "events.jsonl")
     assert reading.warning == ""
     assert [entry.event for entry in reading.entries] == [entry.event for entry in result.log]
 
@@ -113,8 +129,8 @@ def test_what_is_in_memory_is_what_is_on_the_disk(tmp_path):
 # ---------------------------------------------------------------- equal seeds
 
 
-def test_equal_seeds_give_equal_logs(tmp_path):
-    one, other = (held(tmp_path / name, sale()) for name in ("one", "other"))
+def test_equal_seeds_give_equal_logs(run, again):
+    one, other = lines(run[1]), again
     assert len(one) > 100
     assert timeless(one) == timeless(other)
 
@@ -134,36 +150,35 @@ def test_equal_seeds_give_equal_logs_with_a_model_that_errs(tmp_path):
 
 
 @pytest.mark.slow
-def test_latency_changes_nothing_but_the_clock(tmp_path):
-    quick, slow = held(tmp_path / "quick", sale()), held(tmp_path / "slow", sale(latency_seconds=0.01))
+def test_latency_changes_nothing_but_the_clock(run, tmp_path):
+    quick, slow = lines(run[1]), held(tmp_path / "slow", sale(latency_seconds=0.01))
     assert timeless(quick) == timeless(slow)
 
 
-def test_the_clock_is_all_that_differs_between_two_runs_of_one_seed(tmp_path):
-    one, other = (held(tmp_path / name, sale()) for name in ("one", "other"))
+def test_the_clock_is_all_that_differs_between_two_runs_of_one_seed(run, again):
+    one, other = lines(run[1]), again
     differing = {key for a, b in zip(one, other, strict=True) for key in a if a[key] != b[key]}
     assert differing <= CLOCK_FIELDS
     assert {"at", "run", "digest"} <= differing
 
 
-def test_another_seed_gives_another_sale(tmp_path):
-    one, other = held(tmp_path / "one", sale(seed=7)), held(tmp_path / "other", sale(seed=8))
+def test_another_seed_gives_another_sale(run, tmp_path):
+    one, other = lines(run[1]), held(tmp_path / "other", sale(seed=8))
     assert timeless(one) != timeless(other)
 
 
 # ---------------------------------------------------------------- replay
 
 
-def test_a_replayed_log_gives_an_equal_summary(tmp_path):
-    result = sale().run(out=tmp_path / "run")
-    replayed = summarise(read_log(tmp_path / "run" / "events.jsonl").entries)
+def test_a_replayed_log_gives_an_equal_summary(run):
+    result, folder = run
+    replayed = summarise(read_log(folder / "events.jsonl").entries)
     assert replayed.as_json() == result.metrics().as_json()
 
 
-def test_a_replay_makes_no_call(tmp_path, monkeypatch):
-    sale().run(out=tmp_path / "run")
+def test_a_replay_makes_no_call(run, monkeypatch):
     monkeypatch.setattr("harbor._models.simulated.chat_model.SimulatedChat._answer", None)
-    assert summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.count > 0
+    assert summarise(read_log(run[1] / "events.jsonl").entries).calls.count > 0
 
 
 # ---------------------------------------------------------------- odd names
@@ -236,12 +251,19 @@ def renamed(thing: Any, names: Mapping[str, str]) -> str:
     return found
 
 
+LOTS = ["Lot A", "Lot B", "Lot C"]
+
+
+@pytest.fixture(scope="module")
+def plain() -> list[Line]:
+    """What comes of the sale where all names are plain."""
+    return outcome(named(PLAIN, LOTS).run())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
-def test_the_name_of_a_bidder_never_changes_the_outcome(odd):
-    items = ["Lot A", "Lot B", "Lot C"]
-    plain = outcome(named(PLAIN, items).run())
-    other = outcome(named(dict(zip(PLAIN, ODD[odd], strict=True)), items).run())
+def test_the_name_of_a_bidder_never_changes_the_outcome(odd, plain):
+    other = outcome(named(dict(zip(PLAIN, ODD[odd], strict=True)), LOTS).run())
     marks = {name: f"#{number}" for number, name in enumerate(PLAIN)}
     odd_marks = {name: f"#{number}" for number, name in enumerate(ODD[odd])}
     assert len(plain) > 30
@@ -250,11 +272,9 @@ def test_the_name_of_a_bidder_never_changes_the_outcome(odd):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
-def test_the_name_of_an_item_never_changes_the_outcome(odd):
-    items = ["Lot A", "Lot B", "Lot C"]
-    plain = outcome(named(PLAIN, items).run())
+def test_the_name_of_an_item_never_changes_the_outcome(odd, plain):
     other = outcome(named(PLAIN, list(ODD[odd])).run())
-    marks = {name: f"#{number}" for number, name in enumerate(items)}
+    marks = {name: f"#{number}" for number, name in enumerate(LOTS)}
     odd_marks = {name: f"#{number}" for number, name in enumerate(ODD[odd])}
     assert renamed(other, odd_marks) == renamed(plain, marks)
 
@@ -268,9 +288,8 @@ def test_the_name_of_an_item_never_changes_the_outcome(odd):
     ],
 )
 def test_a_listing_that_gives_orders_is_only_a_text(text):
-    items = ["Lot A", "Lot B", "Lot C"]
     # A listing may change how a persona likes a house, so the bidder with one is left out of the comparison.
-    plain, other = (named(PLAIN, items, texts) for texts in ("", text))
+    plain, other = (named(PLAIN, LOTS, texts) for texts in ("", text))
     plain, other = (
         auction.model_copy(update={"bidders": (Bidder("Ann", budget=7_000), *auction.bidders[1:])})
         for auction in (plain, other)

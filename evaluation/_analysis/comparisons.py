@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from harbor.evaluation._analysis.frames import game_values
-from harbor.evaluation._analysis.statistics import Method, holm, paired
+from harbor.evaluation._analysis.levels import ALPHA, attainable
+from harbor.evaluation._analysis.means import Method
+from harbor.evaluation._analysis.statistics import holm, paired
 from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, Side
+from harbor.evaluation._experiments.planned import expanded
 from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._metrics.measurement import Interval
 from harbor.evaluation._metrics.registry import metric_of
 
 ONE_DRAW = "one draw: no pairs"
@@ -22,8 +26,9 @@ class Difference:
     """A planned comparison: the mean of the paired differences, with its 95 % interval, p and effect size.
 
     Each side names its arm, condition and metric. `missing` counts repeats that lack a value on a side. `effect` is
-    Cohen's d of paired samples, in standard deviations of the differences; `p_holm` is p corrected by Holm over all
-    planned comparisons of the experiment, including those that can't be made. `note` says why there is no interval.
+    Cohen's d of paired samples, in standard deviations of the differences; `method` is that of interval and p alike.
+    `p_holm` is p corrected by Holm over all planned comparisons of the experiment, including those that can't be made.
+    `note` says why there is no interval, or that so few pairs can't reach 5 %.
     """
 
     metric: str
@@ -49,29 +54,9 @@ def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...
         results: the records.
         values: the `measurements` of their frame.
     """
-    found = [_difference(results, values, one) for one in expanded(results.experiment)]
+    found = [difference(results, values, one) for one in expanded(results.experiment)]
     adjusted = holm([one.p for one in found])
     return tuple(replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True))
-
-
-def expanded(experiment: Experiment) -> Iterator[Comparison]:
-    """Repeat each comparison in all arms and conditions that it leaves open, also in arms that are not run.
-
-    The family is that of the plan: leaving an arm out must not make the other comparisons look more certain.
-    """
-    for comparison in experiment.comparisons:
-        planned = (*experiment.arms, *experiment.arms_left_out)
-        arms = [arm.name for arm in planned] if comparison.of.arm is None else [None]
-        conditions = [one.name for one in experiment.conditions] if comparison.of.condition is None else [None]
-        for arm in arms:
-            for condition in conditions:
-                filled = {"arm": arm} if arm else {}
-                filled |= {"condition": condition} if condition else {}
-                of, against = (
-                    side.model_copy(update=filled | {"metric": metric})
-                    for side, metric in zip((comparison.of, comparison.against), comparison.metrics, strict=True)
-                )
-                yield Comparison(metric=comparison.metric, of=of, against=against)
 
 
 def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Series[float]:
@@ -105,12 +90,30 @@ def by_repeat(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]
     return game_values(own if whole.empty else whole).groupby("repeat")["value"].mean()
 
 
-def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
+def kind_of(metrics: Sequence[str], found: Iterable[float]) -> Interval:
+    """Say how differences are distributed: "binary" if all are -1, 0 or 1, else as the more skewed of their metrics.
+
+    Means over bidders of a yes or no are no longer binary.
+    """
+    kinds = {metric_of(metric).interval for metric in metrics}
+    if kinds == {"binary"} and {*found} <= {-1, 0, 1}:
+        return "binary"
+    return "skewed" if "skewed" in kinds else "mean"
+
+
+def most_apart(metrics: Sequence[str]) -> float:
+    """Give the greatest difference that the bounds of the metrics leave."""
+    (least, most), (others_least, others_most) = (metric_of(metric).bounds for metric in metrics)
+    return max(most - others_least, others_most - least)
+
+
+def difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
+    """Make one comparison, which leaves nothing open and is not corrected for others."""
     pairable = _pairable(results.experiment, comparison)
     found: list[float] = list(paired_differences(values, comparison)) if pairable else []
-    test = paired(found, skewed=any(metric_of(metric).interval != "mean" for metric in comparison.metrics))
+    kind = kind_of(comparison.metrics, found)
+    test = paired(found, kind, most_apart(comparison.metrics))
     mean = test.difference
-    left_out = {one.name for one in results.experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
     return Difference(
         comparison.metric,
         comparison.of,
@@ -122,11 +125,25 @@ def _difference(results: Results, values: pd.DataFrame, comparison: Comparison) 
         low=mean.low,
         high=mean.high,
         effect=test.effect,
-        p=None if results.experiment.same_seed and mean.method == "none" else test.p,
+        p=test.p,
         p_holm=None,
         method=mean.method,
-        note=f"arm not run: {', '.join(sorted(left_out))}" if left_out else mean.note if pairable else ONE_DRAW,
+        note=_impossible(results.experiment, comparison) or mean.note or unreached(mean.n, kind),
     )
+
+
+def _impossible(experiment: Experiment, comparison: Comparison) -> str:
+    """Say why a comparison can't be made, whatever its games gave; empty if it can."""
+    left_out = {one.name for one in experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
+    if left_out:
+        return f"arm not run: {', '.join(sorted(left_out))}"
+    return "" if _pairable(experiment, comparison) else ONE_DRAW
+
+
+def unreached(pairs: int, kind: Interval) -> str:
+    """Say that no effect could be found by so few pairs; empty if one could."""
+    least = attainable(pairs, kind)
+    return f"{pairs} {'pair reaches' if pairs == 1 else 'pairs reach'} no p below {least:.3f}" if least >= ALPHA else ""
 
 
 def _pairable(experiment: Experiment, comparison: Comparison) -> bool:

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 import pandas as pd
 
 from harbor.evaluation._analysis.frames import game_values
-from harbor.evaluation._analysis.rank_correlation import spearman
+from harbor.evaluation._analysis.rank_correlation import METHOD, spearman
 from harbor.evaluation._experiments.design import EVERYONE
 from harbor.evaluation._experiments.trial_records import Results
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Spearman's rho of two metrics over bidders and items, its p, and an interval by resampling whole games.
+    """Spearman's rho of two metrics over bidders and items, with an interval and a p of one kind.
 
-    `pairs` counts each bidder and item of each game once. `note` says why there is no rho, or no interval.
+    Both take games as wholes: `method` is the jackknife of games. `pairs` counts each bidder and item of each game
+    once. `note` says why there is no rho, or neither interval nor p.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Correlation:
     p: float | None
     low: float | None
     high: float | None
+    method: str
     note: str = ""
 
 
@@ -56,5 +58,6 @@ def correlations(results: Results, values: pd.DataFrame) -> Iterator[Correlation
 
 def _correlation(name: str, arm: str, condition: str, bidder: str, rows: pd.DataFrame) -> Correlation:
     found = spearman(rows["value_x"].to_numpy(), rows["value_y"].to_numpy(), rows["repeat"].tolist())
-    rank = (found.games, found.n, found.rho, found.p, found.low, found.high, found.note)
-    return Correlation(name, arm, condition, bidder, *rank)
+    rank = (found.games, found.n, found.rho, found.p, found.low, found.high)
+    method = "none" if found.low is None else METHOD
+    return Correlation(name, arm, condition, bidder, *rank, method, found.note)

@@ -6,29 +6,23 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
-from harbor.evaluation._analysis.frames import CELL, QUANTITY
-from harbor.evaluation._analysis.statistics import (
-    Mean,
-    Method,
-    bootstrap_mean,
-    clustered_mean,
-    t_mean,
-    wilson_mean,
-    within,
-)
+from harbor.evaluation._analysis.frames import CELL, QUANTITY, game_values
+from harbor.evaluation._analysis.means import Mean, Method, clustered_mean, counted_share, mean_of, share_of
 from harbor.evaluation._experiments.design import EVERYONE, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
-from harbor.evaluation._metrics.measurement import BOUNDS
+from harbor.evaluation._metrics.measurement import Bounds
 from harbor.evaluation._metrics.registry import metric_of
 
 Cell = tuple[str, str]
 """An arm under a condition."""
 Quantity = tuple[str, str, str, int | None]
 """What is estimated in a cell: metric, bidder, about, at."""
+Over = Literal["games", "values"]
+GAMES: Over = "games"
 UNMEASURED = "not measured in this game"
 
 
@@ -36,9 +30,12 @@ UNMEASURED = "not measured in this game"
 class Estimate:
     """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
 
-    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for a value of the game. `about` and
-    `at` are as in a measurement; a metric with values at places only also has an estimate over all places, `at` None.
-    `missing` counts games without a value, including failed ones, and `why` gives each reason with its number.
+    `over` tells what counts once: "games", each with its own mean, or "values", each bid, answer or place of any game,
+    so that games with many count for more. `bidder` is a name, "everyone" (the mean over the bidders of each game), or
+    "" for a value of the game. `about` and `at` are as in a measurement; a metric with values at places only also has
+    an estimate over all places, `at` None; one about each rival only has also the mean
+    over rivals, `about` empty. `missing` counts games without a value, including failed ones, and `why`
+    gives each reason with its number.
     """
 
     metric: str
@@ -47,6 +44,7 @@ class Estimate:
     bidder: str
     about: str
     at: int | None
+    over: Over
     games: int
     missing: int
     why: tuple[str, ...]
@@ -61,17 +59,18 @@ class Estimate:
 def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
     """Estimate every quantity of every cell; a metric without any value is listed without a number.
 
-    With one value per game, the metric tells the interval: t, Wilson, or a bootstrap for skewed values. Quantities by
-    subject or by place take t instead of a bootstrap, which would take minutes for the curves of a thousand games. With
-    several values per game (its bids, or all places together), each counts once and the interval is cluster-robust. An
-    interval is cut at the bounds of its unit: a share at 0 and 1, a rank at 1.
+    With one value per game, the metric tells the interval: t, t and Hall's t for skewed values, or Wilson. With several
+    values per game (its bids, or all places together), each counts once and the interval is cluster-robust. Shares of
+    counts are of all that was counted in all games. No interval leaves the bounds of the metric's unit: a share ends at
+    0 and 1, a rank at 1 and the number of bidders.
 
     Args:
         results: the records.
         table: their `frame`.
         values: its `measurements`.
     """
-    answers, reasons = _answers(values), _reasons(table)
+    bidders = {bidder for game in results.records for bidder, _ in game.players}
+    answers, reasons = _answers(values, bidders), _reasons(table)
     metrics = measured(results.experiment)
     for arm, condition in results.experiment.cells:
         cell = (arm.name, condition.name)
@@ -79,13 +78,14 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
         found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
         unanswered = {quantity for told in why.values() for quantity in told if quantity[1]}
         for quantity in _sorted({*found, *unanswered}, metrics):
-            yield _estimate(cell, quantity, found.get(quantity), _missing(quantity, games, found, why))
+            bounds = _bounds(quantity[0], found)
+            yield _estimate(cell, quantity, bounds, found.get(quantity), _missing(quantity, games, found, why))
 
 
-def _answers(values: pd.DataFrame) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
-    """Group values by cell and quantity, with all places together as one more quantity."""
+def _answers(values: pd.DataFrame, bidders: set[str]) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
+    """Group values by cell and quantity, with all places together, and the mean over rivals, as quantities more."""
     answers: dict[Cell, dict[Quantity, pd.DataFrame]] = {}
-    pooled = pd.concat([values, _over_places(values)])
+    pooled = pd.concat([values, _over_places(values), _over_rivals(values, bidders)])
     for (arm, condition, *quantity), rows in pooled.groupby([*CELL, *QUANTITY], dropna=False, sort=False):
         answers.setdefault((str(arm), str(condition)), {})[_quantity(*quantity)] = rows
     return answers
@@ -97,6 +97,14 @@ def _over_places(values: pd.DataFrame) -> pd.DataFrame:
     places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
     only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
     return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
+
+
+def _over_rivals(values: pd.DataFrame, bidders: set[str]) -> pd.DataFrame:
+    """Average over rivals what is measured about each of them alone, one value per game."""
+    whole, unplaced = [*CELL, "metric", "bidder"], values[values["at"].isna()]
+    of_rival = unplaced["about"].isin(bidders)
+    only = of_rival.groupby([unplaced[name] for name in whole]).all().reset_index()
+    return game_values(unplaced.merge(only[only["about"]][whole], on=whole).assign(about=""))
 
 
 def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Quantity, str]]:
@@ -147,18 +155,26 @@ def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str])
     return next(filter(None, [*said, *(of_metric if bidder == EVERYONE else [])]), UNMEASURED)
 
 
-def _estimate(cell: Cell, quantity: Quantity, rows: pd.DataFrame | None, missing: Counter[str]) -> Estimate:
+def _bounds(metric: str, found: Iterable[Quantity]) -> Bounds:
+    """Give the least and the greatest value of a metric; a rank is at most the number of bidders of the cell."""
+    least, most = metric_of(metric).bounds
+    bidders = {bidder for name, bidder, _, _ in found if name == metric} - {EVERYONE, ""}
+    return least, max(len(bidders), least) if metric_of(metric).unit == "rank" else most
+
+
+def _estimate(
+    cell: Cell, quantity: Quantity, bounds: Bounds, rows: pd.DataFrame | None, missing: Counter[str]
+) -> Estimate:
     metric, bidder, about, at = quantity
-    mean, games = (_mean(quantity, rows), rows["repeat"].nunique()) if rows is not None else (t_mean([]), 0)
-    if bounds := BOUNDS.get(metric_of(metric).unit):
-        mean = within(mean, *bounds)
+    mean, over = _mean(quantity, bounds, rows) if rows is not None else (mean_of([]), GAMES)
     return Estimate(
         metric,
         *cell,
         bidder,
         about,
         at,
-        games=games,
+        over=over,
+        games=0 if rows is None else rows["repeat"].nunique(),
         missing=missing.total(),
         why=tuple(f"{reason} ({count})" for reason, count in sorted(missing.items())),
         mean=mean.mean,
@@ -170,13 +186,18 @@ def _estimate(cell: Cell, quantity: Quantity, rows: pd.DataFrame | None, missing
     )
 
 
-def _mean(quantity: Quantity, rows: pd.DataFrame) -> Mean:
-    metric, bidder, about, at = quantity
-    spread, values, repeats = metric_of(metric).interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
-    if len(set(repeats)) < len(repeats):
-        return clustered_mean(values, repeats)
-    if spread == "binary" and bidder != EVERYONE:
-        return wilson_mean(values)
-    if spread == "skewed" and not about and at is None:
-        return bootstrap_mean(values)
-    return t_mean(values)
+def _mean(quantity: Quantity, bounds: Bounds, rows: pd.DataFrame) -> tuple[Mean, Over]:
+    """Give the mean of a quantity, and what counts once in it."""
+    kind, values, games = metric_of(quantity[0]).interval, rows["value"].to_numpy(), rows["repeat"].to_numpy()
+    if rows["counted"].notna().all():
+        whole = game_values(rows)
+        over: Over = "values" if (whole["counted"] > 1).any() else "games"
+        return counted_share(whole["value"].to_numpy(), whole["counted"].to_numpy()), over
+    yes_or_no = set(values) <= {0, 1}  # a mean over rivals is none
+    if kind == "binary" and yes_or_no and quantity[1] != EVERYONE and len(set(games)) == len(games):
+        return share_of(values), "games"
+    if kind == "binary":
+        kind = "mean"
+    if len(set(games)) < len(games):
+        return clustered_mean(values, games, kind, bounds), "values"
+    return mean_of(values, kind, bounds), "games"

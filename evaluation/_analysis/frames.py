@@ -10,8 +10,8 @@ from harbor.evaluation._experiments.trial_records import Results
 CELL = ["arm", "condition"]
 QUANTITY = ["metric", "bidder", "about", "at"]
 """What an estimate is of, within a cell."""
-COLUMNS = [*CELL, "repeat", "seed", "status", *QUANTITY, "value", "missing"]
-_NUMBERS = {"repeat": "int64", "seed": "int64", "at": "Int64", "value": "float64"}
+COLUMNS = [*CELL, "repeat", "seed", "status", *QUANTITY, "value", "missing", "counted"]
+_NUMBERS = {"repeat": "int64", "seed": "Int64", "at": "Int64", "value": "float64", "counted": "float64"}
 
 
 def frame(results: Results) -> pd.DataFrame:
@@ -19,7 +19,8 @@ def frame(results: Results) -> pd.DataFrame:
 
     Returns:
         columns `arm`, `condition`, `repeat`, `seed` and `status` of the game, then `metric`, `bidder`, `about`, `at`
-        (a nullable integer), `value` (NaN: missing) and `missing` (why). Failed and unfinished games have no rows.
+        (a nullable integer), `value` (NaN: missing), `missing` (why) and `counted` (what a share is of; NaN: not told).
+        Failed and unfinished games have no rows.
     """
     rows = [(game, one) for game in results.records for one in game.measurements]
     of_game = {name: [getattr(game, name) for game, _ in rows] for name in COLUMNS[:5]}
@@ -30,16 +31,19 @@ def frame(results: Results) -> pd.DataFrame:
 def measurements(table: pd.DataFrame) -> pd.DataFrame:
     """Keep the rows of a `frame` that have a value, and add "everyone": the mean over the bidders of a game.
 
-    A bidder with several values of one quantity counts with their mean. Rows are sorted, since the rounding of sums
+    A bidder with several values of one quantity counts with their mean; of shares of counts everyone's is that of all
+    that was counted. Rows are sorted, since the rounding of sums
     would otherwise depend on the order of the records.
     """
-    found = table.dropna(subset="value")[[*CELL, *QUANTITY, "repeat", "value"]]
+    found = table.dropna(subset="value")[[*CELL, *QUANTITY, "repeat", "value", "counted"]]
     bidders = game_values(found[found["bidder"] != ""])
     everyone = game_values(bidders.assign(bidder=EVERYONE))
     return pd.concat([found, everyone]).sort_values([*CELL, *QUANTITY, "repeat", "value"], ignore_index=True)
 
 
 def game_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Average several values of one game for the same quantity."""
-    keys = [*CELL, *QUANTITY, "repeat"]
-    return table.groupby(keys, dropna=False)["value"].mean().reset_index()
+    """Average several values of one game for the same quantity, by what was counted where that is told."""
+    weights = table["counted"].fillna(1)
+    parts = table.assign(total=table["value"] * weights, weight=weights)
+    sums = parts.groupby([*CELL, *QUANTITY, "repeat"], dropna=False)[["total", "weight", "counted"]].sum(min_count=1)
+    return sums.assign(value=sums["total"] / sums["weight"]).drop(columns=["total", "weight"]).reset_index()

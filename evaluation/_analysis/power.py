@@ -1,21 +1,41 @@
-"""Power: how many trials a planned comparison needs, given how much the differences of a pilot vary."""
+"""Power: how many games a planned comparison needs, by simulating its own test on the differences of a pilot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from harbor._core.errors import ConfigError, unknown
-from harbor.evaluation._analysis.comparisons import expanded, paired_differences, repeats_of
+from harbor.evaluation._analysis.arrays import Floats
+from harbor.evaluation._analysis.comparisons import kind_of, paired_differences, repeats_of
 from harbor.evaluation._analysis.frames import frame, measurements
-from harbor.evaluation._analysis.statistics import Mean, pairs_needed, t_mean
+from harbor.evaluation._analysis.means import METHODS, Mean, Method, mean_of
+from harbor.evaluation._analysis.question import Question
+from harbor.evaluation._analysis.simulated_power import draws, pairs_for, spread_limits
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, measured
+from harbor.evaluation._experiments.planned import expanded
 from harbor.evaluation._experiments.run_trial import offline, run_trial
 from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._metrics.measurement import Interval
 
 FEW = 10
 """With fewer pairs the standard deviation is a guess: with 10, the true one is 0.7 to 1.8 times the one found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """How many games on each side are enough: `likely` if differences vary as in the pilot.
+
+    `least` and `enough` are at the limits of how they may vary, each with 80 % confidence if they are normal, and with
+    less if they are skewed; `enough` is what to plan.
+    """
+
+    least: int
+    likely: int
+    enough: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +43,9 @@ class Need:
     """How many games on each side, paired by repeat, a planned comparison needs to find a difference.
 
     `pairs` and `missing` count the pilot's repeats, with and without a value on both sides; `sd` is the standard
-    deviation of its differences, in the unit of the metric. `games` is for this comparison alone; `games_holm` is
-    enough whatever the others of its family show, at alpha over their number. None: `note` gives the reason.
+    deviation of its differences, in the unit of the metric, and `test` how they are tested. `games` is for this
+    comparison alone; `games_holm` is enough whatever the others of its family show, at alpha over their number. None:
+    `note` gives the reason.
     """
 
     metric: str
@@ -33,26 +54,10 @@ class Need:
     pairs: int
     missing: int
     sd: float | None
-    games: int | None
-    games_holm: int | None
+    test: Method
+    games: Games | None
+    games_holm: Games | None
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What to find: an effect in the unit of the metric, with this probability (`power`), at this level (`alpha`)."""
-
-    effect: float
-    power: float = 0.8
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        if self.effect == 0 or not abs(self.effect) < float("inf"):
-            raise ConfigError(f"effect {self.effect!r}: no number of games finds that; give a difference other than 0")
-        if not 0 < self.alpha < self.power < 1:
-            raise ConfigError(
-                f"alpha {self.alpha!r}, power {self.power!r}: give an alpha above 0, and a power above it and below 1"
-            )
 
 
 def planned(experiment: Experiment, metric: str | None = None) -> tuple[Comparison, ...]:
@@ -98,28 +103,47 @@ class Power:
 
 
 def games_needed(results: Results, comparisons: Sequence[Comparison], question: Question) -> Power:
-    """Say how many games comparisons need, by a two-sided paired t test.
+    """Say how many games comparisons need, each by its own test.
 
     Args:
         results: a pilot; its experiment is the family of all planned comparisons.
         comparisons: those that are asked about.
         question: what is to be found.
+
+    Raises:
+        ConfigError: the pilot has one repeat, or none.
     """
+    if (most := max(repeats_of(results, one) for one in comparisons)) < 2:
+        repeats = "1 repeat" if most == 1 else f"{most} repeats"
+        raise ConfigError(f"the pilot has {repeats}, and one game does not say how games vary; give 10 or more")
     values, family = measurements(frame(results)), len(planned(results.experiment))
     found = [
-        _need(one, t_mean(paired_differences(values, one)), repeats_of(results, one), question, family)
+        _need(one, np.asarray(paired_differences(values, one)), repeats_of(results, one), question, family)
         for one in comparisons
     ]
     return Power(results.experiment.name, results.simulated, question, family, tuple(found))
 
 
-def _need(comparison: Comparison, differences: Mean, repeats: int, question: Question, family: int) -> Need:
-    found = (comparison.metric, comparison.of, comparison.against, differences.n, repeats - differences.n)
-    if not differences.sd:
-        return Need(*found, differences.sd, None, None, f"{differences.note}: the pilot does not say how they vary")
-    alone, holm = (
-        pairs_needed(question.effect, differences.sd, alpha, question.power)
-        for alpha in (question.alpha, question.alpha / family)
+def _need(comparison: Comparison, differences: Floats, repeats: int, question: Question, family: int) -> Need:
+    kind, pairs = kind_of(comparison.metrics, differences), len(differences)
+    pilot, test = mean_of(differences, kind), METHODS[kind]
+    found = (comparison.metric, comparison.of, comparison.against, pairs, repeats - pairs, pilot.sd, test)
+    if why := _why_not(pilot, kind, question):
+        return Need(*found, None, None, why)
+    alone, holm = (_games(differences, kind, question, alpha) for alpha in (question.alpha, question.alpha / family))
+    return Need(*found, alone, holm, f"rough: {pairs} pairs say little of how differences vary" if pairs < FEW else "")
+
+
+def _why_not(pilot: Mean, kind: Interval, question: Question) -> str:
+    if not pilot.sd or pilot.method == "none":
+        return f"{pilot.note or f'all {pilot.n} values are equal'}: the pilot does not say how they vary"
+    return "yes or no differ by 1 at most" if kind == "binary" and abs(question.effect) > 1 else ""
+
+
+def _games(differences: Floats, kind: Interval, asked: Question, alpha: float) -> Games:
+    low, high = spread_limits(differences, kind)
+    least, likely, enough = (
+        pairs_for(draws(differences, kind, asked.effect, spread), kind, asked.effect, alpha, asked.power)
+        for spread in (low, 1, high)
     )
-    rough = f"rough: {differences.n} pairs say little of how differences vary" if differences.n < FEW else ""
-    return Need(*found, differences.sd, alone, holm, rough)
+    return Games(least, likely, enough)

@@ -1,27 +1,39 @@
-"""TrueSkill of the bidders in every cell."""
+"""TrueSkill of the bidders in every cell: after all games, and after each game alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import pandas as pd
 
 from harbor.evaluation._analysis.frames import CELL
-from harbor.evaluation._analysis.skill import rate
+from harbor.evaluation._analysis.means import Mean, mean_of
+from harbor.evaluation._analysis.skill import MU, Game, Skill, after_one, rate
 from harbor.evaluation._experiments.design import EVERYONE, ranking
+from harbor.evaluation._experiments.published import PER_GAME, TRUESKILL
 from harbor.evaluation._experiments.trial_records import Results
 
 ORDERS, FEWEST_ORDERS = 100, 10
 COUNTED = 6000
-"""The number of game updates, over all orders and cells, above which fewer orders are taken: one takes up to 1 ms."""
+"""The number of updates, over all orders and resamples of all cells, above which fewer are taken: each takes 1 ms."""
+RESAMPLES_PER_ORDER = 2
+MEANINGS = {
+    TRUESKILL: "TrueSkill by ranks, carried from game to game, averaged over orders of the games; interval by"
+    " resampling games",
+    PER_GAME: "TrueSkill after a single game from 25, by its ranks, averaged over games; interval by t",
+}
+"""What the ratings mean, and what their intervals are."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkillRating:
-    """TrueSkill of a bidder: means of mu and sigma over shuffled orders of the games, and how mu spreads over them.
+    """TrueSkill of a bidder after all games, and averaged over games that are each rated by itself.
 
-    In a series every auction counts as a game.
+    `mu` and `sigma` are means over shuffled orders of the games, `mu_low` to `mu_high` is the 95 % interval of mu by
+    resampling games. `per_game` is the mean of mu after each single game, with its 95 % interval by t (None: the note
+    says why there is none). In a series every auction is rated, and the series is what is resampled.
     """
 
     arm: str
@@ -31,8 +43,13 @@ class SkillRating:
     orders: int
     mu: float
     sigma: float
-    mu_low: float
-    mu_high: float
+    mu_low: float | None
+    mu_high: float | None
+    mu_note: str
+    per_game: float
+    per_game_low: float | None
+    per_game_high: float | None
+    per_game_note: str
 
 
 def ratings(results: Results, values: pd.DataFrame) -> Iterator[SkillRating]:
@@ -45,20 +62,55 @@ def ratings(results: Results, values: pd.DataFrame) -> Iterator[SkillRating]:
     if not results.experiment.trueskill:
         return
     ranks = values[(values["metric"] == ranking(results.experiment)) & ~values["bidder"].isin(("", EVERYONE))]
-    cells = {cell: _rankings(rows) for cell, rows in ranks.groupby(CELL)}
+    cells = {cell: _games(rows) for cell, rows in ranks.groupby(CELL)}
     designed = [(arm.name, condition.name) for arm, condition in results.experiment.cells]
-    games = [(*cell, cells[cell]) for cell in designed if cell in cells]
-    in_all = sum(len(rankings) for *_, rankings in games)
-    orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, in_all)))
-    for arm, condition, rankings in games:
-        for bidder, skill in rate(rankings, orders, results.experiment.seed).items():
-            games_of = sum(bidder in ranking for ranking in rankings)
-            yield SkillRating(arm, condition, bidder, games_of, orders, skill.mu, skill.sigma, skill.low, skill.high)
+    found = [(*cell, cells[cell]) for cell in designed if cell in cells]
+    updates = (1 + RESAMPLES_PER_ORDER) * sum(len(game) for *_, games in found for game in games)
+    orders = max(FEWEST_ORDERS, min(ORDERS, COUNTED // max(1, updates)))
+    for arm, condition, games in found:
+        for bidder, skill in rate(games, orders, RESAMPLES_PER_ORDER * orders, results.experiment.seed).items():
+            yield _rating((arm, condition), bidder, orders, skill, games)
 
 
-def _rankings(rows: pd.DataFrame) -> list[dict[str, int]]:
-    """Give the ranks by bidder of each game, or of each auction of each series."""
-    games = rows.groupby(["repeat", "at"], dropna=False)
+def _rating(cell: tuple[str, str], bidder: str, orders: int, skill: Skill, games: Sequence[Game]) -> SkillRating:
+    count = sum(bidder in ranks for game in games for ranks in game)
+    alone = per_game(bidder, games)
+    return SkillRating(
+        *cell,
+        bidder,
+        count,
+        orders,
+        mu=skill.mu,
+        sigma=skill.sigma,
+        mu_low=skill.low,
+        mu_high=skill.high,
+        mu_note=skill.note,
+        per_game=MU if alone.mean is None else alone.mean,
+        per_game_low=alone.low,
+        per_game_high=alone.high,
+        per_game_note=alone.note,
+    )
+
+
+def per_game(bidder: str, games: Sequence[Game]) -> Mean:
+    """Average the ratings of a bidder after each game alone; none is above that of a sole winner or below a sole loser.
+
+    Of three bidders it is 25 + 6.675 (firsts - lasts) / games. Source: Harbor, Table 3, whose ratings of 15 games are
+    of this form.
+    """
+    played = [[ranks for ranks in game if bidder in ranks] for game in games]
+    found = [fmean(after_one(ranks)[bidder] for ranks in game) for game in played if game]
+    most = max((len(ranks) for game in games for ranks in game), default=1)
+    ends = after_one({str(place): place for place in range(1, most + 1)}).values()
+    return mean_of(found, "mean", (min(ends), max(ends)))
+
+
+def _games(rows: pd.DataFrame) -> list[Game]:
+    """Give the ranks by bidder of each game: of its one auction, or of each auction of a series."""
     return [
-        {bidder: int(rank) for bidder, rank in zip(game["bidder"], game["value"], strict=True)} for _, game in games
+        [
+            {bidder: int(rank) for bidder, rank in zip(auction["bidder"], auction["value"], strict=True)}
+            for _, auction in game.groupby("at", dropna=False)
+        ]
+        for _, game in rows.groupby("repeat")
     ]

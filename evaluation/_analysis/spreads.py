@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from harbor.evaluation._analysis.comparisons import by_repeat
-from harbor.evaluation._analysis.statistics import Mean, t_mean
+from harbor.evaluation._analysis.means import Mean, mean_of
 from harbor.evaluation._experiments.design import EVERYONE, Side, measured
 from harbor.evaluation._experiments.trial_records import Results
 
@@ -52,7 +52,7 @@ def spreads(results: Results, values: pd.DataFrame) -> Iterator[Spread]:
         for arm, condition in results.experiment.cells:
             for bidder in bidders:
                 side = Side(arm=arm.name, condition=condition.name, bidder=bidder)
-                found = t_mean(by_repeat(own, metric, side).to_numpy())
+                found = mean_of(by_repeat(own, metric, side).to_numpy())
                 if found.n or bidder == EVERYONE:
                     low, high = _interval(found)
                     yield Spread(

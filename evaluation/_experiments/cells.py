@@ -7,6 +7,7 @@ from itertools import combinations
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError, unknown
+from harbor._runs.inputs import RunInputs, agents_of, people_of
 from harbor._runs.resolve import resolve
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, named_places
 
@@ -25,13 +26,23 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
     """
     for (arm, condition), config in cells.items():
         try:
-            resolve(config)
+            _refuse_several_people(config)
+            resolve(config, RunInputs(agents=agents_of(config), people=people_of(config)))
         except ConfigError as error:
             raise ConfigError(
                 f"experiment {experiment.name!r}, arm {arm!r}, condition {condition!r}: {error}"
             ) from error
     _refuse_equals(experiment, cells)
     _refuse_strangers(experiment, cells)
+
+
+def _refuse_several_people(config: AuctionConfig) -> None:
+    """Refuse two people in one game: at one terminal each would read what only the other may know."""
+    if len(people := list(people_of(config))) > 1:
+        raise ConfigError(
+            f"bidders {people[0]!r} and {people[1]!r} are played by people, and a game of an experiment asks one; have"
+            " others play the rest"
+        )
 
 
 def _refuse_equals(experiment: Experiment, cells: Cells) -> None:

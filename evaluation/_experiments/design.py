@@ -6,34 +6,30 @@ so on. Personas rotate over the slots from repeat to repeat; models fill the slo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
+from harbor._config.protocol import with_texts
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import Kind
 from harbor._core.finding import asked
 from harbor._core.settings import Settings, check_distinct
+from harbor.evaluation._experiments.compared import Comparison as Comparison
+from harbor.evaluation._experiments.compared import Side as Side
 from harbor.evaluation._experiments.model_prices import ModelPrice
 from harbor.evaluation._experiments.published import EVERYONE as EVERYONE
+from harbor.evaluation._experiments.published import RATINGS
+from harbor.evaluation._experiments.published import Deviation as Deviation
 from harbor.evaluation._experiments.published import Published as Published
 from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
 from harbor.evaluation._experiments.published import StandIn as StandIn
 from harbor.evaluation._experiments.slots import number, slots_of_models
-
-
-def _slug(name: str) -> str:
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-        raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
-    return name
-
-
-Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
-Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
-
+from harbor.evaluation._experiments.variations import Crossing, Factor, Slug, crossed
+from harbor.evaluation._experiments.variations import Order as Order
+from harbor.evaluation._experiments.variations import Variation as Variation
 
 OWN_NOISE = (
     "Same seed: all games of an arm under a condition have the same seed, items, seats and personas. Their spread, and"
@@ -42,70 +38,69 @@ OWN_NOISE = (
 """What has to be said wherever results of an experiment with `same_seed` are shown."""
 
 
-class Variation(Settings):
-    """An arm or a condition: a name, and its changes to the common settings.
-
-    In `auction`, `bidders` is a table of changes by name ("*": every bidder), a list of names (the others leave), or
-    a list of new bidders. Tables are merged; every other value replaces the common one.
-    `repeats` and `order` replace those of the experiment.
-    """
-
-    name: Slug
-    label: str = ""
-    repeats: int | None = Field(None, ge=1)
-    order: Order | None = None
-    auction: dict[str, Any] = Field(default_factory=dict)
-
-
-class Side(Settings):
-    """One side of a comparison: a bidder (default: the mean of everyone) in an arm under a condition.
-
-    `metric` replaces that of the comparison on this side, in the same unit.
-    """
-
-    metric: str | None = None
-    arm: str | None = None
-    condition: str | None = None
-    bidder: str = EVERYONE
-
-
-class Comparison(Settings):
-    """A planned comparison of one metric, or of two: `of` minus `against`, paired by repeat.
-
-    If neither side names an arm (or a condition), there is one comparison in each arm (or condition).
-    """
-
-    metric: str
-    of: Side = Side()
-    against: Side = Side()
-
-    @model_validator(mode="after")
-    def _open_on_both_sides(self) -> Comparison:
-        for name in ("arm", "condition"):
-            if (getattr(self.of, name) is None) != (getattr(self.against, name) is None):
-                raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
-        one, other = (side.model_copy(update={"metric": None}) for side in (self.of, self.against))
-        if one == other and len(set(self.metrics)) == 1:
-            raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
-        return self
-
-    @property
-    def metrics(self) -> tuple[str, str]:
-        """The metric of each side."""
-        return self.of.metric or self.metric, self.against.metric or self.metric
-
-
 class Experiment(Settings):
     """Arms by conditions by repeats of an auction, a game or a series, and what is measured and compared.
 
-    `models` fill the slots "@1", "@2" ... by default. `personas` are the pool of the persona slots (by default the ten
-    of its catalogue). `correlations` are pairs of metrics that are measured per item. `figures` are drawn in the report
-    beside those of installed packages. `trueskill`: rate the bidders from their ranks by profit. `prices` are of the
-    models ("provider:name", "provider:name at URL") whose settings name none; they are filled in when the experiment
-    begins, so that it resumes at the same prices. `same_seed`: all repeats have the seed, items, order, seats and
-    personas of the first, so that they differ by the model's own noise alone. `arms_left_out` are planned but not run:
-    comparisons with them still count in the family of planned comparisons.
+    Attributes:
+        name: Its name, in lower case.
+        title: The title of its report.
+        question: What it asks.
+        source: The paper, section and table that it is of, or your own.
+        repeats: How many games of each arm under each condition.
+        seed: What everything that is drawn is drawn from.
+        same_seed: Whether all repeats are one game again and again, so that they differ by the model's own noise
+            alone.
+        temperature: The temperature of its models.
+        auction: The settings that all games share, as of any auction.
+        factors: What arms are the crossing of, in place of `arms`.
+        crossing: The whole of it, or half.
+        arms: What is varied: each arm changes some settings.
+        arms_left_out: Arms that are planned but not run: comparisons with them still count in the family.
+        conditions: Under what each arm is run.
+        models: What fills the slots "@1", "@2" ... by default.
+        prices: The prices of models ("provider:name", "provider:name at URL") whose settings name none; they are
+            filled in when the experiment begins, so that it resumes at the same prices.
+        personas: The pool of the persona slots; without it, the personas of its catalogue.
+        rotate_personas: Over the "pool" from repeat to repeat, or "within" a draw: then as many repeats as there
+            are slots share seed, items and order, and their personas take turns.
+        rotate_seats: Whether the seats rotate from repeat to repeat.
+        order: The order of the items.
+        metrics: What is measured of each game.
+        correlations: Pairs of metrics that are measured per item.
+        figures: What is drawn in the report beside the figures of installed packages.
+        trueskill: Whether bidders are rated from their ranks by profit.
+        comparisons: The planned comparisons.
+        published: What papers print, which is shown beside.
+        stand_ins: What replaces what a paper had.
+        deviations: Where it departs from its paper.
+        note: What a reader has to know beside.
     """
+
+    public: ClassVar[frozenset[str]] = frozenset(
+        {
+            "arms",
+            "arms_left_out",
+            "comparisons",
+            "conditions",
+            "correlations",
+            "crossing",
+            "deviations",
+            "factors",
+            "figures",
+            "metrics",
+            "name",
+            "published",
+            "question",
+            "repeats",
+            "rotate_seats",
+            "same_seed",
+            "source",
+            "stand_ins",
+            "temperature",
+            "title",
+            "trueskill",
+        }
+    )
 
     name: Slug
     title: str
@@ -115,13 +110,16 @@ class Experiment(Settings):
     seed: int = Field(0, ge=0)
     same_seed: bool = False
     temperature: float = Field(0.0, ge=0, le=2)
-    auction: dict[str, Any]
-    arms: tuple[Variation, ...] = Field(min_length=1)
+    auction: Annotated[dict[str, Any], AfterValidator(with_texts)]
+    factors: tuple[Factor, ...] = ()
+    crossing: Crossing = "whole"
+    arms: tuple[Variation, ...] = Field((), min_length=1, validate_default=True)
     arms_left_out: tuple[Variation, ...] = ()
     conditions: tuple[Variation, ...] = (Variation(name="all"),)
     models: tuple[str, ...] = Field(("simulated",), min_length=1)
     prices: dict[str, ModelPrice] = Field(default_factory=dict)
     personas: tuple[str, ...] = ()
+    rotate_personas: Literal["pool", "within"] = "pool"
     rotate_seats: bool = True
     order: Order = "given"
     metrics: tuple[str, ...] = Field(min_length=1)
@@ -131,6 +129,7 @@ class Experiment(Settings):
     comparisons: tuple[Comparison, ...] = ()
     published: tuple[Published, ...] = ()
     stand_ins: tuple[StandIn, ...] = ()
+    deviations: tuple[Deviation, ...] = ()
     note: str = ""
 
     @property
@@ -138,11 +137,32 @@ class Experiment(Settings):
         """Every arm under every condition, in order."""
         return list(product(self.arms, self.conditions))
 
+    @field_validator("arms", mode="before")
+    @classmethod
+    def _crossed(cls, arms: Any, before: ValidationInfo) -> Any:
+        """Make the arms of the factors, which are read before them."""
+        if arms or "factors" not in before.data or "crossing" not in before.data:
+            return arms
+        factors, crossing = before.data["factors"], before.data["crossing"]
+        return crossed(factors, crossing) if factors else arms
+
+    @model_validator(mode="after")
+    def _arms_are_of_the_factors(self) -> Experiment:
+        """Refuse arms beside factors, unless they are their crossing, as in a design that was written down."""
+        if not self.factors:
+            if self.crossing != "whole":
+                raise ValueError(f"crossing {self.crossing!r} is of factors, and there are none; add [[factors]]")
+            return self
+        made = {arm.name: arm.auction for arm in crossed(self.factors, self.crossing)}
+        if made != {arm.name: arm.auction for arm in (*self.arms, *self.arms_left_out)}:
+            raise ValueError("arms and factors are both given, and arms are not the crossing of factors; drop the arms")
+        return self
+
     @model_validator(mode="after")
     def _known_names(self) -> Experiment:
         check_distinct("arm", arms := [arm.name for arm in (*self.arms, *self.arms_left_out)])
         check_distinct("condition", [condition.name for condition in self.conditions])
-        correlated = {f"{one} ~ {other}" for one, other in self.correlations}
+        derived = {f"{one} ~ {other}" for one, other in self.correlations}.union(RATINGS if self.trueskill else ())
         units = {name: _installed("metric", name).unit for name in measured(self)}
         own = {asked("metric", name).name for name in units}
         for one in (_installed("figure", name) for name in self.figures):
@@ -152,8 +172,7 @@ class Experiment(Settings):
         for one in self.comparisons:
             if len(both := sorted({units[name] for name in one.metrics})) > 1:
                 raise ValueError(f"the comparison of {one.metric!r} is in {' and '.join(both)}; keep to one")
-        rated = ["trueskill"] if self.trueskill else []
-        _known("metric", [one.metric for one in self.published], [*self.metrics, *correlated, *rated])
+        _known("metric", [one.metric for one in self.published], [*self.metrics, *derived])
         _known("arm", [place.arm for place in named_places(self) if place.arm], arms)
         conditions = [condition.name for condition in self.conditions]
         _known("condition", [place.condition for place in named_places(self) if place.condition], conditions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harbor._config.auction import AuctionConfig, ModelSettings
@@ -14,8 +14,8 @@ from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.run_trial import offline
-from harbor.evaluation._experiments.trials import Trial, trials
+from harbor.evaluation._experiments.run_trial import STAND_IN, offline
+from harbor.evaluation._experiments.trials import Trial, planned_repeats, trials
 from harbor.evaluation._metrics.calls import CallTotals, calls
 
 Track = Callable[[Sequence[Trial]], Iterable[Trial]]
@@ -112,31 +112,28 @@ async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) 
     Raises:
         ConfigError: the settings of an arm are refused, or a model is unknown.
     """
-    planned = trials(with_prices(experiment))
+    priced = with_prices(experiment)
+    games = planned_repeats(priced)
+    first = trials(priced, min(sample, max(games.values())))  # to build them all would take long
     played: dict[tuple[str, str], list[Usage]] = defaultdict(list)
-    for trial in track([trial for trial in planned if trial.repeat <= sample]):
+    for trial in track([trial for trial in first if trial.repeat <= games[trial.arm, trial.condition]]):
         played[trial.arm, trial.condition].append(await play_offline(trial.config))
-    arms = tuple(_arm(arm.name, planned, played) for arm in experiment.arms)
-    whole = _together([(arm.usage, 1) for arm in arms], chain=_mean_chain(planned, played))
-    return DryRun(experiment.name, len(planned), whole, arms)
+    arms = tuple(_arm(arm.name, games, played) for arm in experiment.arms)
+    whole = _together([(arm.usage, 1) for arm in arms], chain=_mean_chain(games, played))
+    return DryRun(experiment.name, sum(games.values()), whole, arms)
 
 
-def _arm(name: str, planned: Sequence[Trial], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
-    own = [trial for trial in planned if trial.arm == name]
-    cells = {cell: usages for cell, usages in played.items() if cell[0] == name}
-    weighted = [
-        (usage, sum(trial.condition == condition for trial in own) / len(usages))
-        for (_, condition), usages in cells.items()
-        for usage in usages
-    ]
-    usage = _together(weighted, chain=_mean_chain(own, cells))
-    return ArmUsage(name, len(own), usage, tuple(usage for usages in cells.values() for usage in usages))
+def _arm(name: str, games: Mapping[tuple[str, str], int], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
+    own = {cell: count for cell, count in games.items() if cell[0] == name}
+    weighted = [(usage, count / len(played[cell])) for cell, count in own.items() for usage in played[cell]]
+    usage = _together(weighted, chain=_mean_chain(own, played))
+    return ArmUsage(name, sum(own.values()), usage, tuple(usage for cell in own for usage in played[cell]))
 
 
-def _mean_chain(planned: Sequence[Trial], played: dict[tuple[str, str], list[Usage]]) -> float:
+def _mean_chain(games: Mapping[tuple[str, str], int], played: dict[tuple[str, str], list[Usage]]) -> float:
     """Average the chains of all planned trials, each taken to be as long as those played in its cell."""
     chains = {cell: sum(usage.chain for usage in usages) / len(usages) for cell, usages in played.items()}
-    return sum(chains[trial.arm, trial.condition] for trial in planned) / len(planned)
+    return sum(chains[cell] * count for cell, count in games.items()) / sum(games.values())
 
 
 def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
@@ -153,13 +150,16 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
 async def play_offline(config: AuctionConfig) -> Usage:
     """Let the built-in model play an auction or a series in memory, and count its calls in place of each model.
 
+    What it asks itself in the place of an agent or a person is not counted.
+
     Raises:
         ConfigError: a setting that is refused, or a model is unknown.
     """
     models, heard = models_of(config), list[Entry]()
     await start(prepare(offline(config), RunInputs()), listen=heard.append)
     made = calls(heard)
-    uses = [_use(name, models.get(name, ModelSettings()), used) for name, used in made.by_model.items()]
+    paid = {name: used for name, used in made.by_model.items() if name != STAND_IN}
+    uses = [_use(name, models.get(name, ModelSettings()), used) for name, used in paid.items()]
     return Usage(tuple(uses), made.chain)
 
 

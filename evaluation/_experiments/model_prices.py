@@ -11,7 +11,13 @@ from harbor._core.settings import Settings
 
 
 class ModelPrice(Settings):
-    """What a model costs, in dollars per million tokens; cached input costs as other input unless told."""
+    """What a model costs, in dollars per million tokens.
+
+    Attributes:
+        input_price: Input.
+        cached_price: Input that the provider had kept; without it, as other input.
+        output_price: Output.
+    """
 
     input_price: float = Field(ge=0, allow_inf_nan=False)
     cached_price: float | None = Field(None, ge=0, allow_inf_nan=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harbor._config.auction import AuctionConfig, ModelSettings
+from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
 from harbor._core.log_lines import Entry
 from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.result import Listener, Result
@@ -20,7 +20,9 @@ async def run_trial(trial: Trial, metrics: Sequence[str], listen: Listener | Non
 
 
 def offline(config: AuctionConfig) -> AuctionConfig:
-    """Replace every model by the built-in one, free and without latency, and keep no memory beyond the trial."""
+    """Have the built-in model play for everybody but scripts, free and without latency; keep no memory of it."""
+    bidders = tuple(_stand_in(bidder) if bidder.person or bidder.agent else bidder for bidder in config.bidders)
+    config = config.model_copy(update={"bidders": bidders})
     models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
     built_in = {
         name: settings.model_copy(
@@ -30,6 +32,15 @@ def offline(config: AuctionConfig) -> AuctionConfig:
     }
     memory = config.memory.model_copy(update={"store": None, "embedding": "hashing"})
     return config.model_copy(update={"models": built_in, "memory": memory})
+
+
+STAND_IN = "a stand-in"
+"""The name of the model that plays the seat of a person or an agent."""
+
+
+def _stand_in(bidder: Bidder) -> Bidder:
+    nobody = {"person": False, "agent": False}
+    return bidder.model_copy(update={**nobody, "model": STAND_IN, "planning": "none", "believe": False})
 
 
 async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence[Entry]]:

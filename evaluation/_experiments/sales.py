@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Annotated
 
 from pydantic import Field
 
-from harbor._config.auction import AuctionConfig, Houses, Item
+from harbor._config.auction import AuctionConfig, Houses, Item, OwnItems
 from harbor._core.errors import ConfigError
 from harbor._core.seeding import stream
 from harbor._core.settings import Settings
 from harbor._runs.items import resolve_items
-from harbor.evaluation._experiments.design import Order
+from harbor.evaluation._experiments.variations import Order
 from harbor.personas._catalog.catalogue import Catalogue
 from harbor.personas._catalog.sampling import suited
 
 
 class MatchedItems(Settings):
-    """A sample of items: how many in all, and how many of them match the persona of a slot or of a bidder."""
+    """A sample of items: how many in all, and how many of them match the persona of a slot or of a bidder.
+
+    `of` are items to draw from in place of those of the catalogue.
+    """
 
     count: int = Field(10, ge=1)
     matched: dict[str, Annotated[int, Field(ge=0)]]
+    of: OwnItems = ()
 
 
 def matched_sale(
@@ -34,7 +38,8 @@ def matched_sale(
     """Draw items so that sales of one seed share as many as possible, each at the same place in the order of sale.
 
     The seed alone fixes three orders: of the items of each persona, of the others (the fillers), and of the places.
-    So where an arm wants one more matched item, that item replaces one filler, and nothing else changes.
+    So where an arm wants one more matched item, that item replaces one filler, and nothing else changes. An item that
+    suits two of the personas is never drawn, as it would match more than it was drawn for.
 
     Args:
         catalogue: of which.
@@ -56,12 +61,13 @@ def matched_sale(
         raise ConfigError(
             f"{len(turns)} matched items are more than the {wanted.count} for sale; lower matched or raise count"
         )
+    demanded = {persona for mix in mixes.values() for persona in mix}
     matched: list[Item] = []
     for turn, persona in turns:
-        matched.append(_suiting(catalogue, seed, persona, turn, matched))
-    suited = {persona for mix in mixes.values() for persona in mix}
-    fillers = [item for item in _in_turn(catalogue, seed) if item.persona not in suited]
-    fillers.sort(key=lambda item: item.persona in reserved)
+        found = _shuffled(suited(catalogue, persona, demanded), seed, persona)
+        matched.append(_next(found, persona, turn, matched))
+    fillers = [item for item in _shuffled(catalogue.items.values(), seed, "all") if demanded.isdisjoint(item.suits)]
+    fillers.sort(key=lambda item: not reserved.isdisjoint(item.suits))
     left = wanted.count - len(matched)
     if left > len(fillers):
         raise ConfigError(
@@ -72,15 +78,14 @@ def matched_sale(
     return tuple(sale[place] for place in places)
 
 
-def _in_turn(catalogue: Catalogue, seed: int, persona: str = "") -> list[Item]:
-    """List the items that match a persona, or all of the catalogue, in the order in which they are drawn."""
-    found = suited(catalogue, persona) if persona else list(catalogue.items.values())
-    return stream(seed, "houses", persona or "all").sample(found, len(found))
+def _shuffled(items: Iterable[Item], seed: int, which: str) -> list[Item]:
+    """Put items in the order in which they are drawn; `which` is the persona that they match, or "all"."""
+    found = list(items)
+    return stream(seed, "houses", which).sample(found, len(found))
 
 
-def _suiting(catalogue: Catalogue, seed: int, persona: str, turn: int, drawn: Sequence[Item]) -> Item:
+def _next(found: Sequence[Item], persona: str, turn: int, drawn: Sequence[Item]) -> Item:
     """Give the item of this turn that matches a persona, or the next that is not drawn."""
-    found = _in_turn(catalogue, seed, persona)
     left = [item for item in (*found[turn:], *found[:turn]) if item not in drawn]
     if not left:
         raise ConfigError(f"more than {len(found)} items demanded that suit persona {persona!r}; lower matched")

@@ -15,6 +15,7 @@ from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.refusals import Refusals, refusals
 from harbor.evaluation._metrics.registry import measure
 
 Status = Literal["finished", "failed", "unfinished"]
@@ -27,13 +28,14 @@ class TrialRecord:
     A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
     `players` tells what plays each bidder; `cost` is in dollars (None: unknown), without that of failed calls that tell
     no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider, `failed_calls`
-    never; `answered_by` counts the calls of each model that providers named in their replies.
+    never; `answered_by` counts the calls of each model that providers named in their replies. `refusals` are those of
+    a finished trial by bidder. Of a public pack seed, calls, tokens, cost and refusals are unknown.
     """
 
     arm: str
     condition: str
     repeat: int
-    seed: int
+    seed: int | None
     status: Status
     detail: str = ""
     players: tuple[tuple[str, str], ...] = ()
@@ -46,6 +48,7 @@ class TrialRecord:
     cached_calls: int = 0
     failed_calls: int = 0
     answered_by: tuple[tuple[str, int], ...] = ()
+    refusals: tuple[Refusals, ...] = ()
 
     @property
     def simulated(self) -> bool:
@@ -55,10 +58,14 @@ class TrialRecord:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """An experiment and the records of all its trials, in the order of the design."""
+    """An experiment and the records of all its trials, in the order of the design.
+
+    `public`: they are of a public copy, in which seeds, calls, tokens and costs are unknown.
+    """
 
     experiment: Experiment
     records: tuple[TrialRecord, ...]
+    public: bool = False
 
     @property
     def simulated(self) -> bool:
@@ -76,7 +83,8 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
     A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did. So has
     one with a call that was never answered, unless its settings are to play on: a withdrawal that no model chose is no
     play. A call that was cut off as its bidder's time ran out counts as one of these, as nobody can tell a slow model
-    from a slow provider; so does a seat that failed, as an agent's provider may be behind it.
+    from a slow provider; so does a seat that failed, as an agent's provider may be behind it. Refused answers fail
+    no trial, as to be understood and to keep to the rules is part of what is measured; they are counted.
 
     Args:
         trial: which one.
@@ -89,7 +97,12 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
         return broken_off(trial, logs, f"no usable reply of a model for {', '.join(silent)}")
     if trial.config.failed_calls == "stop" and (failure := _unanswered(logs, called)):
         return broken_off(trial, logs, failure)
-    return replace(broken_off(trial, logs), status="finished", measurements=tuple(measure(metrics, logs[0])))
+    return replace(
+        broken_off(trial, logs),
+        status="finished",
+        measurements=tuple(measure(metrics, logs[0])),
+        refusals=tuple(refusals(*logs)),
+    )
 
 
 def _unanswered(logs: Sequence[Sequence[Entry]], called: Sequence[ModelCalled]) -> str:

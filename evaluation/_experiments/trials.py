@@ -2,27 +2,29 @@
 
 Every random draw depends on the repeat alone, never on the arm or the condition. So trials of one repeat share their
 seed, items, order, seats and personas, except what an arm or a condition itself changes: they are paired by common
-random numbers. With `same_seed` all repeats are of the draw of the first.
+random numbers. With `same_seed` all repeats are of the draw of the first; rotations of personas within a draw share it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from harbor._config.auction import AuctionConfig, check
+from harbor._config.auction import AuctionConfig, Bidder, Persona, check
+from harbor._config.thinking import MindSettings
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.seeding import derive, stream
 from harbor._core.settings import Settings
 from harbor.evaluation._experiments.cells import check_cells
 from harbor.evaluation._experiments.design import Experiment, Variation
 from harbor.evaluation._experiments.model_prices import priced
+from harbor.evaluation._experiments.rotation import draw_of, lineup, turns_of
 from harbor.evaluation._experiments.sales import MatchedItems, listed, matched_sale
 from harbor.evaluation._experiments.slots import SLOT, named, number
-from harbor.personas._catalog.catalogue import Catalogue, catalogue_of
+from harbor.personas._catalog.catalogue import Catalogue, catalogue_of, with_own
 
 SEEDS = 2**32
 CATALOGUE: str = AuctionConfig.model_fields["catalogue"].default
@@ -46,6 +48,11 @@ class Trial:
         """Its path in the folder of the experiment: ``arm/condition/0001``."""
         return f"{self.arm}/{self.condition}/{self.repeat:04}"
 
+    @property
+    def person(self) -> Bidder | None:
+        """The bidder that a person plays, if one does."""
+        return next((bidder for bidder in self.config.bidders if bidder.person), None)
+
 
 def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     """List the trials of an experiment, repeat by repeat, so that an interrupted experiment is still balanced.
@@ -57,23 +64,38 @@ def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
     Raises:
         ConfigError: the settings of an arm are refused, two arms are equal, or a named bidder does not bid.
     """
-    wanted = _repeats(experiment, repeats)
-    found = [
-        trial(experiment, arm, condition, repeat)
-        for repeat in range(1, max(wanted.values()) + 1)
-        for arm, condition in experiment.cells
-        if repeat <= wanted[arm.name, condition.name]
-    ]
+    variations = {(arm.name, condition.name): (arm, condition) for arm, condition in experiment.cells}
+    found = [trial(experiment, *variations[arm, condition], n) for arm, condition, n in planned(experiment, repeats)]
     check_cells(experiment, {(one.arm, one.condition): one.config for one in found if one.repeat == 1})
     return found
 
 
+def people(experiment: Experiment) -> dict[str, str]:
+    """Name the bidder that a person plays, by arm.
+
+    Raises:
+        ConfigError: as `trials` does.
+    """
+    return {one.arm: one.person.name for one in trials(experiment, 1) if one.person}
+
+
 def trial_count(experiment: Experiment, repeats: int | None = None) -> int:
     """Count the trials of an experiment without building them."""
-    return sum(_repeats(experiment, repeats).values())
+    return sum(planned_repeats(experiment, repeats).values())
 
 
-def _repeats(experiment: Experiment, repeats: int | None) -> dict[tuple[str, str], int]:
+def planned(experiment: Experiment, repeats: int | None = None) -> list[tuple[str, str, int]]:
+    """Name the arm, the condition and the repeat of each trial, in order, without building them."""
+    wanted = planned_repeats(experiment, repeats)
+    return [
+        (arm.name, condition.name, repeat)
+        for repeat in range(1, max(wanted.values()) + 1)
+        for arm, condition in experiment.cells
+        if repeat <= wanted[arm.name, condition.name]
+    ]
+
+
+def planned_repeats(experiment: Experiment, repeats: int | None = None) -> dict[tuple[str, str], int]:
     """Give the repeats of each arm under each condition: the fewer, where both have repeats of their own."""
     if repeats is not None and repeats < 1:
         raise ConfigError(f"repeats {repeats}: ask for one or more")
@@ -90,6 +112,7 @@ class PartialTrial(Settings):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     catalogue: str = CATALOGUE
+    personas: tuple[Persona, ...] = ()
     bidders: list[dict[str, Any]] = Field(default_factory=list)
     models: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
@@ -101,18 +124,19 @@ def trial(experiment: Experiment, arm: Variation, condition: Variation, repeat: 
         ConfigError: its settings are refused.
     """
     where = f"experiment {experiment.name!r}, arm {arm.name!r}, condition {condition.name!r}"
-    drawn = 1 if experiment.same_seed else repeat
-    seed = derive(experiment.seed, "repeat", str(drawn)) % SEEDS
+    played = 1 if experiment.same_seed else repeat
+    seed = derive(experiment.seed, "repeat", str(draw_of(experiment, played))) % SEEDS
+    shared = experiment.same_seed or turns_of(experiment) > 1
     try:
         common = check(PartialTrial, experiment.auction, "auction").model_dump()
         settings = _merged(_merged(common, condition.auction), arm.auction)
-        values = _filled(check(PartialTrial, settings, "auction"), experiment, seed, drawn)
+        values = _filled(check(PartialTrial, settings, "auction"), experiment, seed, played)
         called = {"name": f"{experiment.name} {arm.name} {condition.name} {repeat}", "seed": seed}
         order = arm.order or condition.order or experiment.order
         config = listed(check(AuctionConfig, values | called, "auction"), order)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
-    return Trial(arm.name, condition.name, repeat, config, str(repeat) if experiment.same_seed else "")
+    return Trial(arm.name, condition.name, repeat, config, str(repeat) if shared else "")
 
 
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,10 +167,11 @@ def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
 
 
 def _played(bidder: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """Change a bidder; a change of who plays it replaces who played it before."""
+    """Change a bidder; a change of who plays it replaces who played it before, and what only a mind reads goes too."""
     if not any(change.get(player) for player in PLAYERS):
         return {**bidder, **change}
-    return {**{key: value for key, value in bidder.items() if key not in PLAYERS}, **change}
+    gone = PLAYERS if change.get("model") else (*PLAYERS, *MindSettings.model_fields)
+    return {**{key: value for key, value in bidder.items() if key not in gone}, **change}
 
 
 PLAYERS = ("model", "rule", "agent", "person")
@@ -156,13 +181,16 @@ def _filled(partial: PartialTrial, experiment: Experiment, seed: int, repeat: in
     """Fill the slots of models and personas, seat the bidders, and draw matched items."""
     catalogue = catalogue_of(partial.catalogue)
     pool = experiment.personas or tuple(catalogue.personas)
-    rotation = stream(experiment.seed, "personas").sample(pool, len(pool))
-    bidders = [_bind_slots(bidder, experiment, rotation, repeat) for bidder in partial.bidders]
-    values: dict[str, Any] = {**(partial.model_extra or {}), "catalogue": partial.catalogue}
+    bidders = [_bind_slots(bidder, experiment, lineup(experiment, pool, repeat)) for bidder in partial.bidders]
+    common = {"catalogue": partial.catalogue, "personas": partial.personas}
+    values: dict[str, Any] = {**(partial.model_extra or {}), **common}
     items = values.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
         wanted = check(MatchedItems, dict(items), "items")
-        values["items"] = _matched(catalogue, wanted, seed, bidders, rotation, experiment, repeat)
+        turns = turns_of(experiment)
+        first = lineup(experiment, pool, (repeat - 1) // turns * turns + 1)  # so that all repeats of a draw share items
+        own = with_own(catalogue, partial.personas, wanted.of)
+        values["items"] = _matched(own, wanted, seed, bidders, first, experiment)
     values["bidders"] = _seated(bidders, experiment.seed, repeat) if experiment.rotate_seats else bidders
     values["models"] = _models(partial.models, bidders, experiment)
     return values
@@ -180,32 +208,33 @@ def _seated(bidders: list[dict[str, Any]], seed: int, repeat: int) -> list[dict[
     return order[shift:] + order[:shift]
 
 
-def _bind_slots(bidder: Mapping[str, Any], experiment: Experiment, rotation: list[str], repeat: int) -> dict[str, Any]:
+def _bind_slots(bidder: Mapping[str, Any], experiment: Experiment, line: Sequence[str]) -> dict[str, Any]:
     """Put personas and a model in a bidder's slots."""
     filled = dict(bidder)
     mix = [filled["persona"]] if isinstance(filled.get("persona"), str) else filled.get("persona")
     if isinstance(mix, list) and all(isinstance(slot, str) for slot in mix):
-        filled["persona"] = [_persona(slot, rotation, repeat) for slot in mix]
+        filled["persona"] = [_persona(slot, line) for slot in mix]
     model = str(filled.get("model", "simulated"))
     if SLOT.fullmatch(model):
         filled["model"] = experiment.models[number(model) - 1]
     return filled
 
 
-def _persona(slot: str, rotation: list[str], repeat: int) -> str:
-    """Give the persona of a slot: with each repeat every slot takes the next persona, so that each has each in turn."""
+def _persona(slot: str, line: Sequence[str]) -> str:
+    """Give the persona of a slot; a name that is no slot is a persona itself."""
     if not SLOT.fullmatch(slot):
         return slot
-    if number(slot) > len(rotation):
-        raise ConfigError(f"slot {slot!r} has no persona, as the pool has {len(rotation)}; add to personas")
-    return rotation[(number(slot) + repeat - 2) % len(rotation)]
+    if number(slot) > len(line):
+        raise ConfigError(f"slot {slot!r} has no persona, as the pool has {len(line)}; add to personas")
+    return line[number(slot) - 1]
 
 
 def _models(
     own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], experiment: Experiment
 ) -> dict[str, dict[str, Any]]:
     """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
-    used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in bidders if not bidder.get("rule"))
+    thinking = (bidder for bidder in bidders if not any(bidder.get(player) for player in PLAYERS[1:]))
+    used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in thinking)
     # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
     by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
     settings = {name: {"temperature": experiment.temperature} | by_name[name] | own.get(name, {}) for name in used}
@@ -217,18 +246,17 @@ def _matched(
     wanted: MatchedItems,
     seed: int,
     bidders: list[dict[str, Any]],
-    rotation: list[str],
+    line: Sequence[str],
     experiment: Experiment,
-    repeat: int,
 ) -> list[dict[str, Any]]:
     """Draw items that match the personas of slots (so the same for all arms) or of bidders."""
     own = {bidder.get("name"): bidder["persona"] for bidder in bidders if isinstance(bidder.get("persona"), list)}
-    mixes = {whose: own.get(whose) or [_persona(whose, rotation, repeat)] for whose in wanted.matched}
-    reserved = _personas_in_repeat(experiment, rotation, repeat)
+    mixes = {whose: own.get(whose) or [_persona(whose, line)] for whose in wanted.matched}
+    reserved = _personas_in_repeat(experiment, line)
     return [item.model_dump() for item in matched_sale(catalogue, wanted, seed, mixes, reserved)]
 
 
-def _personas_in_repeat(experiment: Experiment, rotation: list[str], repeat: int) -> set[str]:
+def _personas_in_repeat(experiment: Experiment, line: Sequence[str]) -> set[str]:
     """Name the personas that bidders have in any arm or condition of a repeat."""
     varied = (one.auction for one in (*experiment.arms, *experiment.arms_left_out, *experiment.conditions))
-    return {_persona(slot, rotation, repeat) for slot in named("persona", (experiment.auction, *varied))}
+    return {_persona(slot, line) for slot in named("persona", (experiment.auction, *varied))}

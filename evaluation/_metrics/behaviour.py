@@ -14,7 +14,7 @@ from harbor._core.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSol
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement, measured, metric
-from harbor.evaluation._metrics.results import closed
+from harbor.evaluation._metrics.results import closed, positions
 
 _NO_ITEM = "no item is over yet"
 
@@ -55,12 +55,16 @@ def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
 
 def matches(entries: Sequence[Entry]) -> dict[str, set[str]]:
     """Give the items that match the personas of each bidder that has any."""
-    persona = {label.item: label.persona for label in of_type(entries, ItemLabelled)}
+    suits = {label.item: _suits(label) for label in of_type(entries, ItemLabelled)}
     return {
-        label.bidder: {item for item in persona if persona[item] in label.personas}
+        label.bidder: {item for item in suits if any(one in label.personas for one in suits[item])}
         for label in of_type(entries, BidderLabelled)
         if label.personas
     }
+
+
+def _suits(label: ItemLabelled) -> tuple[str, ...]:
+    return (label.persona,) if isinstance(label.persona, str) else label.persona
 
 
 @metric("items won of those that match a bidder's personas", "share", "skewed")
@@ -77,6 +81,24 @@ def _no_rate(bidder: str, rates: dict[str, float | None]) -> str:
     if bidder not in rates:
         return NO_PERSONA
     return "no item that matches its persona was offered" if rates[bidder] is None else ""
+
+
+@metric(
+    "whether an item matches a bidder's personas, by its place",
+    "share",
+    "binary",
+    no_data="no bidder has a persona, or the log has no item",
+)
+def persona_match(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Whether the item at place `at` matches the personas of each bidder that has any: 1 or 0.
+
+    It is fixed before the sale. Figures mark matched items by it. Source: Harbor sec. 4.1, Fig. 3.
+    """
+    return [
+        Measurement(name, float(item in suits), bidder, at=place)
+        for bidder, suits in matches(entries).items()
+        for item, place in positions(entries).items()
+    ]
 
 
 @metric("bids on an item", "count", "skewed", no_data=_NO_ITEM)

@@ -22,7 +22,7 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import LimitSet
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+from harbor.evaluation._metrics.measurement import Measurement, metric, shares_by_bidder
 
 _NO_BIDS = "nobody has bid"
 
@@ -52,7 +52,7 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
     return found
 
 
-@metric("corrected failure rate of bids", "share", "skewed")
+@metric("corrected failure rate of bids, of answers to calls", "share", "skewed", better="lower")
 def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Corrected failure rate of each bidder's bids, a share: F / (C + F).
 
@@ -61,16 +61,30 @@ def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     there was no money, no legal bid or no reply is not a decision. Who bids by limit decides with each limit that it
     sets: the bids that follow from it are the house's. Source: Chen et al. 2023, sec. 4.1.
     """
+    return _failure_rate(name, entries, Counter())
+
+
+@metric("corrected failure rate of bids, forced withdrawals counted as answers", "share", "skewed", better="lower")
+def failed_bid_rate_forced(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's bids as the source's code counts it, a share: F / (C + F).
+
+    C also has the items that a bidder lacked the money to bid on, though nobody asked it. So this rate is never above
+    `failed_bid_rate`. Source: Chen et al. 2023, their code.
+    """
+    forced = (event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "cannot afford")
+    return _failure_rate(name, entries, Counter(forced))
+
+
+def _failure_rate(name: str, entries: Sequence[Entry], forced: Counter[str]) -> list[Measurement]:
     failed = Counter(event.bidder for event in of_type(entries, BidFailed))
     stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
     stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
-    stood = Counter({**stood, **Counter(event.bidder for event in of_type(entries, LimitSet))})
+    stood = Counter({**stood, **Counter(event.bidder for event in of_type(entries, LimitSet))}) + forced
     answers = {label.bidder: failed[label.bidder] + stood[label.bidder] for label in of_type(entries, BidderLabelled)}
-    rates = {bidder: failed[bidder] / count if count else None for bidder, count in answers.items()}
-    return by_bidder(name, rates, "the bidder answered no call")
+    return shares_by_bidder(name, failed, answers, "the bidder answered no call")
 
 
-@metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS)
+@metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS, public=True)
 def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Increase of each bid over the highest bid of the rounds before, a ratio (0.1: a tenth more), one value per bid.
 
@@ -79,7 +93,7 @@ def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [Measurement(name, float(one.increase), one.bidder) for one in raises(entries)]
 
 
-@metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS)
+@metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS, public=True)
 def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of each bidder's bids whose increase lies in a bin (`about`: "[0, 10)" percent and so on, see `BINS`).
 

@@ -13,17 +13,21 @@ from harbor._core.log_lines import Entry
 
 Unit = str
 """A word, such as dollars, share (of a whole), ratio (any number), count, rank or nats; a metric may bring its own."""
-BOUNDS: dict[Unit, tuple[float, float]] = {
+Bounds = tuple[float, float]
+"""The least and the greatest value that is possible."""
+UNBOUNDED: Bounds = (-inf, inf)
+BOUNDS: dict[Unit, Bounds] = {
     "share": (0, 1),
     "rank": (1, inf),
     "priority": (1, 3),
     "count": (0, inf),
     "tokens": (0, inf),
     "nats": (0, inf),
+    "brier": (0, 2),
 }
 """The least and the greatest possible value of a unit; values of other units have no bounds."""
 Interval = Literal["mean", "skewed", "binary"]
-"""How the interval of a mean over games is made: by t, by bootstrap for skewed values, by Wilson for 0 and 1."""
+"""How the interval of a mean over games is made: by t, by two kinds of t for skewed values, by Wilson for 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Measurement:
 
     `bidder` is whose it is ("": the game's), `about` its subject (a rival, an item, a bin), and `at` its place in the
     game, counted from 1 (of an item, a day, a run, an auction; None: the whole game). If `value` is None, `missing`
-    says why; a missing value is never 0.
+    says why; a missing value is never 0. `counted` is what a share is of, where that was counted: how many answers,
+    fields or runs.
     """
 
     metric: str
@@ -41,8 +46,10 @@ class Measurement:
     about: str = ""
     at: int | None = None
     missing: str = ""
+    counted: int | None = None
 
 
+Better = Literal["", "higher", "lower"]
 Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 
 
@@ -52,6 +59,11 @@ class Metric:
 
     The docstring of `measure` gives its formula and source. `of` is the event that opens what it can be measured of,
     `no_data` the reason given where there was nothing to measure, and `place` what a place (`at`) is in such a game.
+    `least` and `most` bound the values of a metric whose unit has no bounds: prices from 0 on. `shared`: what one
+    bidder has more of, others have less, as of ranks; then a mean over bidders that never varies is not shown.
+    `public`: public events tell all that it needs, so it is measured of a public log too; any other is missing there,
+    and never 0. `better`: whether a higher or a lower value is the better one for a bidder, so that a table can mark
+    the best; empty where neither is.
     """
 
     name: str = part("its name, in lower case")
@@ -63,6 +75,16 @@ class Metric:
     no_data: str = "the log has nothing to measure"
     place: str = "item"
     api: int = API
+    least: float = -inf
+    shared: bool = False
+    public: bool = False
+    most: float = inf
+    better: Better = ""
+
+    @property
+    def bounds(self) -> Bounds:
+        """The least and the greatest possible value: those of its unit, or else its own."""
+        return BOUNDS.get(self.unit, (self.least, self.most))
 
     def complaint(self) -> str:
         """Refuse an interval that nobody knows how to make."""
@@ -81,10 +103,28 @@ def metric(
     place: str = "item",
     name: str = "",
     api: int = API,
+    least: float = -inf,
+    shared: bool = False,
+    public: bool = False,
+    most: float = inf,
+    better: Better = "",
 ) -> Callable[[Measure], Metric]:
     """Make a metric of a function; it is called `name`, by default as the function."""
     return lambda measure: Metric(
-        name or measure.__name__, description, unit, measure, interval, of, no_data, place, api
+        name=name or measure.__name__,
+        description=description,
+        unit=unit,
+        measure=measure,
+        interval=interval,
+        of=of,
+        no_data=no_data,
+        place=place,
+        api=api,
+        least=least,
+        shared=shared,
+        public=public,
+        most=most,
+        better=better,
     )
 
 
@@ -95,13 +135,24 @@ def measured(
     *,
     at: int | None = None,
     missing: str = "",
+    counted: int | None = None,
 ) -> Measurement:
     """Make a measurement of a number, or of None, for which `missing` is the reason."""
     if value is None:
         return Measurement(metric, None, bidder, at=at, missing=missing)
-    return Measurement(metric, float(value), bidder, at=at)
+    return Measurement(metric, float(value), bidder, at=at, counted=counted)
 
 
 def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
     """Give one measurement per bidder; `missing` is the reason where a value is None."""
     return [measured(metric, value, bidder, missing=missing) for bidder, value in values.items()]
+
+
+def shares_by_bidder(metric: str, found: Mapping[str, int], of: Mapping[str, int], missing: str) -> list[Measurement]:
+    """Give the share that was found of what was counted of each bidder; `missing` is the reason where nothing was."""
+    return [
+        Measurement(metric, found.get(bidder, 0) / count, bidder, counted=count)
+        if count
+        else Measurement(metric, None, bidder, missing=missing)
+        for bidder, count in of.items()
+    ]

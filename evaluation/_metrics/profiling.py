@@ -1,13 +1,15 @@
-"""How well bidders profile their rivals, and how much of each persona they see.
+"""How well bidders profile their rivals: how far from the truth, how often right, and how sure.
 
-Source: Harbor sec. 3.4 and 4.3.
+Source: Harbor sec. 3.4 and 4.3; Brier 1950.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+from typing import NamedTuple
 
 from harbor._core.events import BidderLabelled, CatalogShown
 from harbor._core.log import of_type
@@ -17,10 +19,20 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.results import positions
 from harbor.personas._catalog import traits
 
-_NO_PROFILES = "nobody has profiled a rival whose persona is known"
+NO_PROFILES = "nobody has profiled a rival whose persona is known"
 
 EPSILON = 1e-6
 """Added to all shares of both distributions; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""
+
+
+class Judged(NamedTuple):
+    """A profile that a bidder made of a rival after an item, beside the truth: the rival's share of each persona."""
+
+    bidder: str
+    rival: str
+    item: str
+    truth: dict[str, float]
+    profile: traits.Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +65,74 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
     return sum(share * math.log(share / guess[persona]) for persona, share in real.items() if share > 0)
 
 
+def hit(truth: Mapping[str, float], profile: traits.Profile) -> float:
+    """Say whether the persona with the largest share is one of the rival's: 1, else 0; a tie is no answer, so 0."""
+    first, *more = _foremost(traits.shares(profile, truth))
+    return float(not more and truth[first] > 0)
+
+
+def brier(truth: Mapping[str, float], profile: traits.Profile) -> float:
+    """Give the sum over personas of (share - truth)^2, from 0 to 2; 0.9 for a uniform guess over ten."""
+    inferred = traits.shares(profile, truth)
+    return sum((inferred[persona] - share) ** 2 for persona, share in truth.items())
+
+
+def overconfidence(truth: Mapping[str, float], profile: traits.Profile) -> float:
+    """Give the largest share less what is true of that persona, from -1 to 1; of equal ones, the mean of these."""
+    inferred = traits.shares(profile, truth)
+    return fmean(inferred[persona] - truth[persona] for persona in _foremost(inferred))
+
+
+def _foremost(shares: Mapping[str, float]) -> list[str]:
+    most = max(shares.values())
+    return [persona for persona, share in shares.items() if math.isclose(share, most, abs_tol=1e-9)]
+
+
+def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
+    """Give the share of each persona by bidder; none for one without a persona, or with one not in the catalog."""
+    catalog = next((shown.personas for shown in of_type(entries, CatalogShown)), {})
+    return {
+        label.bidder: traits.truth(label.personas, catalog)
+        for label in of_type(entries, BidderLabelled)
+        if label.personas and all(persona in catalog for persona in label.personas)
+    }
+
+
+def judged(entries: Sequence[Entry]) -> list[Judged]:
+    """Set every profile in a log beside the truth, in order, where there is a truth."""
+    known = truths(entries)
+    return [
+        Judged(profiled.bidder, profiled.rival, profiled.closed, known[profiled.rival], profiled.weights)
+        for profiled in of_type(entries, Profiled)
+        if profiled.rival in known
+    ]
+
+
+def last(profiles: Sequence[Judged]) -> list[Judged]:
+    """Keep the last profile that each bidder made of each rival."""
+    return list({(one.bidder, one.rival): one for one in profiles}.values())
+
+
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
     """Compare every profile in a log with the truth, in order.
 
     Rivals without a persona, or with one that is not in the catalog, have no truth to compare with.
     """
-    catalogs = of_type(entries, CatalogShown)
-    if not catalogs:
-        return []
-    truths = {
-        label.bidder: traits.truth(label.personas, catalogs[0].personas)
-        for label in of_type(entries, BidderLabelled)
-        if label.personas and all(persona in catalogs[0].personas for persona in label.personas)
-    }
     return [
-        ProfilingError(
-            profiled.bidder,
-            profiled.rival,
-            profiled.closed,
-            divergence(truths[profiled.rival], profiled.weights, epsilon),
-        )
-        for profiled in of_type(entries, Profiled)
-        if profiled.rival in truths
+        ProfilingError(one.bidder, one.rival, one.item, divergence(one.truth, one.profile, epsilon))
+        for one in judged(entries)
     ]
 
 
-@metric("divergence of a profile from the truth", "nats", "skewed", no_data=_NO_PROFILES)
+Score = Callable[[Mapping[str, float], traits.Profile], float]
+
+
+def scored(name: str, profiles: Sequence[Judged], score: Score) -> list[Measurement]:
+    """Measure profiles by a score, each of a bidder about a rival."""
+    return [Measurement(name, score(one.truth, one.profile), one.bidder, one.rival) for one in profiles]
+
+
+@metric("divergence of a profile from the truth", "nats", "skewed", no_data=NO_PROFILES, better="lower")
 def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || profile) in nats of each profile that a bidder made of a rival (`about`) after the item at `at`.
 
@@ -91,14 +145,55 @@ def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
-@metric("divergence of the last profile from the truth", "nats", "skewed", no_data=_NO_PROFILES)
+@metric("divergence of the last profile from the truth", "nats", "skewed", no_data=NO_PROFILES, better="lower")
 def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || profile) in nats of the last profile that a bidder made of each rival (`about`).
 
     Source: Harbor sec. 4.3, Fig. 5 (measured at the end of the auction).
     """
-    last = {(one.bidder, one.rival): one.divergence for one in profiling_errors(entries)}
-    return [Measurement(name, error, bidder, rival) for (bidder, rival), error in last.items()]
+    return scored(name, last(judged(entries)), divergence)
+
+
+@metric("divergence of a uniform guess from the truth", "nats", "skewed", no_data=NO_PROFILES)
+def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """KL(truth || uniform) in nats for each rival (`about`) that a bidder profiled: who knows nothing is as far off.
+
+    It is ln(n / k) for k equal personas of a catalogue of n, up to `EPSILON`. Source: Harbor sec. 4.3, Fig. 5.
+    """
+    knows_nothing: traits.Profile = {}
+    return [
+        Measurement(name, divergence(one.truth, knows_nothing), one.bidder, one.rival) for one in last(judged(entries))
+    ]
+
+
+@metric("last profiles that name the right persona", "share", "binary", no_data=NO_PROFILES, better="higher")
+def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Whether the last profile of each rival (`about`) gives the largest share to a persona of the rival: 1 or 0.
+
+    A tie of largest shares is no answer and counts as 0. It does not depend on how sure a profile is, as the divergence
+    does. Source: Harbor's own.
+    """
+    return scored(name, last(judged(entries)), hit)
+
+
+@metric("Brier score of the last profile", "brier", "skewed", no_data=NO_PROFILES, better="lower")
+def final_profile_brier(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Brier score of the last profile of each rival (`about`), from 0 to 2: the sum over personas of (share - truth)^2.
+
+    A uniform guess over ten personas has 0.9, a certain one of the wrong persona 2. Source: Brier 1950.
+    """
+    return scored(name, last(judged(entries)), brier)
+
+
+@metric("how much surer the last profile is than right", "ratio", "mean", no_data=NO_PROFILES)
+def final_profile_overconfidence(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Overconfidence of the last profile of each rival (`about`), from -1 to 1: its largest share less what is true.
+
+    What is true is 1 or 0, or the rival's own share of that persona if it mixes two. Of one profile it says little; the
+    mean over games is 0 if profiles are as sure as they are right, and negative if they are less sure.
+    Source: Murphy 1973 (reliability), taken over all profiles.
+    """
+    return scored(name, last(judged(entries)), overconfidence)
 
 
 def _smooth(shares: Mapping[str, float], epsilon: float) -> dict[str, float]:

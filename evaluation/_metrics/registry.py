@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf, isfinite
+from math import isfinite
 
 from harbor._core.errors import ConfigError, told
 from harbor._core.finding import everything, find
+from harbor._core.log import is_public
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.measurement import BOUNDS, Measurement, Metric
+from harbor.evaluation._metrics.measurement import Measurement, Metric
 
+PRIVATE = "it needs private events, and this log has public ones alone"
+"""Why a metric is missing of a public log."""
 ROUNDING = 1e-9
 """How far a value may lie outside the bounds of its unit, as sums of shares do."""
 
@@ -50,6 +53,8 @@ def fitting(entries: Sequence[Entry]) -> list[str]:
 
 
 def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measurement]:
+    if is_public(entries) and not metric.public:
+        return [Measurement(name, None, missing=PRIVATE)]
     if not _fits(metric, entries):
         return [Measurement(name, None, missing=f"the log is of another game: it has no {metric.of.__name__}")]
     try:
@@ -76,7 +81,7 @@ def _fault(name: str, metric: Metric, one: object) -> str:
         return "" if one.missing else "it gave a missing value without a reason"
     if not isinstance(one.value, int | float) or not isfinite(one.value):
         return f"it gave {one.value!r}, and no number"
-    least, most = BOUNDS.get(metric.unit, (-inf, inf))
+    least, most = metric.bounds
     if not least - ROUNDING <= one.value <= most + ROUNDING:
         return f"it gave {one.value!r}, and no {metric.unit}"
     return f"it gave {one.value!r}, neither 0 nor 1" if metric.interval == "binary" and one.value not in (0, 1) else ""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harbor._core.events import BidderSeated, ItemSold, LotClosed, SaleOpened
-from harbor._core.log import of_type
+from harbor._core.events import BidderSeated, ItemLabelled, ItemSold, LotClosed, SaleOpened
+from harbor._core.log import is_public, of_type
 from harbor._core.log_lines import Entry
-from harbor._games.english.measures import ranks, standings
+from harbor._games.english.measures import ranks, revealed, standings
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 _NO_ITEM = "no item is over yet"
+UNREVEALED = "true values that it needs were not made public"
 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
@@ -28,44 +29,52 @@ def closed(entries: Sequence[Entry]) -> dict[str, int]:
     return {item: place for item, place in positions(entries).items() if item in over}
 
 
-@metric("profit of a bidder", "dollars")
+@metric("profit of a bidder", "dollars", public=True, better="higher")
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1."""
-    return by_bidder(name, {row.bidder: row.profit for row in standings(entries)})
+    return by_bidder(name, {row.bidder: row.profit for row in standings(entries)}, UNREVEALED)
 
 
-@metric("profit over what all items could have earned", "ratio")
+@metric("profit over what all items could have earned", "ratio", public=True, better="higher")
 def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Profit of each bidder over what all items together could have earned, a share.
 
     That is the sum over all items of true value minus starting price. Source: Harbor eq. 1-3.
     """
     ratios = {row.bidder: row.profit_ratio for row in standings(entries)}
-    return by_bidder(name, ratios, "all items together could have earned nothing")
+    unknown = is_public(entries) and not revealed(entries)
+    return by_bidder(name, ratios, UNREVEALED if unknown else "all items together could have earned nothing")
 
 
-@metric("items that a bidder won", "count")
+@metric("items that a bidder won", "count", shared=True, public=True)
 def items_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Number of items that each bidder won. Source: Chen et al. 2023, sec. 4.3 (item bidders)."""
     return by_bidder(name, {row.bidder: row.items_won for row in standings(entries)})
 
 
-@metric("what a bidder paid", "dollars")
+@metric("what a bidder paid", "dollars", least=0, public=True)
 def spent(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that each bidder paid: the sum of its winning bids. Source: Chen et al. 2023, sec. 3.1."""
     return by_bidder(name, {row.bidder: row.spent for row in standings(entries)})
 
 
-@metric("rank by profit", "rank")
+@metric("what the seller got", "dollars", least=0, public=True)
+def revenue(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Dollars that the seller got in all: the sum of all winning bids. Source: Chen et al. 2023, sec. 3.1."""
+    return [Measurement(name, float(sum(sale.price for sale in of_type(entries, ItemSold))))]
+
+
+@metric("rank by profit", "rank", "skewed", shared=True, public=True, better="lower")
 def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Rank of each bidder by profit: 1 plus the number of bidders with more, so that equals share the best rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
-    return by_bidder(name, ranks(standings(entries)))
+    found = standings(entries)
+    return by_bidder(name, ranks(found) or {row.bidder: None for row in found}, UNREVEALED)
 
 
-@metric("budget left after an item", "dollars", no_data=_NO_ITEM)
+@metric("budget left after an item", "dollars", least=0, no_data=_NO_ITEM)
 def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that each bidder has left after each item (`at`): its budget minus its winning bids up to there.
 
@@ -81,7 +90,23 @@ def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return found
 
 
-@metric("winning bids", "dollars", "skewed", no_data="nothing was sold")
+@metric("profit on an item, by its place", "dollars", "skewed", no_data=_NO_ITEM)
+def profit_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Dollars that each bidder earned on the closed item at place `at`: true value minus price, 0 if it did not win it.
+
+    Source: Chen et al. 2023, later version, B.3.
+    """
+    sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
+    values = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
+    earned = {(sale.winner, item): values[item] - sale.price for item, sale in sold.items()}
+    return [
+        Measurement(name, float(earned.get((seated.bidder, item), 0)), seated.bidder, at=place)
+        for seated in of_type(entries, BidderSeated)
+        for item, place in closed(entries).items()
+    ]
+
+
+@metric("winning bids", "dollars", "skewed", least=0, no_data="nothing was sold")
 def winning_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars of each winning bid, by its winner; `about` is the winner's objective, `at` the item's place.
 

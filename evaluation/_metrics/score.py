@@ -9,7 +9,7 @@ from typing import Any
 from harbor._core.events import LogOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.lineup import any_simulated, players
+from harbor.evaluation._metrics.lineup import is_simulated
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import fitting, measure
 
@@ -19,7 +19,7 @@ class RunScore:
     """The measurements of a run or a series; `simulated` says whether the built-in model played any bidder."""
 
     run: str
-    seed: int
+    seed: int | None
     simulated: bool
     measurements: tuple[Measurement, ...]
 
@@ -34,6 +34,6 @@ def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> RunScore:
     return RunScore(
         opened.run,
         opened.seed,
-        any_simulated(players(entries).values()),
+        is_simulated(entries),
         tuple(measure(list(names) or fitting(entries), entries)),
     )

@@ -6,7 +6,7 @@ Source: Chen et al. 2023, sec. 4.3 and B.3 (ranks over ten games).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from statistics import fmean, linear_regression
@@ -19,6 +19,8 @@ from harbor._core.money import as_number
 from harbor.evaluation._metrics.calls import Calls, calls
 from harbor.evaluation._metrics.lineup import any_simulated
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
+from harbor.evaluation._metrics.refusals import Refusals, refusals
+from harbor.evaluation._metrics.summary import Failure, failures
 
 _metric = partial(metric, of=SeriesOpened, no_data="no auction is over yet", place="auction")
 
@@ -28,18 +30,20 @@ class SeriesSummary:
     """A series so far; `length` is how many auctions it has when it is over.
 
     `mean_ranks` and `total_profits`, in dollars, are over the auctions so far, the best mean rank first; 1 is
-    the best rank. `calls` are those of its auctions (None: their logs were not given). `simulated` says whether the
-    built-in model played any bidder.
+    the best rank. `calls` are those of its auctions (None: their logs were not given), and so are `failures` and
+    `refusals`. `simulated` says whether the built-in model played any bidder.
     """
 
     run: str
-    seed: int
+    seed: int | None
     length: int
     auctions: list[AuctionHeld]
     mean_ranks: dict[str, float]
     total_profits: dict[str, Decimal]
     simulated: bool
     calls: Calls | None = None
+    failures: list[Failure] = field(default_factory=list)
+    refusals: list[Refusals] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Give the object that `--json` prints; profits are dollars."""
@@ -56,7 +60,8 @@ class SeriesSummary:
         totals = {bidder: as_number(profit) for bidder, profit in self.total_profits.items()}
         means = {"mean_ranks": self.mean_ranks, "total_profits": totals}
         return {"run": self.run, "seed": self.seed, "length": self.length, "auctions": auctions, **means} | {
-            "calls": self.calls.as_json() if self.calls else None
+            "calls": self.calls.as_json() if self.calls else None,
+            "simulated": self.simulated,
         }
 
 
@@ -79,6 +84,8 @@ def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] =
         total_profits={bidder: sum((one.profits[bidder] for one in auctions), Decimal(0)) for bidder in means},
         simulated=any_simulated(begun.players.values()),
         calls=calls(*logs) if logs else None,
+        failures=failures(*logs),
+        refusals=refusals(*logs),
     )
 
 

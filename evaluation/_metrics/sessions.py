@@ -5,6 +5,7 @@ Source: EconArena, sec. 3.2, A.2 and A.3.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import SupportsFloat
@@ -36,7 +37,7 @@ def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: row.payoff_ratio for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
-@_metric("mean deviation from equilibrium", "number", "skewed")
+@_metric("mean deviation from equilibrium", "number", "skewed", least=0)
 def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean deviation of each bidder from equilibrium over the runs, a ratio: d as in `distances`.
 
@@ -45,7 +46,13 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, {row.bidder: row.deviation for row in _players(entries)}, NO_EQUILIBRIUM)
 
 
-@_metric("deviation from equilibrium in a run", "number", "skewed", no_data="no equilibrium to deviate from is known")
+@_metric(
+    "deviation from equilibrium in a run",
+    "number",
+    "skewed",
+    least=0,
+    no_data="no equilibrium to deviate from is known",
+)
 def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Deviation of each bidder from equilibrium in each run (`at`), a ratio: d as in `distances`.
 
@@ -54,7 +61,7 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return _path(name, distances(entries))
 
 
-@_metric("bid or number in a run", "number", "skewed")
+@_metric("bid or number in a run", "number", "skewed", least=0)
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
     return _path(name, paths(entries))
@@ -71,7 +78,8 @@ def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> lis
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of runs in which each bidder made a failed bid, corrected or not. Source: EconArena, sec. 4.4, Table 2."""
-    return by_bidder(name, broken_shares(entries))
+    runs = Counter(event.bidder for event in of_type(entries, RunSettled))
+    return [measured(name, share, bidder, counted=runs[bidder]) for bidder, share in broken_shares(entries).items()]
 
 
 def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:

@@ -6,7 +6,7 @@ Source: Harbor sec. 3.5 and 4.5.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from statistics import fmean
@@ -18,6 +18,15 @@ from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
+ACTIONS: Mapping[StrategicAction, str] = {
+    "A": "raise, as it matters most",
+    "B": "raise, to make rivals spend",
+    "C": "raise, as there is money enough",
+    "D": "quit, to save for what matters more",
+    "E": "quit, as too little is left to earn",
+    "F": "quit, to stay out of a bidding war",
+}
+"""The strategic actions in our own words. Source: Harbor, Table 1."""
 _NO_STRATEGY = "no bidder has chosen a strategic action"
 
 

@@ -12,10 +12,10 @@ from functools import partial
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.water.measures import Point, ResidentStanding, curves, days, over, satisfaction, standings
-from harbor._games.water.rules import DayClosed, WaterOpened
+from harbor._games.water.rules import MOST_HEALTH, DayClosed, WaterOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
-_metric = partial(metric, of=WaterOpened, no_data="no day is over yet", place="day")
+_metric = partial(metric, of=WaterOpened, no_data="no day is over yet", place="day", public=True)
 
 BROKE_OFF = "the game broke off before its last day"
 
@@ -64,7 +64,7 @@ def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return [measured(name, value, missing="nobody survived" if over(entries) else BROKE_OFF)]
 
 
-@_metric("lowest successful bid of a day", "dollars", "skewed")
+@_metric("lowest successful bid of a day", "dollars", "skewed", least=0)
 def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
     return [
@@ -73,7 +73,7 @@ def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
-@_metric("bid of a resident on a day", "dollars", "skewed")
+@_metric("bid of a resident on a day", "dollars", "skewed", least=0)
 def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid of each living resident on each day (`at`), dollars; one above its balance counts as it was announced.
 
@@ -82,7 +82,7 @@ def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return _by_day(name, entries, lambda point: point.bid)
 
 
-@_metric("health of a resident after a day", "health")
+@_metric("health of a resident after a day", "health", least=0, most=MOST_HEALTH)
 def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Health points of each resident at the end of each day (`at`) while it lived, 0 on its last.
 
@@ -91,7 +91,7 @@ def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return _by_day(name, entries, lambda point: point.health)
 
 
-@_metric("money of a resident after a day", "dollars", "skewed")
+@_metric("money of a resident after a day", "dollars", "skewed", least=0)
 def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars of each resident at the end of each day (`at`) while it lived. Source: Alympics, sec. 3 and 5."""
     return _by_day(name, entries, lambda point: point.balance)

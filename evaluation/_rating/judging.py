@@ -6,11 +6,10 @@ It reads the text that people read, as JSON inside its prompt, so that no transc
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,13 +22,17 @@ from harbor._core.decisions import Text
 from harbor._core.errors import NoReply, RatingError, RunFolderError
 from harbor._core.events import Event, ModelCalled
 from harbor._core.layout import CALLS
+from harbor._core.private_files import make_private, open_private
+from harbor._core.sent_files import MOST_SETTINGS, read_sent
+from harbor._core.syncing import SyncedFile
 from harbor._models.client import ModelClient
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
 from harbor._models.prompt import Prompt
 from harbor._models.providers import open_chat, settings_of
 from harbor._models.replay import RawCall, ReplayCache
-from harbor._runs.folder import drop_cut_line, read_calls
+from harbor._runs.raw_calls import line_of, recorded_calls
+from harbor._runs.stepping_back import mend_calls
 from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
 from harbor.graphs._context.prompting import fill
@@ -103,7 +106,6 @@ async def judge(
         RatingError: the folder has no key, or that judge has filled its sheet already.
         ConfigError: the model is unknown or can't be made.
         RunFolderError: the folder can't be written.
-        LogError: a line of its calls.jsonl is not a model call.
     """
     key = read_key(folder)
     given = settings or with_price(ModelSettings(use=model) if chat else settings_of(model, {}))
@@ -120,7 +122,7 @@ async def judge(
 @contextmanager
 def _written(own: Path) -> Iterator[None]:
     try:
-        own.mkdir(parents=True, exist_ok=True)
+        make_private(own, exist_ok=True)
         yield
     except OSError as error:
         raise RunFolderError(f"{str(own)!r} can't be written ({error.strerror}); make room, and judge again") from error
@@ -129,13 +131,14 @@ def _written(own: Path) -> Iterator[None]:
 async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClient) -> Judged:
     made: list[Event] = []
     at_once = asyncio.Semaphore(AT_ONCE)
-    (own / CALLS).touch(0o600)
-    model.sink, model.replay = made.append, ReplayCache(calls=read_calls(own / CALLS))
-    drop_cut_line(own / CALLS)
-    with (own / CALLS).open("ab", buffering=0) as calls:
+    recorded = recorded_calls(own / CALLS)
+    mend_calls(own, recorded)
+    model.sink, model.replay = made.append, ReplayCache(calls=recorded.calls)
+    with closing(SyncedFile(open_private(own / CALLS, "ab"))) as calls:
 
         def keep(call: RawCall) -> None:
-            calls.write(json.dumps(asdict(call)).encode() + b"\n")
+            calls.append(line_of(call))
+            calls.sync_soon()
 
         model.keep = keep
         found = await asyncio.gather(
@@ -153,9 +156,10 @@ async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asy
     """Ask for the verdict on a record; if the model fails, give the error."""
     persona = key.records[id_].persona
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise RatingError(f"transcript {str(path)!r} can't be read ({error.strerror}); restore it") from error
+        lines = read_sent(path, MOST_SETTINGS).decode().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8 text"
+        raise RatingError(f"transcript {str(path)!r} can't be read ({why}); restore it") from error
     async with at_once:
         try:
             return await model.ask(question(lines, persona), Verdict, lambda verdict: _complaint(verdict, persona))

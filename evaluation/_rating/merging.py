@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harbor._core.errors import RatingError, unknown
 from harbor._core.parsing import printable
+from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor.evaluation._rating.rubric import LEVELS, Criterion, rubric
 from harbor.evaluation._rating.sheets import (
     JUDGE,
@@ -142,7 +143,7 @@ class _Row:
 def _rows(path: Path, key: Key) -> Iterator[_Row]:
     """Read a sheet, as a spreadsheet may have saved it: with commas, semicolons or tabs, and lines left empty."""
     try:
-        text = path.read_bytes().decode("utf-8-sig", errors="replace")
+        text = read_sent(path, MOST_SETTINGS).decode("utf-8-sig", errors="replace")
     except OSError as error:
         raise RatingError(f"sheet {str(path)!r} can't be read ({error.strerror}); give a filled {SHEET}") from error
     head = text.partition("\n")[0]
@@ -150,10 +151,17 @@ def _rows(path: Path, key: Key) -> Iterator[_Row]:
     lacking = [name for name in columns()[:-1] if name not in (reader.fieldnames or ())]
     if lacking:
         raise RatingError(f"sheet {str(path)!r} has no column {lacking[0]!r}; restore its first line")
-    for row in reader:
+    for row in _whole(reader, path):
         cells = {name: printable((row[name] or "").strip()) for name in columns()[:-1]}
         if any(cells.values()):
             yield _checked(f"sheet {str(path)!r} line {reader.line_num}", cells, key)
+
+
+def _whole(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str, str | None]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise RatingError(f"sheet {str(path)!r} line {reader.line_num} is no row ({error}); mend it") from error
 
 
 def _checked(place: str, cells: dict[str, str], key: Key) -> _Row:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harbor.evaluation._rating.agreement import Agreement, Rated, agreement
 from harbor.evaluation._rating.merging import Merged, Rating
-from harbor.evaluation._rating.rubric import rubric
+from harbor.evaluation._rating.rubric import LEVELS, rubric
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def scores(merged: Merged) -> list[CriterionScores]:
 def _described(criterion: str, source: str, arm: str, ratings: Sequence[Rating]) -> CriterionScores:
     import numpy as np
 
-    from harbor.evaluation._analysis.statistics import clustered_mean
+    from harbor.evaluation._analysis.means import clustered_mean
 
     values = [rating.score for rating in ratings]
     games = [rating.of.game for rating in ratings]
     first, median, third = (float(found) for found in np.quantile(values, [0.25, 0.5, 0.75]))
-    found = clustered_mean(values, games)
+    found = clustered_mean(values, games, bounds=(1, LEVELS))
     return CriterionScores(
         criterion,
         source,

@@ -9,13 +9,17 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from harbor._core.errors import RatingError, RunFolderError
 from harbor._core.layout import KEY, check_ratings
+from harbor._core.private_files import make_private, write_whole
 from harbor._core.seeding import stream
 from harbor._core.settings import Settings, read_settings
 from harbor.evaluation._rating.rubric import rubric
@@ -31,6 +35,9 @@ JUDGE = "judge"
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 """For the ids of records: no digits, as a spreadsheet might read a number, and no vowels, so that no words arise."""
+
+RecordId = Annotated[str, Field(pattern=f"^[{_LETTERS}]+$")]
+"""A file of the folder is named by it, and a key may have been sent: so it is letters and no path."""
 
 
 class RatedRecord(Settings):
@@ -51,7 +58,7 @@ class Key(Settings):
 
     seed: int
     raters: tuple[str, ...]
-    records: dict[str, RatedRecord]
+    records: dict[RecordId, RatedRecord]
 
 
 def draw(
@@ -114,11 +121,11 @@ def write_sheets(
     """
     drawn = draw(found, count, raters, each, seed)
     _make(out)
-    (out / TRANSCRIPTS).mkdir()
+    make_private(out / TRANSCRIPTS)
     records = {}
     for id_, (one, assigned) in drawn.items():
         told = one.transcript()
-        (out / TRANSCRIPTS / f"{id_}.txt").write_text(told.text, encoding="utf-8")
+        write_whole(out / TRANSCRIPTS / f"{id_}.txt", told.text.encode())
         places = {"run": one.run.as_posix(), "arm": one.arm, "condition": one.condition, "game": one.game}
         records[id_] = RatedRecord(
             **places, bidder=one.bidder, player=one.player, persona=told.persona, raters=assigned
@@ -126,14 +133,13 @@ def write_sheets(
     key = Key(seed=seed, raters=tuple(map(_rater, range(raters))), records=records)
     for rater in key.raters:
         _write_rater(out, key, rater)
-    (out / KEY).touch(0o600)
-    (out / KEY).write_text(key.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    write_whole(out / KEY, key.model_dump_json(indent=2).encode() + b"\n")
     return key
 
 
 def _make(out: Path) -> None:
     try:
-        out.mkdir(parents=True)
+        make_private(out)
     except FileExistsError as error:
         raise RunFolderError(f"output folder {str(out)!r} exists; name a new one or remove it") from error
     except OSError as error:
@@ -143,12 +149,12 @@ def _make(out: Path) -> None:
 def _write_rater(out: Path, key: Key, rater: str) -> None:
     """Make the folder of a rater, with the records in an order of its own."""
     folder = out / SHEETS / rater
-    (folder / TRANSCRIPTS).mkdir(parents=True)
+    make_private(folder / TRANSCRIPTS)
     own = [id_ for id_, record in key.records.items() if rater in record.raters]
     for id_ in own:
         text = (out / TRANSCRIPTS / f"{id_}.txt").read_bytes()
-        (folder / TRANSCRIPTS / f"{id_}.txt").write_bytes(text)
-    (folder / "instructions.txt").write_text(instructions(), encoding="utf-8")
+        write_whole(folder / TRANSCRIPTS / f"{id_}.txt", text)
+    write_whole(folder / "instructions.txt", instructions().encode())
     shuffled = stream(key.seed, "rating", rater).sample(own, len(own))
     empty = [{"rater": rater, "record": id_} | _not_rated(key.records[id_]) for id_ in shuffled]
     write_sheet(folder / SHEET, empty)
@@ -166,10 +172,11 @@ def columns() -> list[str]:
 
 def write_sheet(path: Path, rows: Iterable[dict[str, str]]) -> None:
     """Write a sheet; missing entries are empty."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns())
-        writer.writeheader()
-        writer.writerows(rows)
+    written = StringIO(newline="")
+    writer = csv.DictWriter(written, columns())
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, written.getvalue().encode())
 
 
 def instructions() -> str:

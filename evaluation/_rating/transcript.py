@@ -43,22 +43,14 @@ from harbor._core.thoughts import (
     Predicted,
     Profiled,
     Recalled,
-    StrategicAction,
     Strategized,
 )
 from harbor._games.game import game_of
 from harbor._house.auctioneer import announce
+from harbor.evaluation._metrics.strategy import ACTIONS
 from harbor.personas._catalog.traits import foremost
 
 ME = "Player A"
-ACTIONS: Mapping[StrategicAction, str] = {
-    "A": "raise, as it matters most",
-    "B": "raise, to make rivals spend",
-    "C": "raise, as there is money enough",
-    "D": "quit, to save for what matters more",
-    "E": "quit, as too little is left to earn",
-    "F": "quit, to stay out of a bidding war",
-}
 Blind = Callable[[str], str]
 Spell = Callable[[Decimal], str]
 
@@ -106,7 +98,7 @@ def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]
             yield from (blind(_plain(line)) for line in [*event.sentences(bidder)] or [announce(event)] if line)
             yield from _listings(event)
         elif isinstance(event, PrivateEvent) and event.bidder == bidder:
-            yield from (f"    {ME} {blind(line)}" for line in _private(event, spell))
+            yield from (f"    {ME} {blind(line)}" for line in statements(event, spell))
 
 
 def _listings(event: Event) -> Iterator[str]:
@@ -116,8 +108,8 @@ def _listings(event: Event) -> Iterator[str]:
             yield f"{_plain(lot.name)}: {_quoted(lot.listing)}"
 
 
-def _private(event: PrivateEvent, spell: Spell) -> Iterator[str]:
-    """Tell what a player alone was told, thought and did."""
+def statements(event: PrivateEvent, spell: Spell) -> Iterator[str]:
+    """Tell what a player alone was told, thought and did, without its name; nothing of what nobody needs to know."""
     match event:
         case CatalogShown():
             pass

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harbor._core.layout import GAMES, MANIFEST
+from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.formatting import NOTHING, write
 from harbor.evaluation._report.tables import Cell, Column, Table, label_of
@@ -52,7 +53,7 @@ def _beginnings(arm: Path) -> list[str]:
     for path in arm.glob(f"*/*/{MANIFEST}"):
         with suppress(OSError, ValueError, KeyError, TypeError):
             if path.parent.name.isdecimal():
-                found.append(str(json.loads(path.read_bytes())["began"]))
+                found.append(str(json.loads(read_sent(path, MOST_SETTINGS))["began"]))
     return found
 
 

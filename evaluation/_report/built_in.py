@@ -1,66 +1,144 @@
-"""Harbor's own figures, in the order in which a report shows them."""
+"""Harbor's own figures, in the order in which a report shows them: what answers a question first."""
 
 from __future__ import annotations
 
-from harbor.evaluation._report import curves, distributions, shares
+from harbor.evaluation._report import curves, distributions, heatmaps, matched_items, shares
 from harbor.evaluation._report.figure import Figure
 
-_BAND = "Mean over games; the band is its 95 % interval."
+_BAND = (
+    "Mean of games; bands or whiskers are its interval, and end where the panel ends, at the values of single games."
+)
 _LIVING = "Only residents alive on that day count."
 
 FIGURES = (
     Figure(
-        name="priority-heatmap",
-        description="Priorities of items, item by item",
-        caption="Mean priority from 1 (give up if need be) to 3 (top) of the items still to come. Source: Chen et al."
-        " 2023, Fig. 4; Harbor, Fig. 3.",
-        needs="priority",
-        draw=shares.heatmap,
+        name="priorities-by-match",
+        question="Do bidders give priority to the items that match their persona?",
+        description="Priorities of matched items and of others",
+        caption="Mean priority, from 1 (give up if need be) to 3 (top), of the items still to come: those that match"
+        " the bidder's persona, and the others, whatever their places. A game counts while it has such an item left."
+        " After Harbor, Fig. 3.",
+        needs="matched_priority",
+        draw=matched_items.by_place,
         by_place=True,
     ),
     Figure(
-        name="remaining-budget",
-        description="Remaining budget over items",
-        caption=f"{_BAND} Source: Chen et al. 2023, B.2.",
-        needs="remaining_budget",
-        draw=curves.by_bidder,
+        name="priority-heatmap",
+        question="Which items do bidders give priority, and when?",
+        description="Priorities of items, item by item",
+        caption="Priority from 1 (give up if need be) to 3 (top) of the items still to come. Where matches are known,"
+        f" the first {heatmaps.FIRST_GAMES} games one by one; else means of games, by the places of the items. After"
+        " Chen et al. 2023, Fig. 4, and Harbor, Fig. 3.",
+        needs="priority",
+        draw=heatmaps.priorities,
+        by_place=True,
+    ),
+    Figure(
+        name="engagement-by-match",
+        question="Do bidders bid more often on the items that match their persona?",
+        description="Bids per item that matches and per item that does not",
+        caption="Mean number of bids per item with its interval. After Harbor, Fig. 4.",
+        needs="matched_engagement",
+        draw=matched_items.by_bidder,
+    ),
+    Figure(
+        name="engagement",
+        question="On which items does each bidder bid, and how often?",
+        description="Bids by item, game by game",
+        caption=f"The number of bids of each bidder on each item, in the first {heatmaps.FIRST_GAMES} games. After"
+        " Harbor, Fig. 4.",
+        needs="engagement",
+        draw=heatmaps.bids,
         by_place=True,
     ),
     Figure(
         name="profiling-error",
+        question="How far are profiles of rivals from the truth, and are they better than a uniform guess?",
         description="Profiling error over rounds",
-        caption=f"KL(truth ‖ profile) in nats, over all bidders and rivals. {_BAND} Source: Harbor, Fig. 5.",
+        caption=f"KL(truth ‖ profile) over all bidders and rivals; 0 is the truth. {_BAND} The dotted line is the error"
+        " of a uniform guess, as many as there are kinds of truth. After Harbor, Fig. 5.",
         needs="profiling_error",
         draw=curves.by_condition,
         by_place=True,
     ),
     Figure(
-        name="bid-increases",
-        description="Bid increases",
-        caption="Share of a bidder's bids whose increase over the highest bid before, in percent, lies in each bin;"
-        " mean over games. Source: Chen et al. 2023, later version, Fig. 5.",
-        needs="bid_increase_share",
-        draw=shares.stacked,
+        name="strategic-actions",
+        question="Which strategic actions does each bidder choose?",
+        description="Strategic actions",
+        caption="Share of each action among those chosen; mean over games. The actions are those of Harbor, Table 1.",
+        needs="strategy_share",
+        draw=shares.actions,
     ),
     Figure(
-        name="strategic-actions",
-        description="Strategic actions",
-        caption="Share of each action among those chosen; mean over games. Source: Harbor, Table 1.",
-        needs="strategy_share",
-        draw=shares.stacked,
+        name="profit-by-item",
+        question="On which items does each bidder earn?",
+        description="Profit and bids by item",
+        caption="Mean profit on the item at each place, 0 where it was not won; the larger the mark, the more bids on"
+        " it (where bids are measured). After Chen et al. 2023, later version, Fig. 10 to 13.",
+        needs="profit_by_item",
+        draw=curves.bubbles,
+        by_place=True,
     ),
     Figure(
         name="winning-bids",
+        question="Do the groups buy at different prices?",
         description="Winning bids",
-        caption="Histogram and Gaussian kernel density of all winning bids, as shares of their group. Source: Chen et"
-        " al. 2023, sec. 4.3.",
+        caption="Histogram and Gaussian kernel density of all winning bids, as shares of their group. After Chen et al."
+        " 2023, sec. 4.3.",
         needs="winning_bid",
         draw=distributions.density,
     ),
     Figure(
+        name="ranks",
+        question="Does a bidder's rank improve from auction to auction?",
+        description="Ranks over the games of a series",
+        caption=f"Rank by profit; 1, the best, is on top. {_BAND} After Chen et al. 2023, B.3.",
+        needs="series_rank",
+        draw=curves.by_bidder,
+        by_place=True,
+    ),
+    Figure(
+        name="series-profits",
+        question="Does a bidder's profit grow from auction to auction?",
+        description="Profit over the games of a series",
+        caption=f"{_BAND} After Chen et al. 2023, sec. 4.3.",
+        needs="series_profit",
+        draw=curves.by_bidder,
+        by_place=True,
+    ),
+    Figure(
+        name="deviations",
+        question="Do players come nearer to equilibrium from run to run?",
+        description="Deviation from equilibrium over runs",
+        caption=f"{_BAND} After EconArena, sec. 3.2.",
+        needs="deviation_path",
+        draw=curves.by_bidder,
+        by_place=True,
+    ),
+    Figure(
+        name="actions",
+        question="Which actions do players take, run by run?",
+        description="Paths of actions over runs",
+        caption=f"Thin: single games, {curves.MOST_PATHS} at most. Thick: their mean. Each panel has its own scale."
+        " After EconArena, Fig. 5.",
+        needs="action",
+        draw=curves.paths,
+        by_place=True,
+    ),
+    Figure(
+        name="health",
+        question="Who stays healthy, and until when?",
+        description="Health by day",
+        caption=f"{_BAND} {_LIVING} After Alympics, sec. 5.",
+        needs="health",
+        draw=curves.by_bidder,
+        by_place=True,
+    ),
+    Figure(
         name="lowest-bids",
+        question="What does it take to get water on a day?",
         description="Lowest successful bid by day",
-        caption="Boxes over games: median, quartiles, and whiskers up to 1.5 times the quartiles' distance. Source:"
+        caption="Boxes over games: median, quartiles, and whiskers up to 1.5 times the quartiles' distance. After"
         " Alympics, sec. 5.",
         needs="lowest_bid",
         draw=distributions.boxes,
@@ -68,57 +146,37 @@ FIGURES = (
     ),
     Figure(
         name="water-bids",
+        question="How much do residents bid, day by day?",
         description="Bids by day",
-        caption=f"{_BAND} Source: Alympics, Fig. 7.",
+        caption=f"{_BAND} After Alympics, Fig. 7.",
         needs="water_bid",
         draw=curves.by_bidder,
         by_place=True,
     ),
     Figure(
-        name="health",
-        description="Health by day",
-        caption=f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
-        needs="health",
-        draw=curves.by_bidder,
-        by_place=True,
-    ),
-    Figure(
         name="balance",
+        question="How much money do residents have left, day by day?",
         description="Balance by day",
-        caption=f"{_BAND} {_LIVING} Source: Alympics, sec. 5.",
+        caption=f"{_BAND} {_LIVING} After Alympics, sec. 5.",
         needs="balance",
         draw=curves.by_bidder,
         by_place=True,
     ),
     Figure(
-        name="ranks",
-        description="Ranks over the games of a series",
-        caption=f"Rank by profit, 1 is the best. {_BAND} Source: Chen et al. 2023, B.3.",
-        needs="series_rank",
-        draw=curves.by_bidder,
-        by_place=True,
+        name="bid-increases",
+        question="By how much do bidders raise the highest bid?",
+        description="Bid increases",
+        caption="Share of a bidder's bids whose increase over the highest bid before, in percent, lies in each bin;"
+        " mean over games. After Chen et al. 2023, later version, Fig. 5.",
+        needs="bid_increase_share",
+        draw=shares.increases,
     ),
     Figure(
-        name="series-profits",
-        description="Profit over the games of a series",
-        caption=f"{_BAND} Source: Chen et al. 2023, sec. 4.3.",
-        needs="series_profit",
-        draw=curves.by_bidder,
-        by_place=True,
-    ),
-    Figure(
-        name="actions",
-        description="Paths of actions over runs",
-        caption=f"Thin: single games, {curves.MOST_PATHS} at most. Thick: their mean. Source: EconArena, Fig. 5.",
-        needs="action",
-        draw=curves.paths,
-        by_place=True,
-    ),
-    Figure(
-        name="deviations",
-        description="Deviation from equilibrium over runs",
-        caption=f"{_BAND} Source: EconArena, sec. 3.2.",
-        needs="deviation_path",
+        name="remaining-budget",
+        question="How do bidders spend their budgets over the sale?",
+        description="Remaining budget over items",
+        caption=f"{_BAND} After Chen et al. 2023, B.2.",
+        needs="remaining_budget",
         draw=curves.by_bidder,
         by_place=True,
     ),

@@ -1,23 +1,21 @@
-"""Drawing with matplotlib, without a screen, as SVG images that follow a light or a dark page.
+"""What a figure is drawn with: panels that are functions of axes, colours, marks and labels.
 
-Text is never parsed as mathematics and stays text in the image, so that the reader's fonts can show every script.
+A panel is drawn only where it is put out: into a page by `inline`, into a file by `picture`.
+Text is never parsed as mathematics.
 """
 
 from __future__ import annotations
 
 import warnings
-from base64 import b64encode
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from harbor._core.errors import HarborError
 from harbor.evaluation._metrics.measurement import Unit
 from harbor.evaluation._report.formatting import legible, write_tick
 
@@ -31,9 +29,7 @@ PIXELS_AN_INCH = 96
 WIDTH, HEIGHT = 430, 280
 LONGEST_LABEL, LONGEST_LINE = 28, 24
 """Most characters of a label on one line, and of each line of a label on two."""
-_STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "harbor",  # equal figures are equal text
-    "svg.fonttype": "none",
+STYLE: dict[Any, Any] = {
     "text.parse_math": False,
     "axes.formatter.use_mathtext": False,
     "font.size": 9,
@@ -56,39 +52,48 @@ _STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
 }
-_DARK = "".join(
-    f'[style*="{what}: {light}"]{{{what}:{dark} !important}}'
-    for light, dark in ((INK, "#dfe3e8"), (FAINT, "#454b55"), (COLOURS[0], "#3d9ad6"))
-    for what in ("fill", "stroke")
-)
-_CSS = f"text{{font-family:system-ui,sans-serif !important}}@media(prefers-color-scheme:dark){{{_DARK}}}"
+Draw = Callable[[Axes], object]
+"""Draws on empty axes; a text that it returns says what the panel shows, for those who can't see it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One image of a figure: its heading, what it shows in words, the image as a data URI, its size in pixels."""
+    """One part of a figure: its heading, what it shows in words, how it is drawn, its size in pixels on a page.
+
+    What `draw` says is put after `alt`.
+    """
 
     heading: str
     alt: str
-    source: str
+    draw: Draw = field(compare=False)
     width: int
     height: int
+
+    def drawn(self, axes: Axes) -> str:
+        """Draw it on empty axes, and say in words what it shows."""
+        said = self.draw(axes)
+        return f"{self.alt}{said}" if isinstance(said, str) else self.alt
 
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A line of a legend."""
+    """A line of a legend: its label and colour, the mark as text, and what matplotlib draws: marker, line, hatch."""
 
     label: str
     colour: str
     sign: str = "■"
+    marker: str = "s"
+    line: str = ""
+    hatch: str = ""
+    filled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A figure: its title and caption, its panels and their legend, and how many panels were left out.
 
-    `failure` says in one line why it could not be drawn; then there are no panels.
+    `failure` says in one line why it could not be drawn; then there are no panels. `question` is what it answers;
+    `facts` name what its numbers are: of how many games (n), in which unit, by which interval or test.
     """
 
     title: str
@@ -97,6 +102,14 @@ class Drawing:
     legend: tuple[LegendEntry, ...] = ()
     left_out: int = 0
     failure: str = ""
+    question: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def reading(self) -> str:
+        """What it asks, what its numbers are, and its caption, in one paragraph."""
+        facts = "; ".join(f"{name}: {said}" for name, said in self.facts)
+        return " ".join(filter(None, (self.question, f"{facts}." if facts else "", self.caption)))
 
 
 def colour(place: int) -> str:
@@ -112,7 +125,9 @@ def marker(place: int) -> str:
 def legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     """Name series by their colours and markers."""
     last = len(SIGNS) - 1
-    return tuple(LegendEntry(name, colour(place), SIGNS[min(place, last)]) for place, name in enumerate(names))
+    return tuple(
+        LegendEntry(name, colour(place), SIGNS[min(place, last)], marker(place)) for place, name in enumerate(names)
+    )
 
 
 def label(text: str) -> str:
@@ -135,13 +150,22 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
             axis.set_major_locator(MaxNLocator(int(axes.figure.bbox.width / axes.figure.dpi), steps=[1, 2, 2.5, 5, 10]))
 
 
-def paint(heading: str, alt: str, draw: Callable[[Axes], None], width: int = WIDTH, height: int = HEIGHT) -> Panel:
-    """Draw a panel: `draw` gets empty axes; sizes are in pixels."""
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph \d+")  # fonts here may lack a glyph that the reader's have
-        figure = Figure((width / PIXELS_AN_INCH, height / PIXELS_AN_INCH), layout="constrained")
-        draw(figure.subplots())
-        text = StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    svg = text.getvalue().replace('<style type="text/css">', f'<style type="text/css">{_CSS}', 1)
-    return Panel(heading, alt, f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}", width, height)
+def failed(name: str, title: str, error: Exception) -> Drawing:
+    """Warn that a figure can't be drawn, and leave a note in its place."""
+    why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
+    failure = legible(f"figure {name!r} can't be drawn: {why}")
+    warnings.warn(failure, stacklevel=3)
+    return Drawing(title, "", failure=failure)
+
+
+def link(address: str, words: str) -> str:
+    """Give what matplotlib's `set_urls` takes, so that a mark leads to an address and is named for those who can't see.
+
+    Marks have links only on a page. A space parts the two: what reads XML makes one of a line end.
+    """
+    return f"{address.replace(' ', '%20')} {words}"
+
+
+def paint(heading: str, alt: str, draw: Draw, width: int = WIDTH, height: int = HEIGHT) -> Panel:
+    """Make a panel: `draw` gets empty axes; sizes are in pixels on a page."""
+    return Panel(heading, alt, draw, width, height)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 
-from harbor.evaluation._analysis.statistics import t_mean
+from harbor.evaluation._analysis.means import mean_of
+from harbor.evaluation._metrics.measurement import Bounds, Interval
 from harbor.evaluation._metrics.registry import metric_of
-from harbor.evaluation._report.canvas import Drawing, Panel, colour, legend, marker, paint, show_unit
+from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel, colour, legend, marker, paint
+from harbor.evaluation._report.facts import facts, over_games
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import PanelData, drawing, names_in, parts, series_in, values_of
+from harbor.evaluation._report.panels import GAME, PanelData, drawing, links, names_in, parts, series_in, values_of
+from harbor.evaluation._report.scales import bounds_in, upright
+from harbor.evaluation._report.series_marks import dash, label_ends, line_at, lines_legend
 
 MOST_PATHS = 40
 """The most paths of single games in a panel: more can't be told apart."""
-GAME = ["arm", "condition", "repeat"]
+MOST_BANDS = 2
+"""More intervals than these are drawn as whiskers side by side, as bands would lie on each other."""
+SIDESTEP = 0.11
+"""How far whiskers stand apart, in places; all together take no more than the distance of two places."""
+LEAST_MARK, MARK_PER_BID = 8.0, 14.0
+"""The area of a mark, in square points: of an item without bids, and what each bid adds."""
+UNIFORM = "uniform_profiling_error"
 
 
 def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
@@ -27,68 +39,163 @@ def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing 
 
 
 def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw one line per condition, in one panel per arm; with a single condition, one line per arm."""
+    """Draw one line per condition, in one panel per arm; with a single condition, one line per arm.
+
+    Errors of profiles have a line at that of a uniform guess, where `uniform_profiling_error` was measured.
+    """
     if len(loaded.experiment.conditions) > 1:
         return _lines(loaded, metric, title, caption, "condition", ("arm",))
     return _lines(loaded, metric, title, caption, "arm", ("condition",))
 
 
 def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, by: Sequence[str]) -> Drawing | None:
-    table = values_of(loaded, metric)
-    names, low, high = series_in(loaded, table, series), table["value"].min(), table["value"].max()
-    unit = unit_of(metric)
+    table, guesses = values_of(loaded, metric), values_of(loaded, UNIFORM) if metric != UNIFORM else pd.DataFrame()
+    names, bounds = series_in(loaded, table, series), bounds_in(metric, table)
+    levels = guesses if metric.startswith("profiling_error") else guesses[:0]
+    ends = pd.concat([table["value"], levels["value"]]) if len(levels) else table["value"]
 
     def panel(part: PanelData) -> Panel:
-        curves = {name: mean_curve(part.rows[part.rows[series] == name]) for name in names}
+        curves = {
+            label: mean_curve(part.rows[part.rows[series] == name], metric, bounds) for name, label in names.items()
+        }
+        references = uniform_guesses(levels, part, by)
 
         def draw(axes: Axes) -> None:
+            upright(axes, metric, ends.min(), ends.max(), bounds)
+            _intervals(axes, list(curves.values()))
             for place, one in enumerate(curves.values()):
-                axes.plot(one.index, one["mean"], color=colour(place), marker=marker(place))
-                axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.12, linewidth=0)
-            _frame(axes, metric, low, high)
+                axes.plot(_aside(one, place, curves), one["mean"], **_style(place))
+            for guess in references:
+                line_at(axes, guess, f"uniform guess, {write(guess, unit_of(metric))}")
+            _ground(axes, metric, part.rows)
+            label_ends(axes, [(name, one.index[-1], one["mean"].iloc[-1]) for name, one in curves.items() if len(one)])
 
-        ends = [
-            f"{name} from {write(one['mean'].iloc[0], unit)} to {write(one['mean'].iloc[-1], unit)}"
-            for name, one in zip(names.values(), curves.values(), strict=True)
-            if len(one)
-        ]
-        return paint(part.heading, f"{title}, {part.heading}: {'; '.join(ends)}", draw)
+        return paint(part.heading, f"{title}, {part.heading}: {_told(curves, metric, references)}", draw)
 
-    return drawing(title, caption, parts(loaded, metric, by), panel, legend(names.values()))
+    keys, told = lines_legend(names.values()), facts(loaded, metric, over_games(metric))
+    return drawing(title, caption, parts(loaded, metric, by), panel, keys, told)
 
 
-def mean_curve(rows: pd.DataFrame) -> pd.DataFrame:
+def uniform_guesses(levels: pd.DataFrame, part: PanelData, by: Sequence[str]) -> list[float]:
+    """Give the errors of a uniform guess in the games of a panel, each once: one, or more where personas are mixed."""
+    if levels.empty:
+        return []
+    here = levels.merge(part.rows[list(by)].drop_duplicates(), on=list(by))
+    return sorted({round(float(value), 3) for value in here["value"]})
+
+
+def _style(place: int) -> dict[str, Any]:
+    return {"color": colour(place), "marker": marker(place), "linestyle": dash(place), "clip_on": False, "zorder": 3}
+
+
+def _aside(one: pd.DataFrame, place: int, curves: Mapping[str, pd.DataFrame]) -> np.ndarray:
+    """Give the places of a curve, moved aside where whiskers would hide each other."""
+    many = len(curves)
+    if many <= MOST_BANDS:
+        return one.index.to_numpy("float64")
+    return one.index.to_numpy("float64") + (place - (many - 1) / 2) * min(SIDESTEP, 0.7 / many)
+
+
+def _intervals(axes: Axes, curves: Sequence[pd.DataFrame]) -> None:
+    """Draw intervals: bands of few series, else whiskers side by side."""
+    named = dict(enumerate(curves))
+    for place, one in named.items():
+        if len(curves) <= MOST_BANDS:
+            axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.15, linewidth=0)
+        else:
+            xs = _aside(one, place, {str(name): curve for name, curve in named.items()})
+            axes.vlines(xs, one["low"], one["high"], color=colour(place), linewidth=0.8, alpha=0.4)
+
+
+def _told(curves: Mapping[str, pd.DataFrame], metric: str, references: Iterable[float]) -> str:
+    unit = unit_of(metric)
+    ends = [
+        f"{name} from {write(one['mean'].iloc[0], unit)} to {write(one['mean'].iloc[-1], unit)}"
+        for name, one in curves.items()
+        if len(one)
+    ]
+    return "; ".join([*ends, *(f"a uniform guess has {write(guess, unit)}" for guess in references)])
+
+
+def bubbles(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw one mark per bidder and item, the larger the more often it bid there, where the design measures `bids`."""
+    table, counts = values_of(loaded, metric), values_of(loaded, "bids")
+    bidders, bounds = names_in(table, "bidder"), bounds_in(metric, table)
+    bids = counts.groupby(["arm", "condition", "bidder", "at"])["value"].mean()
+    averages = table.groupby(["arm", "condition", "bidder", "at"])["value"].mean()
+
+    def panel(part: PanelData) -> Panel:
+        means = part.rows.groupby(["arm", "condition", "bidder", "at"])["value"].mean()
+
+        def draw(axes: Axes) -> None:
+            for place, bidder in enumerate(bidders):
+                own = means[means.index.get_level_values("bidder") == bidder]
+                sizes = LEAST_MARK + MARK_PER_BID * bids.reindex(own.index, fill_value=0.0)
+                at = own.index.get_level_values("at").to_numpy("float64") + (place - (len(bidders) - 1) / 2) * 0.16
+                axes.scatter(
+                    at, own, sizes, facecolor="none", edgecolor=colour(place), marker=marker(place), linewidths=1.4
+                )
+            upright(axes, metric, averages.min(), averages.max(), bounds)
+            _ground(axes, metric, table)
+
+        best = means.groupby("bidder").idxmax()
+        told = [f"{name} earns most at {best[name][-1]:g}" for name in bidders if name in best]
+        return paint(part.heading, f"{title}, {part.heading}: {'; '.join(told)}", draw)
+
+    return drawing(title, caption, parts(loaded, metric), panel, legend(bidders), facts(loaded, metric))
+
+
+def mean_curve(rows: pd.DataFrame, metric: str, bounds: Bounds) -> pd.DataFrame:
     """Give mean and interval over games at each place: one row per place, columns mean, low and high."""
     games = rows.groupby([*GAME, "at"])["value"].mean()
-    found = {at: t_mean(values) for at, values in games.groupby("at")}
+    # the mean of a yes or no over several bidders is a share
+    kind: Interval = "skewed" if metric_of(metric).interval == "skewed" else "mean"
+    found = {at: mean_of(values, kind, bounds) for at, values in games.groupby("at")}
     columns = {name: [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")}
     return pd.DataFrame(columns, index=pd.Index(list(found), dtype="int64"), dtype="float64")
 
 
 def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw the path of every game, up to `MOST_PATHS`, and the mean path of each bidder."""
+    """Draw the path of every game, up to `MOST_PATHS`, and the mean path of each bidder; each panel has its own scale.
+
+    Conditions may differ by orders of magnitude, as bounds of numbers and values of items do.
+    """
     table = values_of(loaded, metric)
-    bidders, low, high = names_in(table, "bidder"), table["value"].min(), table["value"].max()
+    bidders, bounds = names_in(table, "bidder"), bounds_in(metric, table)
 
     def panel(part: PanelData) -> Panel:
         def draw(axes: Axes) -> None:
+            upright(axes, metric, part.rows["value"].min(), part.rows["value"].max(), bounds)
+            ends = []
             for place, bidder in enumerate(bidders):
                 rows = part.rows[part.rows["bidder"] == bidder]
-                games = [game[["at", "value"]].to_numpy("float64") for _, game in rows.groupby(GAME)]
-                axes.add_collection(LineCollection(games[:MOST_PATHS], colors=colour(place), linewidths=0.6, alpha=0.3))
-                mean = mean_curve(rows)
-                axes.plot(mean.index, mean["mean"], color=colour(place), marker=marker(place), linewidth=2)
-            _frame(axes, metric, low, high)
+                axes.add_collection(_games(loaded, rows, place))
+                mean = mean_curve(rows, metric, bounds)["mean"]
+                axes.plot(mean.index, mean, **_style(place), linewidth=2)
+                ends += [(bidder, mean.index[-1], mean.iloc[-1])] if len(mean) else []
+            _ground(axes, metric, part.rows)
+            label_ends(axes, ends)
 
         return paint(part.heading, f"{title}, {part.heading}: paths of {part.games} games", draw)
 
-    return drawing(title, caption, parts(loaded, metric), panel, legend(bidders))
+    keys = (*lines_legend(bidders), LegendEntry("thin: single games", colour(len(bidders)), "─", "", "-"))
+    return drawing(title, caption, parts(loaded, metric), panel, keys, facts(loaded, metric))
 
 
-def _frame(axes: Axes, metric: str, low: float, high: float) -> None:
-    """Give all panels equal scales; ranks are upside down, with the best on top."""
-    unit, margin = unit_of(metric), (high - low) * 0.05 or 0.5
-    axes.set_ylim(*((high + margin, low - margin) if unit == "rank" else (low - margin, high + margin)))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+def _games(loaded: Loaded, rows: pd.DataFrame, place: int) -> LineCollection:
+    """Draw the paths of single games, each a link to its game where there is one."""
+    games = [game for _, game in rows.groupby(GAME)][:MOST_PATHS]
+    lines = [game[["at", "value"]].to_numpy("float64") for game in games]
+    drawn = LineCollection(lines, colors=colour(place), linewidths=0.6, alpha=0.3)
+    addresses = [links(loaded, game[:1])[0] for game in games]
+    if any(addresses):
+        drawn.set_urls([address or None for address in addresses])
+    return drawn
+
+
+def _ground(axes: Axes, metric: str, table: pd.DataFrame) -> None:
+    """Set the axis of places: whole numbers, from the first to the last."""
+    first, last = float(table["at"].min()), float(table["at"].max())
+    axes.set_xlim(first - 0.5, last + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set_xlabel(metric_of(metric).place)
-    show_unit(axes, unit)

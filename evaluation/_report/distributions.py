@@ -9,10 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import gaussian_kde
 
-from harbor.evaluation._report.canvas import COLOURS, WIDTH, Drawing, LegendEntry, Panel, colour, paint, show_unit
+from harbor.evaluation._report.canvas import COLOURS, INK, WIDTH, Drawing, LegendEntry, Panel, colour, paint, show_unit
+from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import PanelData, drawing, parts, series_in, values_of
+from harbor.evaluation._report.scales import bounds_of, span, titled
+from harbor.evaluation._report.series_marks import bars_legend, dash, hatch
 
 BINS, POINTS = 20, 200
 DAY, MARGIN = 18, 80
@@ -20,11 +23,14 @@ DAY, MARGIN = 18, 80
 
 
 def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw histogram and kernel density of values by group (`about`); with a single group, by arm."""
+    """Draw histogram and kernel density of values by group (`about`); with a single group, by arm.
+
+    More arms than there are colours have a panel each.
+    """
     table = values_of(loaded, metric)
     if table.empty:
         return None
-    grouped = table["about"].nunique() > 1
+    grouped = table["about"].nunique() > 1 or table["arm"].nunique() > len(COLOURS)
     series, by = ("about", ("arm", "condition")) if grouped else ("arm", ("condition",))
     names = series_in(loaded, table, series)
     edges = np.histogram_bin_edges(table["value"], BINS)
@@ -37,23 +43,40 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         def draw(axes: Axes) -> None:
             for place, values in enumerate(groups):
                 _density(axes, values, edges, place)
-            axes.set(xlim=(edges[0], edges[-1]), ylim=(0, top), xlabel=title.lower(), ylabel="share of the group")
+            axes.set(
+                xlim=(edges[0], edges[-1]), ylim=(0, min(top, 1)), xlabel=title.lower(), ylabel="share of the group"
+            )
             show_unit(axes, unit_of(metric), vertical=False)
 
         return paint(part.heading, f"{title}, {part.heading}: {_told(names.values(), groups, metric)}", draw)
 
-    keys = tuple(LegendEntry(name, colour(place)) for place, name in enumerate(names.values()))
-    return drawing(title, caption, parts(loaded, metric, by), panel, keys)
+    keys, told = bars_legend(names.values()), facts(loaded, metric)
+    return drawing(title, caption, parts(loaded, metric, by), panel, keys, told)
 
 
 def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> None:
     """Draw one group: the share in each bin and, unless all values are equal, the density times the width of a bin."""
     if values.empty:
         return
-    axes.hist(values, bins=list(edges), weights=np.full(len(values), 1 / len(values)), color=colour(place), alpha=0.3)
+    weights = np.full(len(values), 1 / len(values))
+    axes.hist(
+        values,
+        bins=list(edges),
+        weights=weights,
+        color=colour(place),
+        edgecolor=colour(place),
+        alpha=0.35,
+        hatch=hatch(place),
+    )
     if values.nunique() > 1:
         grid = np.linspace(edges[0], edges[-1], POINTS)
-        axes.plot(grid, gaussian_kde(values)(grid) * (edges[1] - edges[0]), color=colour(place))
+        axes.plot(
+            grid,
+            gaussian_kde(values)(grid) * (edges[1] - edges[0]),
+            color=colour(place),
+            linestyle=dash(place),
+            linewidth=1.8,
+        )
 
 
 def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str:
@@ -67,7 +90,8 @@ def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str
 
 def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw one box per day over games, and a line at the mean of the medians of days."""
-    top = values_of(loaded, metric)["value"].max()
+    values = values_of(loaded, metric)["value"]
+    ends = span(0, float(values.max()), bounds_of(metric)) if len(values) else (0, 1)
 
     def panel(part: PanelData) -> Panel:
         places = sorted(int(at) for at in part.rows["at"].unique())
@@ -83,16 +107,19 @@ def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
                 boxprops={"facecolor": COLOURS[5], "edgecolor": COLOURS[0], "alpha": 0.7},
                 whiskerprops={"color": COLOURS[0]},
                 capprops={"color": COLOURS[0]},
-                medianprops={"color": COLOURS[1], "linewidth": 2},
-                flierprops={"markeredgecolor": COLOURS[6], "markersize": 3},
+                medianprops={"color": INK, "linewidth": 2},
+                flierprops={"markeredgecolor": INK, "markersize": 3},
             )
-            axes.axhline(float(np.mean(medians)), color=COLOURS[6], linewidth=1.4, linestyle="--")
-            axes.set(xlabel="day", ylim=(0, top * 1.05 or 1))
+            axes.axhline(float(np.mean(medians)), color=COLOURS[1], linewidth=1.4, linestyle="--")
+            axes.set(xlabel="day", ylim=ends, ylabel=titled(metric))
             axes.set_xticks(list(days), [str(day) for day in days])
             show_unit(axes, unit_of(metric))
 
         told = f"mean of the medians of {len(days)} days {write(float(np.mean(medians)), unit_of(metric))}"
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, max(WIDTH, MARGIN + DAY * len(days)))
 
-    keys = (LegendEntry("median of a day", COLOURS[1], "━"), LegendEntry("mean of the medians", COLOURS[6], "╍"))
-    return drawing(title, caption, parts(loaded, metric), panel, keys)
+    keys = (
+        LegendEntry("median of a day", INK, "━", "", "-"),
+        LegendEntry("mean of the medians of days", COLOURS[1], "╍", "", "--"),
+    )
+    return drawing(title, caption, parts(loaded, metric), panel, keys, facts(loaded, metric))

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from harbor._core.errors import ConfigError
 from harbor._core.extensions import API, part
 from harbor.evaluation._report.canvas import Drawing, Panel, paint
+from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import PanelData, drawing, parts, values_of
 
@@ -25,6 +26,7 @@ class Figure:
     """A figure, as an extension: its title, its caption, the metric that it needs, and the function that draws it.
 
     `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
+    `question` is what it answers; where there is none, the title stands alone.
     """
 
     name: str = part("its name, in lower case")
@@ -34,6 +36,7 @@ class Figure:
     draw: Draw = part("the function that draws it")
     by_place: bool = False
     api: int = API
+    question: str = ""
 
     def drawn(self, loaded: Loaded, metric: str) -> Drawing | None:
         """Draw it of a metric, by the name that the design gives the metric; None: there is nothing to draw.
@@ -46,11 +49,20 @@ class Figure:
         found = self.draw(loaded, metric, self.description, self.caption)
         if not isinstance(found, Drawing | None):
             raise ConfigError(f"its function gives {found!r}, and no drawing; mend it")
-        return found
+        if found is None:
+            return None
+        return replace(found, question=found.question or self.question, facts=found.facts or facts(loaded, metric))
 
 
 def figure(
-    description: str, caption: str, needs: str, *, by_place: bool = False, name: str = "", api: int = API
+    description: str,
+    caption: str,
+    needs: str,
+    *,
+    by_place: bool = False,
+    name: str = "",
+    api: int = API,
+    question: str = "",
 ) -> Callable[[DrawPanel], Figure]:
     """Make a figure of a function that draws one panel; there is one panel per arm and condition.
 
@@ -64,6 +76,7 @@ def figure(
         by_place: whether it goes from one place (item, day, run) to the next, so that each value needs one.
         name: by default that of the function, with hyphens.
         api: the version of Harbor's extensions that it is written for.
+        question: what it answers; shown above its caption.
     """
 
     def made(draw: DrawPanel) -> Figure:
@@ -76,6 +89,7 @@ def figure(
             draw=_panel_by_panel(draw),
             by_place=by_place,
             api=api,
+            question=question,
         )
 
     return made
@@ -84,9 +98,7 @@ def figure(
 def _panel_by_panel(draw: DrawPanel) -> Draw:
     def drawn(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
         def panel(data: PanelData) -> Panel:
-            told: list[str] = []
-            painted = paint(data.heading, "", lambda axes: told.append(draw(axes, data.rows)))
-            return replace(painted, alt=f"{title}, {data.heading}: {told[0]}")
+            return paint(data.heading, f"{title}, {data.heading}: ", lambda axes: draw(axes, data.rows))
 
         return drawing(title, caption, parts(loaded, metric), panel)
 

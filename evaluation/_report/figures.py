@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from harbor._core.errors import HarborError
 from harbor._core.finding import everything, found
+from harbor.evaluation._experiments.published import PER_GAME, TRUESKILL
 from harbor.evaluation._metrics.registry import metric_or_none
-from harbor.evaluation._report import intervals
-from harbor.evaluation._report.canvas import Drawing
+from harbor.evaluation._report import forest, intervals
+from harbor.evaluation._report.canvas import Drawing, failed
 from harbor.evaluation._report.figure import Figure
-from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
 
-_READING = (
-    "Bars: mean mu over shuffled orders of the games. Thick line: the range of mu in 95 % of the orders. Thin line:"
-    " one sigma around mu."
-)
+Way = Callable[[], Drawing | None]
+"""What draws a figure; None: there is nothing to draw."""
+TRUESKILLS = {"trueskill": TRUESKILL, "trueskill-per-game": PER_GAME}
 
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
-    """Draw the figures that the metrics of an experiment allow, by name."""
+    """Draw the figures that the metrics of an experiment allow, by name; what answers its question stands first."""
+    drawn = {name: draw() for name, draw in ways_to_draw(loaded).items()}
+    return {name: drawing for name, drawing in drawn.items() if drawing is not None}
+
+
+def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
+    """Give what draws each figure, by name, with nothing drawn yet."""
     known = {one.metric for game in loaded.results.records for one in game.measurements if one.value is not None}
     named = [found("figure", name) for name in loaded.experiment.figures]
     chosen: dict[str, Figure] = {one.name: one.value for one in (*everything("figure"), *named)}
-    drawn = {
-        name: _drawn(name, figure.description, partial(figure.drawn, loaded, metric))
+    return _of_analysis(loaded) | {
+        name: partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric))
         for name, figure in chosen.items()
         if (metric := _as_measured(figure.needs, known))
     }
-    trueskill = partial(intervals.trueskill, loaded, "TrueSkill", _READING)
-    drawn["trueskill"] = _drawn("trueskill", "TrueSkill", trueskill)
-    return {name: drawing for name, drawing in drawn.items() if drawing is not None}
+
+
+def _of_analysis(loaded: Loaded) -> dict[str, Way]:
+    """Give what draws planned comparisons and ratings; those of single games only where such are published."""
+    ways: dict[str, Way] = {"differences": partial(_drawn, "differences", forest.TITLE, partial(forest.forest, loaded))}
+    published = {one.metric for one in loaded.experiment.published}
+    for name, metric in TRUESKILLS.items():
+        if metric == TRUESKILL or metric in published:
+            draw = partial(intervals.rated, loaded, metric)
+            ways[name] = partial(_drawn, name, intervals.RATED[metric].title, draw)
+    return ways
 
 
 def _as_measured(needs: str, known: Iterable[str]) -> str:
@@ -50,12 +61,9 @@ def means(loaded: Loaded, metric: str) -> Drawing | None:
     return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))
 
 
-def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
+def _drawn(name: str, title: str, draw: Way) -> Drawing | None:
     """Draw a figure; one that fails leaves a note and a warning, and costs no other."""
     try:
         return draw()
     except Exception as error:
-        why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
-        failure = legible(f"figure {name!r} can't be drawn: {why}")
-    warnings.warn(failure, stacklevel=2)
-    return Drawing(title, "", failure=failure)
+        return failed(name, title, error)

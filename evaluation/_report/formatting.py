@@ -56,6 +56,12 @@ def write_p(p: float | None) -> str:
     return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
 
 
+def equation_of_p(p: float | None) -> str:
+    """Write a p-value in a sentence: ``p = 0.040``, or ``p < 0.001``."""
+    written = write_p(p)
+    return f"p {written}" if written.startswith("<") else f"p = {written}"
+
+
 def _places(unit: Unit, values: Sequence[float]) -> int:
     if unit == "dollars":
         return 0 if max(map(abs, values)) >= EXACT_DOLLARS else 2

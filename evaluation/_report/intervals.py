@@ -1,14 +1,17 @@
-"""Means with their intervals: dots by arm, and the bars of TrueSkill."""
+"""Means with their intervals, by arm and bidder, beside published ones: of metrics, and of TrueSkill."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
+from dataclasses import replace
+from typing import NamedTuple
 
+import pandas as pd
 from matplotlib.axes import Axes
 
-from harbor.evaluation._analysis.findings import SkillRating
-from harbor.evaluation._metrics.measurement import Unit
+from harbor.evaluation._experiments.published import EVERYONE, PER_GAME, TRUESKILL
+from harbor.evaluation._metrics.measurement import Bounds
+from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report.canvas import (
     INK,
     WIDTH,
@@ -18,99 +21,180 @@ from harbor.evaluation._report.canvas import (
     legend,
     marker,
     paint,
-    show_unit,
     wrapped,
 )
+from harbor.evaluation._report.facts import Facts, facts
 from harbor.evaluation._report.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import MOST, heading
-from harbor.evaluation._report.tables import TRUESKILL, Finding, findings, label_of
+from harbor.evaluation._report.own_numbers import Finding, findings
+from harbor.evaluation._report.panels import GAME, MOST, links, values_of
+from harbor.evaluation._report.published_marks import PublishedMark, keys_of, published_marks, sources
+from harbor.evaluation._report.scales import along, bounds_of
+from harbor.evaluation._report.series_marks import GAMES_KEY, game_dots, open_mark
+from harbor.evaluation._report.tables import label_of
 
 WIDE = 520
-ROW, MARGIN = 15, 64
+ROW, MARGIN = 19, 70
 """Pixels: the width of a single panel, the height of a row of dots, and of everything around the rows."""
+QUESTION = "Who does better than whom, by rank?"
+AT_FIRST = 25.0
+"""The rating that everybody begins with."""
+ASIDE = 0.3
+"""How far published marks and single games stand from ours, a share of the distance of two rows."""
 
-CAPTION = "Mean over games with its 95 % interval."
+CAPTION = "Mean of games, or of values where a game has several, with its 95 % interval."
 
 
-def dots(loaded: Loaded, metric: str, says: str) -> Drawing | None:
-    """Draw the mean of a metric with its interval, by arm and bidder, one panel per condition."""
-    found = [
-        one
-        for one in findings(metric, loaded.analysis)
-        if one.place.at is None and not one.place.about and one.value is not None
-    ]
+class Rating(NamedTuple):
+    """How a kind of TrueSkill rating is drawn: title, axis, caption, and its interval."""
+
+    title: str
+    says: str
+    caption: str
+    interval: str
+
+
+RATED = {
+    TRUESKILL: Rating(
+        "TrueSkill",
+        "mu after all games",
+        "Ratings mu after all games, averaged over shuffled orders of the games. The whisker is the 95 % interval by"
+        " resampling games; TrueSkill's own sigma is in the table of ratings. Everybody begins at 25, the dotted line.",
+        "95 %, by resampling games",
+    ),
+    PER_GAME: Rating(
+        "TrueSkill of single games",
+        "mean of mu after single games",
+        "Mean of the ratings mu after each game alone, from 25 (the dotted line), with its 95 % interval over games."
+        " After Harbor, Table 3, whose ratings are of this kind.",
+        "95 % over games, by t",
+    ),
+}
+
+
+def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: Facts = ()) -> Drawing | None:
+    """Draw the mean of a metric with its interval, by arm and bidder, one panel per condition.
+
+    Faint dots are single games, and open marks published numbers.
+    """
+    everything = findings(metric, loaded.analysis)
+    found = [one for one in everything if one.place.at is None and not one.place.about and one.value is not None]
+    if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
+        found = [one for one in found if one.place.bidder != EVERYONE]
     if not found:
         return None
-    bidders = list(dict.fromkeys(one.place.bidder for one in found))
-    ends = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
-    margin = (max(ends) - min(ends)) * 0.04 or 0.5
-    span = min(ends) - margin, max(ends) + margin
+    chart = _Chart(loaded, metric, says, found, published_marks(metric, everything, loaded.experiment))
     conditions = list(dict.fromkeys(one.place.condition for one in found))
-    panels = [
-        _dots(loaded, metric, says, bidders, span, [one for one in found if one.place.condition == condition])
-        for condition in conditions[:MOST]
-    ]
-    keys = legend(bidders) if bidders != [""] else ()
-    return Drawing(says, CAPTION, tuple(panels), keys, max(0, len(conditions) - MOST))
+    panels = tuple(chart.panel(condition) for condition in conditions[:MOST])
+    known = sources(metric, loaded.experiment) if chart.published else []
+    keys = (*(legend(chart.bidders) if chart.bidders != [""] else ()), *keys_of(known))
+    keys += () if chart.games.empty else (GAMES_KEY,)
+    told = told or facts(loaded, metric, _methods(loaded, metric))
+    return Drawing(says, caption, panels, keys, max(0, len(conditions) - MOST), facts=told)
 
 
-def _dots(
-    loaded: Loaded,
-    metric: str,
-    says: str,
-    bidders: Sequence[str],
-    span: tuple[float, float],
-    found: Sequence[Finding],
-) -> Panel:
-    experiment, unit = loaded.experiment, unit_of(metric)
-    arms = list(dict.fromkeys(one.place.arm for one in found))
-    step = 1 / (len(bidders) + 1)
-
-    def draw(axes: Axes) -> None:
-        for one in found:
-            series = bidders.index(one.place.bidder)
-            row = arms.index(one.place.arm) + (series + 1) * step - 0.5
-            if one.low is not None and one.high is not None:
-                axes.plot([one.low, one.high], [row, row], color=colour(series))
-            axes.plot(nan if one.value is None else one.value, row, marker(series), color=colour(series))
-        axes.set_yticks(range(len(arms)), [wrapped(label_of(experiment, "arm", arm)) for arm in arms])
-        axes.set(xlabel=says, xlim=span, ylim=(len(arms) - 0.5, -0.5))
-        axes.grid(visible=False, axis="y")
-        show_unit(axes, unit, vertical=False)
-
-    told = "; ".join(_told(loaded, one, unit) for one in found)
-    height = MARGIN + ROW * len(arms) * (len(bidders) + 1)
-    alone = len(experiment.conditions) == 1
-    name = "" if alone else label_of(experiment, "condition", found[0].place.condition)
-    return paint(name, f"{says}: {told}", draw, WIDE if alone else WIDTH, height)
+def rated(loaded: Loaded, metric: str) -> Drawing | None:
+    """Draw TrueSkill ratings, of either kind."""
+    kind, found = RATED[metric], findings(metric, loaded.analysis)
+    if not found:
+        return None
+    with_interval = any(one.low is not None for one in found)
+    told = facts(loaded, metric, kind.interval if with_interval else "none, as too few games were rated")
+    drawn = dots(loaded, metric, kind.says, kind.caption, told)
+    return None if drawn is None else replace(drawn, title=kind.title, question=QUESTION)
 
 
-def _told(loaded: Loaded, one: Finding, unit: Unit) -> str:
+def _methods(loaded: Loaded, metric: str) -> str:
+    """Name the intervals of the means of a metric."""
+    shown = [one for one in loaded.analysis.estimates if one.metric == metric and one.at is None and not one.about]
+    methods = dict.fromkeys(one.method for one in shown if one.method != "none")
+    return f"95 %, {' or '.join(methods)}" if methods else ""
+
+
+class _Chart:
+    """What all panels of dots share: bidders, the axis, single games and published numbers."""
+
+    def __init__(
+        self, loaded: Loaded, metric: str, says: str, found: Sequence[Finding], published: Sequence[PublishedMark]
+    ) -> None:
+        self.loaded, self.metric, self.says, self.found = loaded, metric, says, found
+        self.bidders = sorted({one.place.bidder for one in found}, key=lambda name: (name == EVERYONE, name))
+        self.published = [one for one in published if one.place.bidder in self.bidders]
+        self.games = _games(loaded, metric)
+        means = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
+        printed = [end for one in self.published for end in (one.value, one.low, one.high) if end is not None]
+        ends = [*means, *printed, *self.games["value"], *([AT_FIRST] if metric in RATED else [])]
+        self.ends = min(ends), max(ends)
+        self.bounds: Bounds = bounds_of(metric, len({*self.bidders} - {EVERYONE, ""}))
+
+    def panel(self, condition: str) -> Panel:
+        """Draw the dots of a condition."""
+        found = [one for one in self.found if one.place.condition == condition]
+        arms = list(dict.fromkeys(one.place.arm for one in found))
+
+        def draw(axes: Axes) -> None:
+            along(axes, self.metric, *self.ends, self.bounds, self.says)
+            for one in found:
+                self._row(axes, one, arms)
+            for mark in self.published:
+                if mark.place.condition == condition and mark.place.arm in arms:
+                    _published(axes, mark, self._at(mark.place.arm, mark.place.bidder, arms) + ASIDE * self.step)
+            axes.set_yticks(*self._rows(arms))
+            axes.set_ylim(len(arms) - 0.5, -0.5)
+            axes.grid(visible=False, axis="y")
+            if self.metric in RATED:
+                axes.axvline(AT_FIRST, color=INK, linewidth=1, linestyle=(0, (1, 1.5)), zorder=1)
+
+        told = "; ".join(_told(self.loaded, one, unit_of(self.metric)) for one in found)
+        alone = len(self.loaded.experiment.conditions) == 1
+        name = "" if alone else label_of(self.loaded.experiment, "condition", condition)
+        height = MARGIN + ROW * len(arms) * (len(self.bidders) + 1)
+        return paint(name, f"{self.says}: {told}", draw, WIDE if alone else WIDTH, height)
+
+    @property
+    def step(self) -> float:
+        """The distance of two bidders of an arm."""
+        return 1 / (len(self.bidders) + 1)
+
+    def _rows(self, arms: Sequence[str]) -> tuple[list[float], list[str]]:
+        """Name the rows: by arm or, where there is one arm alone, by bidder."""
+        experiment = self.loaded.experiment
+        if len(experiment.arms) == 1 and self.bidders != [""]:
+            return [self._at(arms[0], one, arms) for one in self.bidders], [wrapped(one) for one in self.bidders]
+        return list(range(len(arms))), [wrapped(label_of(experiment, "arm", arm)) for arm in arms]
+
+    def _at(self, arm: str, bidder: str, arms: Sequence[str]) -> float:
+        return arms.index(arm) + (self.bidders.index(bidder) + 1) * self.step - 0.5
+
+    def _row(self, axes: Axes, one: Finding, arms: Sequence[str]) -> None:
+        """Draw a mean with its interval, and its single games just above."""
+        series, row = self.bidders.index(one.place.bidder), self._at(one.place.arm, one.place.bidder, arms)
+        place, games = one.place, self.games
+        own = games[
+            (games["arm"] == place.arm) & (games["condition"] == place.condition) & (games["bidder"] == place.bidder)
+        ]
+        game_dots(axes, list(own["value"]), [row - ASIDE * self.step] * len(own), series, links(self.loaded, own))
+        if one.low is not None and one.high is not None:
+            axes.plot([one.low, one.high], [row, row], color=colour(series))
+        if one.value is not None:
+            axes.plot(one.value, row, marker(series), color=colour(series), clip_on=False)
+
+
+def _published(axes: Axes, mark: PublishedMark, row: float) -> None:
+    """Draw a published number just below ours, with the exact interval of a share."""
+    if mark.low is not None and mark.high is not None:
+        axes.plot([mark.low, mark.high], [row, row], color=INK, linewidth=0.8, linestyle="--")
+    open_mark(axes, mark.value, row, mark.source)
+
+
+def _games(loaded: Loaded, metric: str) -> pd.DataFrame:
+    """Give one value per game and bidder, of a metric that has one; none where it has several, at places or about."""
+    rows = values_of(loaded, metric)
+    if rows.empty or rows["at"].notna().any() or (rows["about"] != "").any():
+        return rows[[*GAME, "bidder", "value"]][:0]
+    return rows[[*GAME, "bidder", "value"]]
+
+
+def _told(loaded: Loaded, one: Finding, unit: str) -> str:
     who = " ".join(part for part in (label_of(loaded.experiment, "arm", one.place.arm), one.place.bidder) if part)
     return f"{who} {write(one.value, unit)} {write_interval(one.low, one.high, unit)}".rstrip()
-
-
-def trueskill(loaded: Loaded, title: str, caption: str) -> Drawing | None:
-    """Draw TrueSkill ratings as bars, with how mu spreads over orders of the games and one sigma around it."""
-    cells: dict[str, list[SkillRating]] = {}
-    for one in loaded.analysis.ratings:
-        cells.setdefault(heading(loaded.experiment, {"arm": one.arm, "condition": one.condition}), []).append(one)
-    bidders = list(dict.fromkeys(one.bidder for one in loaded.analysis.ratings))
-    panels = tuple(_bars(name, rated, bidders) for name, rated in list(cells.items())[:MOST])
-    return Drawing(title, caption, panels, left_out=max(0, len(cells) - MOST)) if panels else None
-
-
-def _bars(heading: str, rated: Sequence[SkillRating], bidders: Sequence[str]) -> Panel:
-    def draw(axes: Axes) -> None:
-        for row, one in enumerate(rated):
-            axes.barh(row, one.mu, 0.6, color=colour(bidders.index(one.bidder)), alpha=0.85)
-            axes.plot([one.mu - one.sigma, one.mu + one.sigma], [row, row], color=INK, linewidth=0.8)
-            axes.plot([one.mu_low, one.mu_high], [row, row], color=INK, linewidth=3.2, solid_capstyle="butt")
-        axes.set_yticks(range(len(rated)), [wrapped(one.bidder) for one in rated])
-        axes.set_ylim(len(rated) - 0.5, -0.5)
-        axes.grid(visible=False, axis="y")
-        axes.set_xlabel("TrueSkill mu")
-
-    told = "; ".join(f"{one.bidder} {write(one.mu, 'number')}, sigma {write(one.sigma, 'number')}" for one in rated)
-    return paint(heading, f"{TRUESKILL}: {told}", draw, height=MARGIN + 30 * len(rated))

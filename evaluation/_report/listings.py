@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, SkillRating, Spread
+from harbor._core.settings import as_toml, toml_key
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, SkillRating, Spread, VarianceShare
 from harbor.evaluation._experiments.design import Experiment, Side, Variation
 from harbor.evaluation._experiments.slots import SLOT
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.formatting import MINUS, NOTHING, unit_of, write, write_interval, write_p
-from harbor.evaluation._report.tables import Cell, Column, Table, label_of, write_spread
-
-PARTS = ("arm", "condition", "bidder")
+from harbor.evaluation._report.sides import sides_of
+from harbor.evaluation._report.tables import Cell, Column, Table, label_of
 
 
 def _columns(text: Sequence[str], numbers: Sequence[str] = ()) -> tuple[Column, ...]:
@@ -27,9 +27,11 @@ def _cell_of(one: Correlation | SkillRating | Spread | TrialRecord, experiment: 
     return label_of(experiment, "arm", one.arm), label_of(experiment, "condition", one.condition)
 
 
-def variations(kind: str, varied: Iterable[Variation]) -> Table:
-    """List arms or conditions with what they change."""
-    rows = [_row(Cell(one.label or one.name, one.name if one.label else ""), _changes(one)) for one in varied]
+def variations(kind: str, varied: Sequence[Variation], public: bool = False) -> Table:
+    """List arms or conditions with what they change, which a `public` copy does not tell."""
+    changes = [NOTHING if public else _changes(one) for one in varied]
+    names = [Cell(one.label or one.name, one.name if one.label else "") for one in varied]
+    rows = [_row(*cells) for cells in zip(names, changes, strict=True)]
     return Table(_columns([kind, "changes"]), tuple(rows))
 
 
@@ -54,7 +56,7 @@ def personas_rotate(experiment: Experiment) -> bool:
     """Tell whether any bidder's persona is a slot, in any arm."""
     varied = (one.auction for one in (*experiment.arms, *experiment.conditions))
     settings = [*experiment.auction.get("bidders", []), *varied]
-    return any(name.endswith("persona") and SLOT.search(str(value)) for one in settings for name, value in _flat(one))
+    return any(name.endswith("persona") and SLOT.search(value) for one in settings for name, value in _flat(one))
 
 
 def _changes(one: Variation) -> str:
@@ -63,74 +65,91 @@ def _changes(one: Variation) -> str:
     return "; ".join(changes) or "nothing"
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
     for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flat(value, f"{prefix}{toml_key(name)}.")
         else:
-            yield f"{prefix}{name}", f"{len(value)} listed" if name in ("items", "bidders") else value
+            yield f"{prefix}{name}", f"{len(value)} listed" if name in ("items", "bidders") else as_toml(value)
 
 
 def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
     """Give the tables of the analysis by name; those that have no rows are left out."""
     found = {
         "comparisons": comparisons(analysis.differences, experiment),
+        "companions": companions(analysis.companions, experiment),
         "correlations": correlations(analysis.correlations, experiment),
         "ratings": ratings(analysis.ratings, experiment),
         "spreads": spreads(analysis.spreads, experiment),
+        "variance": variance(analysis.variance),
     }
     return {name: table for name, table in found.items() if table.rows}
 
 
 def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Table:
-    """List the planned comparisons with interval, effect size, p and p by Holm."""
-    heads = _columns(["metric", "difference"], ["mean", "n", "effect", "p", "p (Holm)"])
+    """List the planned comparisons with interval, effect size, p with its method, and p by Holm."""
+    family = Column(Cell("p (Holm)", f"family of {len(differences)}"))
+    heads = (*_columns(["metric", "difference"], ["mean", "n", "effect", "p"]), family)
     rows = []
     for one in differences:
         unit = unit_of(one.metric)
         mean = Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note)
-        pairs = Cell(str(one.pairs), f"{one.missing} missing" if one.missing else "")
-        tests = (write(one.effect, "number"), write_p(one.p), write_p(one.p_holm))
-        rows.append(_row(one.metric, _sides(one.of, one.against, experiment), mean, pairs, *tests))
+        tests = (write(one.effect, "number"), _tested(one), write_p(one.p_holm))
+        rows.append(_row(one.metric, sides(one.of, one.against, experiment), mean, _pairs(one, experiment), *tests))
     return Table(heads, tuple(rows))
 
 
-def _sides(of: Side, against: Side, experiment: Experiment) -> Cell:
+def companions(found: Sequence[Difference], experiment: Experiment) -> Table:
+    """List what rivals and the seller gain or lose in planned comparisons of a bidder, without tests."""
+    heads = _columns(["of", "metric", "difference"], ["mean", "n"])
+    rows = []
+    for one in found:
+        unit = unit_of(one.metric)
+        mean = Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note)
+        of, against = (side.model_copy(update={"bidder": ""}) for side in (one.of, one.against))
+        rows.append(_row(one.of.bidder, one.metric, sides(of, against, experiment), mean, _pairs(one, experiment)))
+    return Table(heads, tuple(rows))
+
+
+def _pairs(one: Difference, experiment: Experiment) -> Cell:
+    """Count pairs; below them, how many are missing, or that an arm was not run."""
+    if {arm.name for arm in experiment.arms_left_out} & {one.of.arm, one.against.arm}:
+        return Cell(str(one.pairs), "not run")
+    return Cell(str(one.pairs), f"{one.missing} missing" if one.missing else "")
+
+
+def _tested(one: Difference | Correlation) -> Cell:
+    """Write p; below it, by which method."""
+    return Cell(write_p(one.p), "" if one.p is None else "; ".join(filter(None, (one.method, one.note))))
+
+
+def sides(of: Side, against: Side, experiment: Experiment) -> Cell:
     """Name what differs between the sides; below it, what they share."""
-    named = [{part: _part(side, part, experiment) for part in ("metric", *PARTS)} for side in (of, against)]
-    metrics = () if of.metric == against.metric else ("metric",)
-    differing = [*metrics, *(part for part in PARTS if named[0][part] != named[1][part])]
-    one, other = (", ".join(side[part] for part in differing) for side in named)
-    alone = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
-    shared = [named[0][part] for part in PARTS if part not in differing and named[0][part] and not alone.get(part)]
-    return Cell(f"{one} {MINUS} {other}", ", ".join(shared))
-
-
-def _part(side: Side, part: str, experiment: Experiment) -> str:
-    name = getattr(side, part) or ""
-    return name if part in ("metric", "bidder") else label_of(experiment, part, name)
+    found = sides_of(of, against, experiment)
+    return Cell(f"{found.of} {MINUS} {found.against}", found.shared)
 
 
 def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
     """List Spearman's correlations."""
-    heads = list(_columns(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"]))
-    heads[5] = Column(Cell("p", "as if pairs were independent"))
+    heads = _columns(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"])
     rows = []
     for one in found:
         rho = Cell(write(one.rho, "correlation"), write_interval(one.low, one.high, "correlation") or one.note)
         where = (*_cell_of(one, experiment), one.bidder or NOTHING)
-        rows.append(_row(one.name, *where, rho, write_p(one.p), str(one.pairs), str(one.games)))
-    return Table(tuple(heads), tuple(rows))
+        rows.append(_row(one.name, *where, rho, _tested(one), str(one.pairs), str(one.games)))
+    return Table(heads, tuple(rows))
 
 
 def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
-    """List TrueSkill ratings: mu with its spread over orders of the games, and sigma."""
-    heads = _columns(["arm", "condition", "bidder"], ["mu", "sigma", "games", "orders"])
+    """List TrueSkill ratings: mu after all games and sigma, and the mean of mu after single games, with intervals."""
+    heads = _columns(["arm", "condition", "bidder"], ["mu", "sigma", "per game", "games", "orders"])
     rows = []
     for one in found:
-        mu = Cell(write(one.mu, "number"), write_spread(one))
-        numbers = (write(one.sigma, "number"), str(one.games), str(one.orders))
-        rows.append(_row(*_cell_of(one, experiment), one.bidder, mu, *numbers))
+        mu = Cell(write(one.mu, "number"), write_interval(one.mu_low, one.mu_high, "number") or one.mu_note)
+        interval = write_interval(one.per_game_low, one.per_game_high, "number") or one.per_game_note
+        alone = Cell(write(one.per_game, "number"), interval)
+        rest = (write(one.sigma, "number"), alone, str(one.games), str(one.orders))
+        rows.append(_row(*_cell_of(one, experiment), one.bidder, mu, *rest))
     return Table(heads, tuple(rows))
 
 
@@ -146,10 +165,14 @@ def spreads(found: Sequence[Spread], experiment: Experiment) -> Table:
     return Table(heads, tuple(rows))
 
 
-def games(found: Sequence[TrialRecord], experiment: Experiment) -> Table:
-    """List games that failed or are not finished, each with its reason."""
-    heads = (*_columns(["arm", "condition"]), Column(Cell("repeat")), Column(Cell("seed")), *_columns(["how it ended"]))
-    rows = [_row(*_cell_of(one, experiment), str(one.repeat), str(one.seed), one.detail or one.status) for one in found]
+def variance(found: Sequence[VarianceShare]) -> Table:
+    """List the share of variance that each source explains, and the means of the levels of a factor."""
+    heads = (*_columns(["metric", "bidder", "source"], ["share", "games"]), *_columns(["means"]))
+    rows = []
+    for one in found:
+        share = Cell(write(one.share, "share"), write_interval(one.low, one.high, "share") or one.note)
+        means = ", ".join(f"{level} {write(mean, unit_of(one.metric))}" for level, mean in one.means)
+        rows.append(_row(one.metric, one.bidder or NOTHING, one.source or NOTHING, share, str(one.games), means))
     return Table(heads, tuple(rows))
 
 

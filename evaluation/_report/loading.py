@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from harbor.evaluation._analysis.findings import (
     Estimate,
     SkillRating,
     Spread,
+    VarianceShare,
     analyse,
 )
 from harbor.evaluation._analysis.frames import frame
@@ -44,20 +45,51 @@ class Origin:
 
 
 UNKNOWN = Origin()
+UNTOLD = (
+    "seed",
+    "calls",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "cost",
+    "cached_calls",
+    "failed_calls",
+    "answered_by",
+    "refusals",
+)
+"""Columns of games that a public copy does not have: they would be 0 where nothing is known."""
+
+
+LinkOf = Callable[[str, str, int], str]
+"""Tells the address of a game's page, by arm, condition and repeat; empty where there is none."""
+
+
+def nowhere(arm: str, condition: str, repeat: int) -> str:
+    """Link no game."""
+    del arm, condition, repeat
+    return ""
 
 
 class Loaded:
     """An experiment and its results; each frame is made when it is first asked for.
 
     Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation`, `SkillRating` and `Spread`; missing numbers are NaN, counts and places
-    are `Int64`.
+    `Estimate`, `Difference`, `Correlation`, `SkillRating`, `Spread` and `VarianceShare`; missing numbers are NaN,
+    counts and places are `Int64`. `link_of` tells where the page of a game is, so that its dots in figures lead there.
     """
 
     def __init__(self, results: Results, origin: Origin = UNKNOWN, days: Days = MappingProxyType({})) -> None:
         self.results = results
         self.origin = origin
         self.days = days
+        self.link_of: LinkOf = nowhere
+        self.folder: Path | None = None
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        from harbor.evaluation._report.notebook_view import shown  # it draws, and reading a folder needs no drawing
+
+        return shown(self)
 
     @property
     def experiment(self) -> Experiment:
@@ -73,14 +105,16 @@ class Loaded:
     def games(self) -> pd.DataFrame:
         """One row per game, including unfinished and failed ones; `cost` is dollars.
 
-        `players` and `answered_by` are JSON objects.
+        `players`, `answered_by` and `refusals` (how many answers of each bidder were refused) are JSON objects.
         """
-        table = _table(TrialRecord, self.results.records).drop(columns="measurements")
+        table = as_frame(TrialRecord, self.results.records).drop(columns="measurements")
         objects = {
             name: [json.dumps(dict(getattr(game, name))) for game in self.results.records]
             for name in ("players", "answered_by")
         }
-        return table.assign(**objects)
+        refused = [{one.bidder: one.refused for one in game.refusals} for game in self.results.records]
+        objects["refusals"] = [json.dumps(one) for one in refused]
+        return table.assign(**objects).drop(columns=list(UNTOLD) if self.results.public else [])
 
     @cached_property
     def measurements(self) -> pd.DataFrame:
@@ -90,50 +124,69 @@ class Loaded:
     @cached_property
     def estimates(self) -> pd.DataFrame:
         """One row per estimate; the reasons in `why` are joined."""
-        table = _table(Estimate, self.analysis.estimates)
+        table = as_frame(Estimate, self.analysis.estimates)
         return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
 
     @cached_property
     def differences(self) -> pd.DataFrame:
         """One row per planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric` etc."""
-        table = _table(Difference, self.analysis.differences).drop(columns=["of", "against"])
-        for side in ("against", "of"):
-            for name in reversed(SIDE):
-                values = [getattr(getattr(one, side), name) for one in self.analysis.differences]
-                table.insert(1, f"{side}_{name}", pd.Series(values, dtype="str"))
-        return table
+        return _sided(self.analysis.differences)
+
+    @cached_property
+    def companions(self) -> pd.DataFrame:
+        """One row per difference of rivals or the seller beside a planned comparison of a bidder with itself."""
+        return _sided(self.analysis.companions)
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
         """One row per correlation in an arm under a condition."""
-        return _table(Correlation, self.analysis.correlations)
+        return as_frame(Correlation, self.analysis.correlations)
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
         """One row per bidder in an arm under a condition, rated by TrueSkill."""
-        return _table(SkillRating, self.analysis.ratings)
+        return as_frame(SkillRating, self.analysis.ratings)
 
     @cached_property
     def spreads(self) -> pd.DataFrame:
         """One row per metric, bidder, arm and condition, if all repeats are of one draw."""
-        return _table(Spread, self.analysis.spreads)
+        return as_frame(Spread, self.analysis.spreads)
+
+    @cached_property
+    def variance(self) -> pd.DataFrame:
+        """One row per metric, bidder and source of variance, if the design has factors; `means` are a JSON object."""
+        means = [json.dumps(dict(one.means)) for one in self.analysis.variance]
+        return as_frame(VarianceShare, self.analysis.variance).assign(means=pd.Series(means, dtype="str"))
 
 
 TYPES = {
     "int": "int64",
     "int | None": "Int64",
+    "bool": "bool",
     "float": "float64",
     "float | None": "float64",
     "tuple[str, ...]": "object",
     "tuple[tuple[str, str], ...]": "object",
     "tuple[tuple[str, int], ...]": "object",
+    "tuple[tuple[str, float], ...]": "object",
     "tuple[Measurement, ...]": "object",
     "Side": "object",
 }
 """Types of columns by the annotations of their fields, so that an empty table has them too; others are text."""
 
 
-def _table(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
+def _sided(found: Sequence[Difference]) -> pd.DataFrame:
+    """Put differences in a table, with a column for each name of each of their sides."""
+    table = as_frame(Difference, found).drop(columns=["of", "against"])
+    for side in ("against", "of"):
+        for name in reversed(SIDE):
+            values = [getattr(getattr(one, side), name) for one in found]
+            table.insert(1, f"{side}_{name}", pd.Series(values, dtype="str"))
+    return table
+
+
+def as_frame(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
+    """Put data classes of a kind in a table: one row each, a column for each field."""
     types = {one.name: TYPES.get(str(one.type), "str") for one in fields(kind)}
     columns = {name: [_sound(getattr(row, name)) for row in rows] for name in types}
     return pd.DataFrame({name: pd.Series(values, dtype=types[name]) for name, values in columns.items()})
@@ -152,7 +205,9 @@ def load(path: str | Path) -> Loaded:
         LogError: the log of a game was edited.
     """
     results = read_results(Path(path))
-    return Loaded(results, _origin(Path(path)), days_of(Path(path), [arm.name for arm in results.experiment.arms]))
+    loaded = Loaded(results, _origin(Path(path)), days_of(Path(path), [arm.name for arm in results.experiment.arms]))
+    loaded.folder = Path(path)
+    return loaded
 
 
 def _origin(path: Path) -> Origin:

@@ -1,6 +1,7 @@
 """The report as one HTML page without network or scripts.
 
-Figures are images, and every text is escaped, so that nothing that a model wrote can become markup.
+The verdict comes first, then figures, tables, how it was played, and the games. Every text is escaped, so that nothing
+that a model wrote can become markup.
 """
 
 from __future__ import annotations
@@ -9,56 +10,77 @@ import shlex
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
+from harbor._core.counting import counted
 from harbor._core.errors import HarborError
+from harbor.evaluation._analysis.reach import unreachable
+from harbor.evaluation._analysis.variance import shares_say
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment, model_slots, substitutes
 from harbor.evaluation._experiments.library import experiment as named_experiment
 from harbor.evaluation._experiments.library import presets
+from harbor.evaluation._experiments.variations import aliases
 from harbor.evaluation._report import listings
 from harbor.evaluation._report.arm_calls import calls_table
 from harbor.evaluation._report.figures import figures
-from harbor.evaluation._report.formatting import legible, write
+from harbor.evaluation._report.formatting import NOTHING, legible, write
+from harbor.evaluation._report.game_rows import game_rows
+from harbor.evaluation._report.inline import CSS, inlined
 from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.refused import refusals_table, refusals_told
 from harbor.evaluation._report.sections import sections
-from harbor.evaluation._report.tables import few_games, models_of, own_noise, played_on
+from harbor.evaluation._report.tables import models_of
+from harbor.evaluation._report.verdict import caveats, headline, verdicts
 from harbor.evaluation._running.tally import tally
 
 TEMPLATE = "report.html.j2"
+GAMES_NOTE = "harbor view FOLDER writes this page with a page for each game."
+SHOWN = {"most_verdicts": 8, "most_panels": 6, "most_rows": 12, "most_games": 60}
+"""How many sentences, panels of a figure, rows beside a figure, and games a page shows; what is more is folded."""
 
 
-def render(loaded: Loaded) -> str:
-    """Write the report of an experiment."""
+def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
+    """Write the report of an experiment; `games_note` says where its games are seen."""
     results, experiment = loaded.results, loaded.experiment
-    counted, failed = tally(results.records), [*results.of("failed"), *results.of("unfinished")]
+    games, found = tally(results.records), verdicts(results, loaded.analysis)
     return (
-        _environment()
+        environment()
         .get_template(TEMPLATE)
         .render(
             experiment=experiment,
-            tally=counted,
+            tally=games,
             simulated=sum(game.simulated for game in results.records),
             players=models_of(results),
-            tokens=write(counted.input_tokens + counted.output_tokens, "tokens"),
-            cost=write(counted.cost_dollars, "dollars"),
+            tokens=NOTHING if results.public else write(games.input_tokens + games.output_tokens, "tokens"),
+            cost=write(games.cost_dollars, "dollars"),
             seats=listings.seats(results),
             rotating=listings.personas_rotate(experiment),
-            arms=listings.variations("arm", experiment.arms),
-            conditions=listings.variations("condition", experiment.conditions),
+            arms=listings.variations("arm", experiment.arms, results.public),
+            conditions=listings.variations("condition", experiment.conditions, results.public),
             standing_in=substitutes(experiment),
-            few=few_games(results),
-            own_noise=own_noise(results),
+            headline=headline(found, loaded.analysis),
+            verdicts=sorted(found, key=lambda one: not one.shown),
+            caveats=caveats(results),
             sections=sections(loaded),
-            figures=figures(loaded),
-            **{"comparisons": None, "correlations": None, "ratings": None, "spreads": None}
+            figures=[inlined(name, one) for name, one in figures(loaded).items()],
+            charts=Markup(CSS),  # noqa: S704 - our own
+            **dict.fromkeys(("comparisons", "companions", "correlations", "ratings", "spreads", "variance"))
             | listings.of_analysis(loaded.analysis, experiment),
-            failures=listings.games(failed, experiment) if failed else None,
-            costs=listings.costs(results),
-            calls=calls_table(results, loaded.days),
-            played_on=played_on(results),
-            commands=commands(experiment),
+            failures=game_rows(loaded, results.of("failed")),
+            refusals=None if results.public else refusals_table(results),
+            refused=[] if results.public else list(refusals_told(results)),
+            costs=None if results.public else listings.costs(results),
+            aliases="" if experiment.arms_left_out else aliases(experiment.factors, experiment.crossing),
+            variance_says=shares_say(loaded.analysis.variance),
+            unreachable=unreachable(experiment),
+            calls=None if results.public else calls_table(results, loaded.days),
+            games=game_rows(loaded, [one for one in results.records if one.status != "failed"]),
+            games_note=games_note,
+            commands=[] if results.public else commands(experiment),
+            public=results.public,
             origin=loaded.origin,
-            design=experiment.model_dump_json(indent=2),
+            design=escape(experiment.model_dump_json(indent=2, exclude_unset=results.public)),  # with its line ends
             sources=list(dict.fromkeys([experiment.source, *(one.source for one in experiment.published)])),
         )
     )
@@ -87,8 +109,9 @@ def _by_name(experiment: Experiment) -> str | None:
 
 
 @cache
-def _environment() -> Environment:
-    return Environment(
+def environment() -> Environment:
+    """Give what fills the templates of pages: every text is escaped."""
+    found = Environment(
         loader=PackageLoader("harbor.evaluation._report", ""),
         autoescape=True,
         undefined=StrictUndefined,
@@ -96,6 +119,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_legible,
     )
+    found.globals.update(SHOWN, counted=counted)
+    return found
 
 
 def _legible(value: object) -> object:

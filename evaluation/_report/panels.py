@@ -9,12 +9,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from harbor.evaluation._experiments.design import Experiment, Variation
-from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel
+from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel, link
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import label_of
 
 MOST = 24
 """The most panels in a figure; the figure says how many are left out."""
+GAME = ["arm", "condition", "repeat"]
+"""The columns that name a game."""
 Draw = Callable[[Axes], None]
 
 
@@ -28,7 +30,7 @@ class PanelData:
     @property
     def games(self) -> int:
         """The number of games that it shows."""
-        return len(self.rows[["arm", "condition", "repeat"]].drop_duplicates())
+        return len(self.rows[GAME].drop_duplicates())
 
 
 def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
@@ -57,7 +59,7 @@ def heading(experiment: Experiment, named: dict[str, str]) -> str:
     """Name a panel by what tells it apart, so not by an arm or a condition if there is only one."""
     only = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
     told = [
-        label_of(experiment, name, value) if name in only else value
+        label_of(experiment, name, value) if name in only else f"game {value}" if name == "repeat" else value
         for name, value in named.items()
         if not only.get(name)
     ]
@@ -70,11 +72,24 @@ def drawing(
     split: Sequence[PanelData],
     paint_part: Callable[[PanelData], Panel],
     keys: tuple[LegendEntry, ...] = (),
+    facts: tuple[tuple[str, str], ...] = (),
 ) -> Drawing | None:
     """Paint one panel per part; None if there are no parts."""
     if not split:
         return None
-    return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST))
+    return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST), facts=facts)
+
+
+def links(loaded: Loaded, games: pd.DataFrame) -> list[str]:
+    """Give what `set_urls` takes for each row's game, empty where it has no page."""
+    return [link_to(loaded, str(arm), str(condition), int(repeat)) for arm, condition, repeat in games[GAME].to_numpy()]
+
+
+def link_to(loaded: Loaded, arm: str, condition: str, repeat: int) -> str:
+    """Give what `set_urls` takes for a game, empty where it has no page."""
+    address = loaded.link_of(arm, condition, repeat)
+    where = heading(loaded.experiment, {"arm": arm, "condition": condition, "repeat": str(repeat)})
+    return link(address, where) if address else ""
 
 
 def names_in(rows: pd.DataFrame, column: str) -> list[str]:

@@ -5,26 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, groupby
 
-from harbor.evaluation._analysis.findings import Analysis, Correlation, Estimate, SkillRating
+from harbor.evaluation._analysis.means import exact_share
+from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._experiments.design import OWN_NOISE, Experiment, Published, PublishedValue, measured
 from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._metrics.lineup import is_agent
 from harbor.evaluation._metrics.measurement import Unit
+from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report.formatting import NOTHING, unit_of, write, write_interval, write_printed
+from harbor.evaluation._report.own_numbers import Finding, Place
 
-TRUESKILL = "trueskill"
+OF_GAMES = 'means of games, or of all their values where "mean of values" stands, with 95 % intervals'
 FEW = 5
+LONGEST = 40
+"""The longest list of models, in characters, in the head of a column."""
+ROUNDING = 0.005
+"""How far a share that a paper prints may be from that of a whole number of games."""
+PERSON = "person"
+"""What a log says that plays where a person does."""
 VARIED = ("arm", "condition", "bidder", "about", "at")
 """What tells places apart; what is equal for all needs no column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table, and a smaller line below it."""
+    """A cell of a table, a smaller line below it, and where it leads."""
 
     text: str
     below: str = ""
+    href: str = ""
 
     @property
     def is_interval(self) -> bool:
@@ -48,64 +59,42 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a number is of; an estimate and a published number are matched by it."""
-
-    arm: str
-    condition: str
-    bidder: str
-    about: str = ""
-    at: int | None = None
+Printed = Mapping[Published, Mapping[Place, PublishedValue]]
+"""Published numbers, by the place of ours that each belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Our number at a place: estimate, correlation or rating alike."""
-
-    place: Place
-    value: float | None
-    low: float | None
-    high: float | None
-    games: int
-    missing: int = 0
-    why: tuple[str, ...] = ()
-    note: str = ""
-
-
-def findings(metric: str, analysis: Analysis) -> list[Finding]:
-    """List the findings on a metric, on a correlation "a ~ b", or on trueskill."""
-    if metric == TRUESKILL:
-        return [_of_rating(one) for one in analysis.ratings]
-    return [_of_estimate(one) for one in analysis.estimates if one.metric == metric] + [
-        _of_correlation(one) for one in analysis.correlations if one.name == metric
-    ]
-
-
-def _of_estimate(one: Estimate) -> Finding:
-    place = Place(one.arm, one.condition, one.bidder, one.about, one.at)
-    return Finding(place, one.mean, one.low, one.high, one.games, one.missing, one.why, one.note)
-
-
-def _of_correlation(one: Correlation) -> Finding:
-    return Finding(Place(one.arm, one.condition, one.bidder), one.rho, one.low, one.high, one.games, note=one.note)
-
-
-def _of_rating(one: SkillRating) -> Finding:
-    """Give mu without an interval: its spread over orders of the games does not show the uncertainty of few games."""
-    note = f"sigma {write(one.sigma, 'number')}; {write_spread(one)}"
-    return Finding(Place(one.arm, one.condition, one.bidder), one.mu, None, None, one.games, note=note)
-
-
-def write_spread(one: SkillRating) -> str:
-    """Write how far mu spreads over orders of the games."""
-    return f"{write(one.mu_low, 'number')} to {write(one.mu_high, 'number')} over orders"
+def meaning(metric: str) -> str:
+    """Say what is measured and in which unit; of a rating, what it is and what its interval is."""
+    own = metric_or_none(metric)
+    return MEANINGS.get(metric, f"{own.description}, {own.unit}" if own else "")
 
 
 def models_of(results: Results) -> str:
-    """Name what played: the models, and the rules and people beside them."""
-    players = {player for game in results.records for _, player in game.players}
-    return ", ".join(sorted(players or set(results.experiment.models)))
+    """Name what played: models, rules, agents and people; of agents and people also where, if not in all arms."""
+    return ", ".join(_players(results))
+
+
+def heading(results: Results) -> str:
+    """Name what played in the head of a column, or say how many did if that is too long for it."""
+    whole, count = models_of(results), len(_players(results))
+    return whole if len(whole) <= LONGEST else f"{count} {'player' if count == 1 else 'players'}"
+
+
+def _players(results: Results) -> list[str]:
+    arms: dict[str, dict[str, None]] = {}
+    for game in results.records:
+        for _, player in game.players:
+            arms.setdefault(player, {})[game.arm] = None
+    everywhere = {arm for one in arms.values() for arm in one}
+    found = sorted(arms.keys() or set(results.experiment.models))
+    return [_placed(one, arms.get(one, {}), everywhere, results.experiment) for one in found]
+
+
+def _placed(player: str, arms: Mapping[str, None], everywhere: Set[str], experiment: Experiment) -> str:
+    """Name a player; of an agent and of a person also the arms, if they are not all."""
+    if arms.keys() == everywhere or not (player == PERSON or is_agent(player)):
+        return player
+    return f"{player} (in {' and '.join(label_of(experiment, 'arm', arm) for arm in arms)})"
 
 
 def few_games(results: Results) -> str:
@@ -141,9 +130,7 @@ def asked(experiment: Experiment) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*measured(experiment), *(one.metric for one in experiment.published))))
 
 
-def parted(
-    found: Sequence[Finding], printed: Mapping[Published, Mapping[Place, PublishedValue]]
-) -> tuple[list[Finding], list[Finding]]:
+def parted(found: Sequence[Finding], printed: Printed) -> tuple[list[Finding], list[Finding]]:
     """Separate findings on whole games, or with a published number, from those by item, day or rival."""
     beside = {place for values in printed.values() for place in values}
     shown = [one.place in beside or (one.place.at is None and not one.place.about) for one in found]
@@ -161,25 +148,26 @@ def published_numbers(
 def beside_published(
     metric: str,
     found: Sequence[Finding],
-    printed: Mapping[Published, Mapping[Place, PublishedValue]],
+    printed: Printed,
     results: Results,
 ) -> Table:
-    """Put our numbers beside the published ones; every column names its model and source."""
+    """Put our numbers beside the published ones; each of these names its model, in the head or beside the number."""
     own, experiment = {finding.place: finding for finding in found}, results.experiment
     places = list(dict.fromkeys([*own, *(place for values in printed.values() for place in values)]))
     varied = [name for name in VARIED if len({getattr(place, name) for place in places}) > 1] or ["arm"]
     with_missing = any(finding.missing for finding in found)
     heads = [Column(Cell(name), numeric=name == "at") for name in varied]
-    heads += [Column(Cell("this experiment", models_of(results))), Column(Cell("n", "games"))]
+    heads += [Column(Cell("this experiment", heading(results))), Column(Cell("n", "games"))]
     heads += [Column(Cell("missing", "games"), numeric=False)] if with_missing else []
-    heads += [Column(Cell(one.source, one.model)) for one in printed]
+    columns = _united(printed)
+    heads += [Column(Cell(one[0].source, one[0].model if len(one) == 1 else "")) for one in columns]
     unit = unit_of(metric)
     spoiled = Counter((one.arm, one.condition) for one in results.of("finished") if one.failed_calls)
     rows = []
     for place in places:
         row = [_named(experiment, place, name) for name in varied]
         row += _own_cells(own.get(place), unit, with_missing, spoiled[place.arm, place.condition])
-        row += [_published_cell(values.get(place), unit) for values in printed.values()]
+        row += [_published_cell(column, printed, place) for column in columns]
         rows.append(tuple(row))
     return Table(tuple(heads), tuple(rows))
 
@@ -215,11 +203,36 @@ def _own_cells(found: Finding | None, unit: Unit, with_missing: bool, spoiled: i
         return [Cell(NOTHING)] * (3 if with_missing else 2)
     interval = write_interval(found.low, found.high, unit) or found.note
     cells = [Cell(write(found.value, unit), interval)]
-    cells += [Cell(str(found.games), f"{spoiled} with failed calls" if spoiled else "")]
+    said = [f"mean of {found.over}" if found.over != "games" else "", f"{spoiled} with failed calls" if spoiled else ""]
+    cells += [Cell(str(found.games), "; ".join(filter(None, said)))]
     return cells + ([Cell(str(found.missing), "; ".join(found.why))] if with_missing else [])
 
 
-def _published_cell(value: PublishedValue | None, unit: Unit) -> Cell:
-    if value is None:
+def _united(printed: Printed) -> list[list[Published]]:
+    """Put the models of one source in one column, if no place has the numbers of two of them."""
+    columns: list[list[Published]] = []
+    for _, of_source in groupby(printed, key=lambda one: one.source):
+        column = list(of_source)
+        places = [place for one in column for place in printed[one]]
+        columns += [column] if len(set(places)) == len(places) else [[one] for one in column]
+    return columns
+
+
+def _published_cell(column: Sequence[Published], printed: Printed, place: Place) -> Cell:
+    """Write a published number; below it its model, the interval that follows from it, its games, and their sd."""
+    published = next((one for one in column if place in printed[one]), None)
+    if published is None:
         return Cell(NOTHING)
-    return Cell(write_printed(value.value, unit), "" if value.sd is None else f"sd {write_printed(value.sd, unit)}")
+    value, unit = printed[published][place], unit_of(published.metric)
+    games, told = published.games(value), [published.model] if len(column) > 1 else []
+    told += [_exact(published.metric, value.value, games) if games else "", f"n = {games}" if games else ""]
+    told += ["" if value.sd is None else f"sd {write_printed(value.sd, unit)}"]
+    return Cell(write_printed(value.value, unit), ", ".join(filter(None, told)))
+
+
+def _exact(metric: str, share: float, games: int) -> str:
+    """Write the exact interval of a share of games: it follows from share and number alone if each is a yes or a no."""
+    own, count = metric_or_none(metric), round(share * games)
+    if own is None or own.interval != "binary" or abs(share * games - count) > ROUNDING * games:
+        return ""
+    return write_interval(*exact_share(count, games), own.unit)

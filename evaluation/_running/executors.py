@@ -20,6 +20,8 @@ from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
+from harbor._core.loops import run_kept
+from harbor._doors.processes import kill_agents
 from harbor._models.governor.local import governor
 from harbor._models.governor.remote import serving
 from harbor.evaluation._running.ray_cluster import on_ray
@@ -41,7 +43,7 @@ async def in_processes(places: int | None, address: str | None) -> AsyncIterator
     """Run trials in processes, one at a time in each; by default there are as many as processors.
 
     The lifeline is a pipe that only this process can write to. When it is closed, or this process dies, all workers
-    end, so that none is left behind that goes on paying for calls.
+    end, and the agents that they started, so that none is left behind that goes on paying for calls.
     """
     places = places or len(os.sched_getaffinity(0))
     reader, lifeline = get_context("spawn").Pipe(duplex=False)
@@ -104,7 +106,8 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _settle_in(lifeline: Connection) -> None:
-    """Prepare a worker: it ends when the other end of its lifeline is closed."""
+    """Prepare a worker: it ends when the other end of its lifeline is closed, or when it is told to."""
+    signal.signal(signal.SIGTERM, lambda *_: _end())  # whoever ends all processes of a job ends this one too
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     warnings.simplefilter("ignore")  # warnings about settings were shown before the first trial
     gc.freeze()  # collecting what was imported would take longer than a short trial
@@ -114,11 +117,16 @@ def _end_with(lifeline: Connection) -> None:
     try:
         lifeline.recv()
     except EOFError:
-        os._exit(1)
+        _end()
+
+
+def _end() -> None:
+    kill_agents()
+    os._exit(1)
 
 
 def _do(task: Task) -> TaskOutcome:
-    return asyncio.run(run_task(task))
+    return run_kept(run_task(task))
 
 
 EXECUTORS: dict[str, Opening] = {"asyncio": in_this_process, "processes": in_processes, "ray": on_ray}

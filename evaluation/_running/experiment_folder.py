@@ -24,15 +24,20 @@ from harbor._config.auction import check
 from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.extensions import Kind, Part
 from harbor._core.finding import found, of_part
+from harbor._core.handles import remedy_of
 from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
+from harbor._core.marks import read_as_data, write_settings
+from harbor._core.private_files import FILE, new_folder, write_whole
 from harbor._core.references import check_references
+from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.differences import differences
-from harbor.evaluation._running.trial_folder import read_trial, write_whole
+from harbor.evaluation._running.public_results import public_results
+from harbor.evaluation._running.trial_folder import read_trial
 
 _LOCK = ".lock"
 _RECORDS = TypeAdapter(tuple[TrialRecord, ...])
@@ -45,14 +50,6 @@ def make_folder(path: Path, experiment: Experiment) -> None:
     Raises:
         RunFolderError: it exists, or can't be made.
     """
-    try:
-        path.mkdir(parents=True)
-    except FileExistsError as error:
-        raise RunFolderError(
-            f"output folder {str(path)!r} exists; go on with: harbor experiment resume, or name a new one"
-        ) from error
-    except OSError as error:
-        raise RunFolderError(f"output folder {str(path)!r} can't be made ({error.strerror}); name another") from error
     text = experiment.model_dump_json(indent=2)
     begun_with = {
         **manifest(text),
@@ -63,33 +60,68 @@ def make_folder(path: Path, experiment: Experiment) -> None:
         "parts": [asdict(part) for part in _parts(experiment)],
         "experiment": json.loads(text),
     }
-    write_whole(path / DESIGN, text.encode() + b"\n")
-    write_whole(path / MANIFEST, json.dumps(begun_with, indent=2).encode() + b"\n")
+    files = {DESIGN: text.encode() + b"\n", MANIFEST: json.dumps(begun_with, indent=2).encode() + b"\n"}
+    try:
+        with new_folder(path) as draft:
+            write_settings(draft, files)
+    except FileExistsError as error:
+        raise RunFolderError(
+            f"output folder {str(path)!r} exists; go on with: harbor experiment resume, or name a new one"
+        ) from error
+    except OSError as error:
+        remedy = remedy_of(error, "name another")
+        raise RunFolderError(f"output folder {str(path)!r} can't be made ({error.strerror}); {remedy}") from error
 
 
 def read_design(path: Path) -> Experiment:
     """Read the design that an experiment was begun with.
 
     Raises:
-        RunFolderError: it is not the folder of an experiment, or the design was changed (the message says where),
-            or a package is missing that brings a part of it.
+        RunFolderError: it is not the folder of an experiment, or of a public copy, or the design was changed (the
+            message says where), or a package is missing that brings a part of it.
         ConfigError: it names code that the user has not named: the folder may have been sent.
+    """
+    return _checked(path, *resumable(path))
+
+
+def _checked(path: Path, begun_with: dict[str, Any], design: dict[str, Any]) -> Experiment:
+    where = f"design {str(path / DESIGN)!r}"
+    check_references(design, where)
+    with read_as_data(path):
+        _check_parts(begun_with, path)
+        return check(Experiment, design, where)
+
+
+def resumable(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give what `unchanged` gives, but of a public copy nothing.
+
+    Raises:
+        RunFolderError: as `unchanged`, or it is a public copy.
+    """
+    begun_with, design = unchanged(path)
+    if begun_with.get("public"):
+        raise RunFolderError(f"{str(path)!r} is a public copy, without what games need to go on; resume the original")
+    return begun_with, design
+
+
+def unchanged(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give the manifest and the design as they are in the folder, with nothing looked up that they name.
+
+    Raises:
+        RunFolderError: it is not the folder of an experiment, or the design was changed; the message says where.
     """
     begun_with = read_manifest(path)
     try:
-        text = (path / DESIGN).read_text(encoding="utf-8").removesuffix("\n")
+        text = read_sent(path / DESIGN, MOST_SETTINGS).decode().removesuffix("\n")
         design = json.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunFolderError(f"{str(path / DESIGN)!r} can't be read; restore it as it was written") from error
     if sha256(text.encode()).hexdigest() != begun_with["config_digest"]:
         changes = differences(begun_with["experiment"], design) or "in its spacing"
         raise RunFolderError(
             f"{str(path / DESIGN)!r} was changed since the experiment began: {changes}; restore it, or run a new one"
         )
-    where = f"design {str(path / DESIGN)!r}"
-    check_references(design, where)
-    _check_parts(begun_with, path)
-    return check(Experiment, design, where)
+    return begun_with, design
 
 
 def _parts(experiment: Experiment) -> Iterator[Part]:
@@ -117,9 +149,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
         RunFolderError: it is no folder of an experiment.
     """
     try:
-        begun_with: dict[str, Any] = json.loads((path / MANIFEST).read_bytes())
+        begun_with: dict[str, Any] = json.loads(read_sent(path / MANIFEST, MOST_SETTINGS))
         begun_with["config_digest"], begun_with["experiment"], begun_with["harbor"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise no_experiment(path) from error
     return begun_with
 
@@ -147,7 +179,7 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         RunFolderError: another process runs it.
     """
-    lock = FileLock(path / _LOCK, timeout=0)
+    lock = FileLock(path / _LOCK, timeout=0, mode=FILE)
     try:
         lock.acquire()
     except Timeout as error:
@@ -172,10 +204,14 @@ def read_results(path: Path) -> Results:
         RunFolderError: it is not the folder of an experiment, the design was changed, or a trial is not of this design.
         LogError: the log of a game was edited.
     """
-    experiment = read_design(path)
+    begun_with, design = unchanged(path)
+    experiment = _checked(path, begun_with, design)
+    if begun_with.get("public"):
+        return public_results(path, experiment)
     metrics = measured(experiment)
-    records = (read_trial(trial_path(path, trial), trial, metrics) for trial in trials(experiment))
-    return Results(experiment, tuple(records))
+    with read_as_data(path):
+        records = tuple(read_trial(trial_path(path, trial), trial, metrics) for trial in trials(experiment))
+    return Results(experiment, records)
 
 
 def write_results(path: Path, results: Results) -> None:
@@ -183,4 +219,4 @@ def write_results(path: Path, results: Results) -> None:
     about = {"experiment": results.experiment.name, "harbor": __version__, "simulated": results.simulated}
     head = json.dumps(about | {"config_digest": read_manifest(path)["config_digest"]})
     records = _RECORDS.dump_json(results.records, exclude_defaults=True)
-    write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}\n")
+    write_whole(path / RESULTS, head[:-1].encode() + b', "games": ' + records + b"}\n", synced=True)

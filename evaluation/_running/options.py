@@ -13,6 +13,7 @@ from harbor._models.cache import ReplyCache
 from harbor._models.reply_folder import own_folder
 from harbor.evaluation._running.batches import Lane
 from harbor.evaluation._running.executors import EXECUTORS
+from harbor.evaluation._running.hosting import Host
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class RunOptions:
     `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
     `max_cost` is in dollars, over all sessions of the experiment. With `cache`, replies of hosted models are
     kept on this machine, and none is bought twice. In the `batch` lane, calls wait until they can go out as one job, at
-    half the price; `tell` hears of each job in a line.
+    half the price; `tell` hears of each job in a line. `host` asks the people who sit in games (None: nobody can).
     """
 
     executor: str = "asyncio"
@@ -32,6 +33,7 @@ class RunOptions:
     cache: bool = True
     lane: Lane = "live"
     tell: Callable[[str], object] = lambda _: None
+    host: Host | None = None
 
     def check(self) -> None:
         """Refuse what can't be done.

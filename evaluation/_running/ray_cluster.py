@@ -23,13 +23,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harbor._core.errors import ConfigError, HarborError, RunFolderError
-from harbor._core.layout import CALLS, EVENTS
+from harbor._core.layout import EVENTS
+from harbor._core.loops import run_kept
+from harbor._core.private_files import make_private, write_whole
 from harbor._core.version import __version__
 from harbor._models.cache import ReplyCache
 from harbor._models.governor.local import governor
 from harbor._models.governor.remote import serving
 from harbor.evaluation._running.experiment_folder import read_manifest, trial_path
-from harbor.evaluation._running.trial_folder import write_whole
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
 CONNECT_SECONDS = 5.0
@@ -133,12 +134,12 @@ def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
     if ray_task.harbor != __version__:
         raise RunFolderError(f"a worker has harbor {__version__}, not {ray_task.harbor}; install the same everywhere")
     if _seen(ray_task):
-        return asyncio.run(run_task(ray_task.task)), {}
+        return run_kept(run_task(ray_task.task)), {}
     with TemporaryDirectory(prefix="harbor-") as folder:
         elsewhere = replace(ray_task.task, folder=Path(folder), cache=_cache(ray_task.task.cache))
         path = trial_path(elsewhere.folder, elsewhere.trial)
         _unpack(ray_task.files, path)
-        return asyncio.run(run_task(elsewhere)), _pack(path)
+        return run_kept(run_task(elsewhere)), _pack(path)
 
 
 @cache
@@ -169,5 +170,5 @@ def _pack(path: Path) -> Files:
 def _unpack(files: Files, path: Path) -> None:
     """Overwrite files; the log last, since a log without the files that it refers to could not be resumed."""
     for name in sorted(files, key=lambda name: Path(name).name == EVENTS):
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path / name, files[name], private=Path(name).name == CALLS)
+        make_private((path / name).parent, exist_ok=True)
+        write_whole(path / name, files[name], synced=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from harbor._core.errors import ModelError, RunPaused
 from harbor._core.finding import references
+from harbor._core.layout import check_experiment
+from harbor._core.marks import check_own
 from harbor._models.batch.lane import AT_ONCE
 from harbor._models.budget import check_prices
-from harbor._runs.inputs import RunInputs
+from harbor._runs.inputs import RunInputs, people_of
 from harbor._runs.limits import paid_for
 from harbor._runs.resolve import models_of
 from harbor._runs.series import prepare
@@ -30,26 +33,33 @@ from harbor.evaluation._running.experiment_folder import (
     make_folder,
     read_design,
     read_results,
+    resumable,
     trial_path,
     write_results,
 )
+from harbor.evaluation._running.hosting import check_agents, check_people, given_to
 from harbor.evaluation._running.options import RunOptions as RunOptions
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
-from harbor.memory._store.trust import check_trusted
 
+NO_AGENTS: Mapping[str, Any] = {}
 OnProgress = Callable[[Tally, TrialRecord | None], None]
 """Is called with the progress: first with the state at the start, then after each trial that ends."""
 
 
 async def run_experiment(
-    experiment: Experiment, out: Path, options: RunOptions = RunOptions(), on_progress: OnProgress = lambda *_: None
+    experiment: Experiment,
+    out: Path,
+    options: RunOptions = RunOptions(),
+    on_progress: OnProgress = lambda *_: None,
+    agents: Mapping[str, Any] = NO_AGENTS,
 ) -> Results:
     """Run all trials of an experiment in a new folder, and measure them.
 
     A trial that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
-    the running trials stop and can be resumed.
+    the running trials stop and can be resumed. `agents` has those of bidders with `agent = true`, of any make; an
+    AutoGen agent has to be made for each game, by an `Agent`.
 
     Raises:
         ConfigError: no trial could be run with a setting, or a price is unknown; nothing has been written.
@@ -61,15 +71,18 @@ async def run_experiment(
     options.check()
     experiment = with_prices(experiment)
     first = [trial for trial in trials(experiment) if trial.repeat == 1]
+    check_people(first, options.executor, options.lane, options.host)
+    check_agents(first, options.executor, agents)
     if options.lane == "batch":
         check_lane(first)
     if options.max_cost is not None:
         _check_prices(first)
     for trial in first:  # what is wrong with the first of its kind is wrong with all
-        prepare(trial.config, RunInputs(cache=options.opened))
+        seated = given_to(trial.config, agents)
+        prepare(trial.config, RunInputs(cache=options.opened, people=people_of(trial.config), agents=seated))
     async with _opened(options) as executor:
         make_folder(out, experiment)
-        return await _go_on(out, experiment, options, on_progress, executor=executor)
+        return await _go_on(out, experiment, options, on_progress, agents, executor=executor)
 
 
 async def resume_experiment(
@@ -77,16 +90,17 @@ async def resume_experiment(
     options: RunOptions = RunOptions(),
     on_progress: OnProgress = lambda *_: None,
     retry_failed: bool = False,
-    embeddings: Collection[str] = (),
+    trust: bool = False,
+    agents: Mapping[str, Any] = NO_AGENTS,
 ) -> Results:
     """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
-    A failed trial stays failed unless `retry_failed`. `embeddings` names the embedding models that you trust; it is
-    needed if the memories of the experiment use any.
+    A failed trial stays failed unless `retry_failed`. A folder that somebody sent needs `trust`, as in `harbor.resume`.
+    `agents` are given as to `run_experiment`.
 
     Raises:
-        MemoryStoreError: an embedding is a model that only the folder names.
-        RunFolderError: it is no folder of an experiment, its design or version differs, or another process runs it.
+        RunFolderError: it is no folder of an experiment, not marked as yours, its design or version differs, or another
+            process runs it.
         LogError: the log of a game was edited.
         ConfigError: a price is unknown.
         ModelError: a provider refuses the calls of a model; mend it and resume.
@@ -94,13 +108,14 @@ async def resume_experiment(
         OSError: the folder can't be written.
     """
     options.check()
+    check_experiment(path)
+    resumable(path)
+    check_own(path, trust)
     experiment = read_design(path)
     check_versions(path)
     if options.lane == "batch":
         check_lane(trials(experiment, 1))
-    for name in {trial.config.memory.embedding for trial in trials(experiment)}:
-        check_trusted(name, name if name in embeddings else None)
-    return await _go_on(path, experiment, options, on_progress, retry_failed)
+    return await _go_on(path, experiment, options, on_progress, agents, retry_failed)
 
 
 def _opened(options: RunOptions) -> AbstractAsyncContextManager[Executor]:
@@ -112,12 +127,15 @@ async def _go_on(
     experiment: Experiment,
     options: RunOptions,
     on_progress: OnProgress,
+    agents: Mapping[str, Any],
     retry_failed: bool = False,
     executor: Executor | None = None,
 ) -> Results:
     """Run what is not finished yet; an executor is opened only if there is something to run."""
     with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
+        check_people(todo, options.executor, options.lane, options.host)
+        check_agents(todo, options.executor, agents)
         budget = _budget(path, trials(experiment), options.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)
@@ -126,7 +144,17 @@ async def _go_on(
             opened = nullcontext(executor) if executor else _opened(options)
             async with opened as places, opened_lane(path, options.lane, options.tell) as lane:
                 tasks = [
-                    Task(path.absolute(), trial, metrics, references=followed, age=(number,), cache=cache, lane=lane)
+                    Task(
+                        path.absolute(),
+                        trial,
+                        metrics,
+                        references=followed,
+                        age=(number,),
+                        cache=cache,
+                        lane=lane,
+                        host=options.host if trial.person else None,
+                        agents=given_to(trial.config, agents),
+                    )
                     for number, trial in enumerate(todo)
                 ]
                 await _run_all(tasks, places, budget, so_far, on_progress)
@@ -187,12 +215,12 @@ async def _run_all(
     try:
         while waiting or running:
             while (
-                waiting
-                and stopped is None
+                stopped is None
                 and len(running) < executor.places
-                and budget.may_start(waiting[0].trial, len(running), so_far.finished)
+                and (task := _next(waiting, running.values()))
+                and budget.may_start(task.trial, len(running), so_far.finished)
             ):
-                task = waiting.popleft()
+                waiting.remove(task)
                 funded = replace(task, dollars=budget.reserve(task.trial))
                 running[asyncio.ensure_future(executor.run(funded))] = funded
             if not running:
@@ -213,3 +241,9 @@ async def _run_all(
         await asyncio.gather(*running, return_exceptions=True)
     if stopped is not None:
         raise (ModelError if stopped.refused else RunPaused)(stopped.paused)
+
+
+def _next(waiting: Iterable[Task], running: Iterable[Task]) -> Task | None:
+    """Give the next trial to start: the first one, but for those of people while a person plays."""
+    busy = any(task.trial.person for task in running)
+    return next((task for task in waiting if not (busy and task.trial.person)), None)

@@ -18,9 +18,12 @@ from pydantic.dataclasses import dataclass
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, LogError, RunFolderError
-from harbor._core.layout import CONFIG, EVENTS
+from harbor._core.layout import CALLS, CONFIG, EVENTS
 from harbor._core.log import read_whole_lines
 from harbor._core.log_lines import Entry
+from harbor._core.marks import is_in_own
+from harbor._core.private_files import make_private, write_whole
+from harbor._core.sent_files import MOST_RECORDS, MOST_SETTINGS, open_sent, read_sent
 from harbor._core.version import __version__
 from harbor._runs.folder import complete
 from harbor._runs.items import with_items
@@ -29,6 +32,7 @@ from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
 
 RECORD, FAILURE = "record.json", "failure.json"
+LONGEST_READ = 4096
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,19 @@ _CACHED = TypeAdapter(_CachedRecord)
 
 
 def begun(path: Path) -> bool:
-    """Tell whether a trial has a log; without one there is nothing to resume."""
-    return (path / EVENTS).is_file()
+    """Tell whether a trial has a log; without one there is nothing to resume.
+
+    Nor is there if a power cut has zeroed its settings: unless scripts alone play, for nothing, these are synced.
+    """
+    return (path / EVENTS).is_file() and not (_is_zeroed(path / CONFIG) and _is_zeroed(path / CALLS))
+
+
+def _is_zeroed(file: Path) -> bool:
+    """Tell whether a file is there and has nothing but zeros."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return not opened.read(LONGEST_READ).strip(b"\0")
 
 
 def clear(path: Path) -> None:
@@ -55,8 +70,8 @@ def clear(path: Path) -> None:
         shutil.rmtree(path)
 
 
-def read_trial(path: Path, trial: Trial, metrics: Sequence[str]) -> TrialRecord:
-    """Read the record of a trial, or measure it again if the record is missing or stale.
+def read_trial(path: Path, trial: Trial, metrics: Sequence[str], anew: bool = False) -> TrialRecord:
+    """Read the record of a trial, or measure it again if the record is missing or stale, or if it is wanted `anew`.
 
     Raises:
         RunFolderError: it has other settings.
@@ -68,16 +83,22 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str]) -> TrialRecord:
     check_config(path, trial)
     if failure:
         return broken_off(trial, _logs_of_failed(path), failure)
-    digests = _digests(path)
-    cached = _cached(path)
-    if cached and _is_of(cached, trial, metrics, digests):
+    cached = None if anew else _cached(path)
+    if cached and _is_of(cached, trial, metrics, _digests(path)):
         return cached.record
     if complete(path) is None:
         return broken_off(trial, logs_in(path))
     found = record(trial, metrics, logs_in(path))
-    with suppress(OSError):  # a read-only folder can be read all the same
-        keep_record(path, metrics, found)
+    if not anew and is_in_own(path):  # nothing is written where a stranger's is read
+        with suppress(OSError):  # a read-only folder can be read all the same
+            keep_record(path, metrics, found)
     return found
+
+
+def kept_record(path: Path) -> TrialRecord | None:
+    """Give the record that is kept beside the log of a trial, whatever it was made from."""
+    cached = _cached(path)
+    return cached.record if cached and cached.harbor == __version__ else None
 
 
 def _is_of(cached: _CachedRecord, trial: Trial, metrics: Sequence[str], digests: Mapping[str, str]) -> bool:
@@ -98,16 +119,8 @@ def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:
 
 def keep_failure(path: Path, reason: str) -> None:
     """Write why a trial failed."""
-    path.mkdir(parents=True, exist_ok=True)
-    write_whole(path / FAILURE, json.dumps({"failure": reason}).encode() + b"\n")
-
-
-def write_whole(path: Path, content: bytes, private: bool = False) -> None:
-    """Replace a file atomically: a crash leaves the old one or the new one. Only its owner can read a private file."""
-    draft = path.with_suffix(".draft")
-    draft.touch(mode=0o600 if private else 0o666)
-    draft.write_bytes(content)
-    draft.replace(path)
+    make_private(path, exist_ok=True)
+    write_whole(path / FAILURE, json.dumps({"failure": reason}).encode() + b"\n", synced=True)
 
 
 def set_aside(path: Path) -> None:
@@ -127,7 +140,7 @@ def check_config(path: Path, trial: Trial) -> None:
     """
     expected = trial.config if trial.config.series else with_items(trial.config)
     with suppress(OSError):
-        if (path / CONFIG).read_text(encoding="utf-8") == expected.model_dump_json(indent=2) + "\n":
+        if read_sent(path / CONFIG, MOST_SETTINGS) == expected.model_dump_json(indent=2).encode() + b"\n":
             return
     try:
         found = read_settings(path / CONFIG, AuctionConfig)
@@ -165,20 +178,20 @@ def _logs(path: Path) -> list[Path]:
 def _digests(path: Path) -> dict[str, str]:
     found = {}
     for log in _logs(path):
-        with log.open("rb") as opened:
+        with open_sent(log, MOST_RECORDS) as opened:
             found[str(log.relative_to(path))] = file_digest(opened, "sha256").hexdigest()
     return found
 
 
 def _cached(path: Path) -> _CachedRecord | None:
     try:
-        return _CACHED.validate_json((path / RECORD).read_bytes())
+        return _CACHED.validate_json(read_sent(path / RECORD, MOST_RECORDS))
     except (OSError, ValueError):
         return None
 
 
 def _failure(path: Path) -> str:
     try:
-        return str(json.loads((path / FAILURE).read_bytes())["failure"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(read_sent(path / FAILURE, MOST_SETTINGS))["failure"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""

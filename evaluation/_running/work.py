@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import HarborError, LimitReached, ModelError, RunFolderError, RunPaused, Unanswered
 from harbor._core.finding import follow, references
+from harbor._core.handles import OUT_OF_HANDLES
 from harbor._core.log_lines import Entry
+from harbor._core.marks import vouched
 from harbor._core.redaction import redact
 from harbor._models.batch.lane import BatchGame, BatchLane
 from harbor._models.budget import RunBudget
@@ -20,11 +23,13 @@ from harbor._models.governor.remote import GovernorAddress, RemoteGovernor
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
 from harbor._runs.limits import calls_in, paid_for, within
+from harbor._runs.result import Listener
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.experiment_folder import trial_path
+from harbor.evaluation._running.hosting import Host
 from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_trial
 
 LONGEST_REASON = 500
@@ -40,7 +45,8 @@ class Task:
     `references` is the code that the user has named, which another process follows before it runs the trial. `age` is
     the place of the trial in the experiment: the calls of earlier ones go first. Another process asks the `governor` of
     the driver when it may call a model. `cache` keeps replies, if it is there. With a `lane`, which is of this process,
-    calls wait to go out together.
+    calls wait to go out together. `host`, of this process too, asks a person who plays, and `agents`
+    are those that were given, by bidder.
     """
 
     folder: Path
@@ -52,6 +58,8 @@ class Task:
     governor: GovernorAddress | None = None
     cache: ReplyCache | None = None
     lane: BatchLane | None = None
+    host: Host | None = None
+    agents: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +87,19 @@ class Executor:
 async def run_task(task: Task) -> TaskOutcome:
     """Run or resume a trial; a failure of its own becomes a failed record.
 
+    The folder of the experiment counts as the user's own here: whoever gave the task has seen to that.
+
     Raises:
         OSError: the folder can't be written.
         RunFolderError: another process has locked it.
         ConfigError: code that the user has named is not where the trial runs.
+        EOFError: the person who plays answers no more.
     """
+    with vouched(task.folder):
+        return await _run_task(task)
+
+
+async def _run_task(task: Task) -> TaskOutcome:
     for reference in set(task.references) - set(references()):
         follow(reference)
     path, config = trial_path(task.folder, task.trial), task.trial.config
@@ -93,7 +109,7 @@ async def run_task(task: Task) -> TaskOutcome:
     found: TrialRecord | None = None
     try:
         with _held(task, path) as game:
-            logs = await within(budget, _run_in(path, config, _inputs(task, budget, cache, game)))
+            logs = await within(budget, _played(task, path, _inputs(task, budget, cache, game)))
         found = record(task.trial, task.metrics, logs)
         keep_record(path, task.metrics, found)
     except LimitReached:
@@ -106,9 +122,13 @@ async def run_task(task: Task) -> TaskOutcome:
         return TaskOutcome(None, budget.spent if budget else 0.0, str(error), refused=True)
     except RunFolderError as error:
         raise error.__cause__ if isinstance(error.__cause__, OSError) else error from error
+    except EOFError:
+        raise
     except Exception as error:
         if isinstance(error, OSError) and not isinstance(error, ConnectionError | TimeoutError):
             raise
+        if isinstance(lack := error.__cause__, OSError) and lack.errno in OUT_OF_HANDLES:  # that is no game's own
+            raise lack from error
         found = failed(task, str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}")
     return TaskOutcome(found, budget.spent if budget else 0.0)
 
@@ -138,17 +158,25 @@ def failed(task: Task, reason: str) -> TrialRecord:
 
 def _inputs(task: Task, budget: RunBudget | None, cache: ReplyCache | None, game: BatchGame | None) -> RunInputs:
     governor = RemoteGovernor(task.governor) if task.governor else None
-    return RunInputs(budget=budget, governor=governor, age=task.age, cache=cache, batch=game)
+    return RunInputs(agents=task.agents, budget=budget, governor=governor, age=task.age, cache=cache, batch=game)
 
 
-async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs) -> Logs:
+async def _played(task: Task, path: Path, inputs: RunInputs) -> Logs:
+    """Run a trial, asking the person who plays in it, if one does."""
+    config, person = task.trial.config, task.trial.person
+    if person is None or task.host is None:
+        return await _run_in(path, config, inputs)
+    return await task.host(person, lambda listen, people: _run_in(path, config, replace(inputs, people=people), listen))
+
+
+async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs, listen: Listener | None = None) -> Logs:
     clear(path)
     if config.series is None and (done := complete(path)) is not None:
         return [done.entries]
     run = prepare(config, inputs)
     with closing(_folder(path, run.config)) as folder:
-        return logs_of(await run.run(folder, None))
+        return logs_of(await run.run(folder, listen))
 
 
 def _folder(path: Path, config: AuctionConfig) -> RunFolder:
-    return RunFolder.reopen(path) if begun(path) else RunFolder.make(path, config)
+    return RunFolder.reopen(path) if begun(path) else RunFolder.make(path, config, inner=True)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from harbor._config.auction import MindSettings
 from harbor._core.asks import Ask
+from harbor._core.dialogue import Turn
 from harbor._core.events import Lot
 from harbor._core.money import to_cents
+from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief
+from harbor.graphs._context.answering import answered, chosen, in_words, refusal
+from harbor.graphs._context.known_values import true_per_estimate
 from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.lot_bidding import Result
+from harbor.memory._bidder.lot_bidding import LotBidding, Result
 
 Row = dict[str, Any]
 SHOWN = 20
@@ -24,7 +29,7 @@ So a prompt of a long sale costs no more than one of this length. No sale of Har
 
 def coming(view: AuctionView, listings: int = SHOWN) -> Row:
     """List the next items, the first of them with their listings, and sum up those after them."""
-    known: Row = {"items": _items(view, view.coming[:SHOWN], listings)}
+    known: Row = {**true_per_estimate(view), "items": _items(view, view.coming[:SHOWN], listings)}
     if later := view.coming[SHOWN:]:
         known["later_items"] = _summary(view, later)
     return known
@@ -63,7 +68,7 @@ def progress(view: AuctionView) -> Row:
 
 def current_belief(view: AuctionView, switches: MindSettings) -> Belief:
     """Give the belief in force: the truth if beliefs are corrected, else what the model said last."""
-    return view.truth() if switches.correct_beliefs else view.belief or view.truth()
+    return view.truth() if switches.correct_beliefs == "house" else view.belief or view.truth()
 
 
 def any_affordable(view: AuctionView) -> bool:
@@ -96,23 +101,69 @@ def belief(belief: Belief, earlier: Collection[str] = ()) -> Row:
     return known
 
 
-def call(ask: Ask, view: AuctionView) -> Row:
+def call(ask: Ask, view: AuctionView, mind: MindSettings, earlier: Sequence[Turn] | None = None) -> Row:
     """Give what a decision needs: this item in full and the next ones in brief, the bids so far, and the call.
 
-    What stays the same from call to call comes first.
+    What stays the same from call to call comes first. What an `earlier` turn planned is not told again.
     """
-    known: Row = {"plan": view.plan} if view.plan else {}
-    known |= {**coming(view, listings=1), **progress(view)}
+    plan: Row = {"plan": view.plan} if view.plan and earlier is None else {}
+    view = view if earlier is None else replace(view, priorities={})
+    standing = _standing(view, ask.minimum, ask.maximum, mind)
+    return {**plan, **standing, **in_words(ask, mind), **refusal(ask.refusal, ask.attempt)}
+
+
+def turns(ask: Ask, view: AuctionView, mind: MindSettings) -> list[Turn] | None:
+    """Give the earlier calls on this item with what was answered; None for a bidder that is in no dialogue."""
+    if mind.context == "fresh":
+        return None
+    before, view = [_planned(view, mind)] if view.plan else [], replace(view, priorities={})
+    for bidding, strategy, decided, refused in view.bidding.spoken if view.bidding else ():
+        known = _standing(replace(view, bidding=bidding), bidding.minimum, view.budget, mind) | in_words(ask, mind)
+        known |= refusal(refused, decided.attempt) | (chosen(strategy) if mind.strategy == "on" else {})
+        before.append(Turn(known, answered(ask.space, decided, mind, strategy)))
+    return before
+
+
+def _planned(view: AuctionView, mind: MindSettings) -> Turn:
+    """Give the plan as a turn of its own: what is for sale, with what money, and what was planned."""
+    priorities = [{"item": item, "priority": priority} for item, priority in view.priorities.items()]
+    answer = as_json({"plan": view.plan, "priorities": priorities})
+    return Turn({**money(view, mind), **coming(replace(view, priorities={}), listings=1)}, answer, task="plan")
+
+
+def _standing(view: AuctionView, minimum: Decimal, budget: Decimal, mind: MindSettings) -> Row:
+    """Tell how it stands at a call, with the bounds of a bid or with what they follow from."""
+    known: Row = {**coming(view, listings=1), **progress(view)}
     if view.predictions:
         known["forecasts"] = _forecasts(view)
-    known |= {"budget": ask.maximum, "minimum": ask.minimum}
-    if bidding := view.bidding:
+    bidding = view.bidding
+    known |= _bounds(view, bidding) if bidding and mind.bounds == "untold" else {"budget": budget, "minimum": minimum}
+    if bidding:
         known["bids"] = bid_rows(bidding.bids)
         known["leader"] = bidding.leader
         known["withdrawn"] = list(bidding.withdrawn)
-    if ask.refusal:
-        known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
     return known
+
+
+def _bounds(view: AuctionView, bidding: LotBidding) -> Row:
+    """Tell what the bounds of a bid can be worked out from."""
+    return {
+        **_money(view),
+        "starting_price": bidding.start,
+        "increment": bidding.increment,
+        "highest_bid": bidding.price,
+    }
+
+
+def money(view: AuctionView, mind: MindSettings) -> Row:
+    """Tell the money left, or what it can be worked out from."""
+    return {"budget": view.budget} if mind.bounds == "told" else _money(view)
+
+
+def _money(view: AuctionView) -> Row:
+    """Tell what the money left can be worked out from."""
+    wins = [{"item": win.item, "price": win.price} for win in view.wins(view.name)]
+    return {"initial_budget": view.initial_budget, "your_wins": wins}
 
 
 def bid_rows(bids: Iterable[tuple[int, str, Decimal]]) -> list[Row]:
@@ -121,17 +172,10 @@ def bid_rows(bids: Iterable[tuple[int, str, Decimal]]) -> list[Row]:
 
 
 def _forecasts(view: AuctionView) -> list[Row]:
-    """List what was forecast for each rival on this item, and whether it leads or is out by now."""
-    bidding = view.bidding
+    """List what was forecast for each rival on this item."""
     rows = []
     for forecast in view.predictions:
-        row: Row = {
-            "rival": forecast.rival,
-            "interest": forecast.interest,
-            "limit": forecast.limit,
-            "leads": bidding is not None and bidding.leader == forecast.rival,
-            "out": bidding is not None and forecast.rival in bidding.withdrawn,
-        }
+        row: Row = {"rival": forecast.rival, "interest": forecast.interest, "limit": forecast.limit}
         if forecast.expects_me is not None:
             row["expected_interest_of_yours"] = forecast.expects_me
         rows.append(row)
@@ -139,26 +183,28 @@ def _forecasts(view: AuctionView) -> list[Row]:
 
 
 def bidding_record(view: AuctionView, item: str, bidder: str) -> Row:
-    """Tell how a bidder bid on a finished item: how often, how high, and which minimum it declined."""
+    """Tell how a bidder bid on a finished item, beside the others' bids, and which minimum it declined."""
     result, lot = view.result(item), view.lot(item)
     withdrawal = result.bidding.withdrawn.get(bidder) if result.bidding else None
     return {
         "bidder": bidder,
+        **true_per_estimate(view, before=item),
         "item": {"item": item, "start": lot.start, "estimate": view.estimates[item], "listing": lot.listing},
-        "bids": [{"round": turn, "amount": amount} for turn, amount in result.bids_of(bidder)],
+        "bids": bid_rows(result.bidding.bids) if result.bidding else [],
         "declined_at": withdrawal.minimum if withdrawal and withdrawal.reason == "declined" else None,
         "won": result.winner == bidder,
     }
 
 
+def history(result: Result) -> Row:
+    """Tell how the bidding on an item went: all bids, and who withdrew."""
+    bids, withdrawn = (result.bidding.bids, result.bidding.withdrawn) if result.bidding else ((), ())
+    return {"item": result.item, "bids": bid_rows(bids), "withdrawn": list(withdrawn)}
+
+
 def outcome(result: Result) -> Row:
     """Tell how an item went, as the auctioneer announced it."""
-    return {
-        "item": result.item,
-        "winner": result.winner,
-        "price": result.price,
-        "true_value": result.true_value,
-    }
+    return {"item": result.item, "winner": result.winner, "price": result.price, "true_value": result.true_value}
 
 
 def results(view: AuctionView) -> list[Row]:
@@ -180,10 +226,21 @@ def results(view: AuctionView) -> list[Row]:
 
 def rivals(view: AuctionView) -> Row:
     """Tell what is known of each rival: its profile, what it has spent, and how it probably profiles oneself."""
+    rows = [{**row, "spent": view.spent(row["rival"])} for row in _profiled(view)]
+    return {"initial_budget": view.initial_budget, "rivals": rows}
+
+
+def profiles(view: AuctionView) -> Row:
+    """Tell the profiles of the rivals once there is one, and nothing that a bidder without them is not told too."""
+    return {"rivals": _profiled(view)} if view.profiles else {}
+
+
+def _profiled(view: AuctionView) -> list[Row]:
+    """List for each rival its profile, and how it probably profiles oneself."""
     rows = []
     for rival in view.rivals:
-        row: Row = {"rival": rival, "profile": view.profiles.get(rival, {}), "spent": view.spent(rival)}
+        row: Row = {"rival": rival, "profile": view.profiles.get(rival, {})}
         if rival in view.mirrors:
             row["profile_of_you"] = view.mirrors[rival]
         rows.append(row)
-    return {"initial_budget": view.initial_budget, "rivals": rows}
+    return rows

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
 from pydantic import BaseModel
 
 from harbor._config.auction import MemorySettings, MindSettings, Simulated
+from harbor._config.protocol import OF_PROMPTS
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.extensions import API, part, unread
@@ -132,7 +133,7 @@ class ThoughtNode:
     @property
     def settings(self) -> tuple[str, ...]:
         """The settings of a bidder that do something to it."""
-        return (*self.uses, *(("chain_of_thought",) if self.prompt else ()))
+        return (*self.uses, *(("chain_of_thought", *OF_PROMPTS) if self.prompt or self.answers else ()))
 
     def complaint(self) -> str:
         """Say what is wrong with it; empty if nothing is."""

@@ -1,17 +1,23 @@
-"""Filling prompts: a text file, strictly filled, with the facts as JSON."""
+"""Filling prompts: a text, strictly filled, with the facts as JSON or in prose."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from decimal import Decimal
 from importlib.resources.abc import Traversable
 from string import Template
+from typing import Any
 
-from harbor._core.money import as_number
-from harbor._core.prompts import BLANK, sent
+from harbor._core.dialogue import EXPLAINED, Turn, news
+from harbor._core.prompts import BLANK, chosen, sent
+from harbor._core.telling import as_json, block
 from harbor._models.prompt import Prompt, version_of
 from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts
+from harbor.graphs._context.wording import OPENING, USUAL, Wording
+
+ALWAYS = ("task", "game", "in_words")
+"""What every prompt tells, whichever facts its text chooses."""
+ADVICE = "true_per_estimate"
+"""A fact that advises: it says how far off estimates were, before anybody has asked."""
 
 
 def fill(
@@ -22,6 +28,9 @@ def fill(
     task: str = "",
     tells: Sequence[str] = (),
     shared: Facts = NOTHING_MORE,
+    wording: Wording = USUAL,
+    earlier: Sequence[Turn] | None = None,
+    noted: Facts = NOTHING_MORE,
 ) -> Prompt:
     """Fill a prompt: all that its files say before their facts, then who asks, then the facts of this call.
 
@@ -35,50 +44,50 @@ def fill(
         task: what the prompt is named, if it is not named after its file.
         tells: sentences that explain facts which the prompt does not know of.
         shared: facts that are the same for all seats and games of a design.
+        wording: whose texts, and how facts are written.
+        earlier: the turns before this call, in a dialogue.
+        noted: facts that the prompt does not know of.
     """
     task = task or body.name.removesuffix(".md")
-    opening, wanted = _text(system), _text(body)
-    known = as_json({"task": task} | dict(facts) | {"task": task})  # first, and no fact of that name takes its place
-    names = as_json({**shared, **who})
+    opening, wanted = wording.text(OPENING, system), wording.text(task, body)
+    turns = [_told(turn.task or task, turn.facts, wanted) for turn in earlier or ()]
+    turns.append(_told(task, facts, wanted) | dict(noted))
+    if not wording.hints:
+        turns = [_without(ADVICE, turn) for turn in turns]
+    answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
+    everything = as_json({**shared, **who, **answered}) + "".join(map(as_json, turns))
+    if earlier is not None:
+        tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""
-    rules, after_names = _around(opening, names + known)
-    asked, after_known = _around(wanted, names + known)
-    text = f"{rules}{asked}{told}<facts>\n"
+    rules, after_names = _around(opening, everything, wording)
+    asked, after_known = _around(wanted, everything, wording)
+    *before, last = (block(turn, wording.form) for turn in news(turns))
+    text = f"{rules}{asked}{told}"
     return Prompt(
         name=task,
-        system=f"{text}{names}\n</facts>{after_names}",
-        human=f"<facts>\n{known}\n</facts>{after_known}",
+        system=f"{text}{block({**shared, **who}, wording.form)}{after_names}",
+        human=f"{last}{after_known}",
         version=version_of(opening + told + wanted),
-        stable=len(text) + (len(as_json(shared)) - 1 if shared else 0),
+        stable=len(text) + (len(block(shared, wording.form)) - len("}\n</facts>") if shared else len("<facts>\n")),
+        earlier=tuple((asked, turn.answer) for asked, turn in zip(before, earlier or (), strict=True)),
     )
 
 
-def _around(text: str, facts: str) -> tuple[str, str]:
-    """Give what a text says before and after its facts, without the parts about facts that are not sent."""
-    before, after = (Template(side).substitute() for side in sent(text, facts).split(BLANK))
+def _without(name: str, facts: Any) -> Any:
+    """Leave a fact out, at any depth."""
+    if isinstance(facts, dict):
+        return {key: _without(name, fact) for key, fact in facts.items() if key != name}
+    return [_without(name, fact) for fact in facts] if isinstance(facts, list) else facts
+
+
+def _told(task: str, facts: Facts, text: str) -> dict[str, Any]:
+    """Give the facts that a text tells, in its order; the task is first, and no fact of that name takes its place."""
+    names = chosen(text)
+    told = facts if names is None else {name: facts[name] for name in (*ALWAYS, *names) if name in facts}
+    return {"task": task} | dict(told) | {"task": task}
+
+
+def _around(text: str, facts: str, wording: Wording) -> tuple[str, str]:
+    """Give what a text says before and after its facts, without the parts that are not sent."""
+    before, after = (Template(side).substitute() for side in sent(text, facts, wording.hints).split(BLANK))
     return before, after
-
-
-def as_json(facts: Facts) -> str:
-    """Write facts as one line of JSON that cannot close the block it stands in.
-
-    Angle brackets and control characters inside texts are escaped.
-    """
-    text = json.dumps(facts, separators=(",", ":"), default=_number)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _number(value: object) -> int | float:
-    if isinstance(value, Decimal):
-        return as_number(value)
-    raise TypeError(f"{value!r} is no fact: facts are texts, numbers, lists and tables")
-
-
-_READ: dict[Traversable, str] = {}
-"""The files that were read: a prompt stays as it was when a run began."""
-
-
-def _text(file: Traversable) -> str:
-    if file not in _READ:
-        _READ[file] = file.read_text(encoding="utf-8")
-    return _READ[file]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from harbor._core.decisions import MOST_DOLLARS, Amount, BidReply, Claimed, Name, Text, bounded
 from harbor._core.parsing import scrub
@@ -156,15 +155,6 @@ class LearnReply(BaseModel):
 
     reasons: Text
     learnings: Annotated[list[Learning], Field(min_length=1, max_length=MOST_LEARNINGS)]
-
-
-@cache
-def without_reasons(kind: type[Reply]) -> type[Reply]:
-    """Give the shape of the same reply with reasons, if it has any, that may be left out."""
-    if "reasons" not in kind.model_fields:
-        return kind
-    left_out = Field("", description="Leave this empty.")
-    return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, left_out))
 
 
 def names_each(named: Iterable[str], wanted: Iterable[str]) -> str:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from harbor._core.asks import Answer, Ask, Pause
+from harbor._core.dialogue import Turn
 from harbor._core.errors import ConfigError
+from harbor._core.events import BidFailed
 from harbor._core.finding import find
+from harbor._core.thoughts import Decided, DecidedInWords
 from harbor._games.game import Game, Play
+from harbor.graphs._context.answering import answered, in_words, refusal
 from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.memory._bidder.session_view import SessionView
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SessionState(TypedDict, total=False):
-    """The state of the graph of such a player, as in `BidderState`."""
+    """The state of the graph of such a player, as in `ThoughtState`."""
 
     ask: Ask | Pause
     view: SessionView
@@ -31,13 +35,27 @@ def prompt(context: NodeContext, view: SessionView, facts: Facts = NOTHING_MORE)
     return context.fill(view, context.identity(view), known, play.system, shared=_rules(context, view))
 
 
-def bid_prompt(context: NodeContext, view: SessionView, facts: Facts) -> Prompt:
+def bid_prompt(context: NodeContext, view: SessionView, facts: Facts, ask: Ask) -> Prompt:
     """Fill the prompt for a bid, which is the game's and named after it."""
     game, play = played_by(context.bidder)
-    known, task = {**_known(context, view), **facts}, game.name.replace("-", "_")
-    return context.fill(
-        view, context.identity(view), known, play.system, play.prompt, task, shared=_rules(context, view)
-    )
+    known = {**_known(context, view), **in_words(ask, context.switches), **facts}
+    task, who, shared = game.name.replace("-", "_"), context.identity(view), _rules(context, view)
+    earlier = None if context.switches.context == "fresh" else _turns(context, view, ask)
+    return context.fill(view, who, known, play.system, play.prompt, task, shared, earlier)
+
+
+def _turns(context: NodeContext, view: SessionView, ask: Ask) -> list[Turn]:
+    """Give the earlier calls of the game with what was answered."""
+    turns, then, first, refused, mind = [], SessionView(outlook=view.outlook), 0, "", context.switches
+    for place, event in enumerate(view.seen):
+        if isinstance(event, BidFailed):
+            refused = event.reason
+        elif isinstance(event, Decided | DecidedInWords):
+            then, first = then.after(view.seen[first:place]), place
+            known = {**_known(context, then), **in_words(ask, mind), **refusal(refused, event.attempt)}
+            turns.append(Turn(known, answered(ask.space, event, mind)))
+            refused = ""
+    return turns
 
 
 def played_by(bidder: BidderContext) -> tuple[Game, Play]:

@@ -10,7 +10,9 @@ from harbor._core.events import ThoughtFailed
 from harbor._models.prompt import Prompt
 from harbor.graphs._context.context import BidderContext, NodeContext, Update, mistakes_told
 from harbor.graphs._context.node import Facts, ThoughtNode
+from harbor.graphs._context.placebos import told
 from harbor.graphs._context.session_prompts import prompt as session_prompt
+from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.session_view import SessionView
 
 
@@ -27,6 +29,8 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
     think = node.run or declared
 
     async def run(state: Any) -> Update:
+        if isinstance(state["view"], AuctionView):
+            state = {**state, "view": told(state["view"], node, bidder.switches.placebo, bidder.seed)}
         with mistakes_told(bidder.model.bidder, node):
             if not node.when(state["view"], state["ask"]):
                 return {}

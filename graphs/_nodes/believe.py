@@ -6,10 +6,10 @@ Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from harbor._core.thoughts import Belief, Believed, Win
 from harbor._models.simulated import answers
@@ -19,56 +19,93 @@ from harbor.graphs._context.replies import BeliefReply
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def believe(state: BidderState, context: NodeContext) -> Update:
-    """Ask for the new belief, count its errors, and keep the truth (or, without correction, what the model said)."""
+CORRECTIONS = 4
+"""How often a model is told what is wrong in its belief, and asked again. Source: Chen et al. 2023, their code."""
+
+
+async def believe(state: ThoughtState, context: NodeContext) -> Update:
+    """Ask for the new belief, count its errors, and keep the truth, or what the model said at last."""
     view = state["view"]
     news = view.results[view.believed :]  # more than one if an earlier update failed
     before, earlier = view.belief or _at_the_opening(view), facts.long_over(view.results[: view.believed])
-    known = {"belief": facts.belief(before, earlier), "results": [facts.outcome(result) for result in news]}
-    reply = _as_belief(await context.ask(context.prompt(view, known), BeliefReply))
-    truth, said = view.truth(), _apart(reply, earlier)[1]
-    wrong, fields = compare(said, _apart(truth, earlier)[1], view.name)
+    known = {
+        "history": [facts.history(result) for result in news],
+        "belief": facts.belief(before, earlier),
+        "results": [facts.outcome(result) for result in news],
+    }
+    truth, who = view.truth(), context.switches.correct_beliefs
+    asked = CORRECTIONS if who == "model" else 0
+    answers = [answer async for answer in _answers(view, context, known, _apart(truth, earlier)[1], earlier, asked)]
+    said, compared = answers[0]
+    last = answers[-1][0]
     return context.emit(
         Believed(
             bidder=view.name,
             closed=tuple(result.item for result in news),
             said=said,
-            errors_self=wrong[True],
-            errors_others=wrong[False],
-            fields_self=fields[True],
-            fields_others=fields[False],
-            held=truth if context.switches.correct_beliefs else _joined(_apart(before, earlier)[0], said),
+            errors_self=_count(compared, mine=True, right=False),
+            errors_others=_count(compared, mine=False, right=False),
+            fields_self=_count(compared, mine=True),
+            fields_others=_count(compared, mine=False),
+            held=truth if who == "house" else _joined(_apart(before, earlier)[0], last),
+            corrections=len(answers) - 1,
+            errors_self_again=sum(_count(later, mine=True, right=False) for _, later in answers[1:]),
+            errors_others_again=sum(_count(later, mine=False, right=False) for _, later in answers[1:]),
         )
     )
 
 
-def compare(said: Belief, truth: Belief, me: str) -> tuple[dict[bool, int], dict[bool, int]]:
+async def _answers(
+    view: AuctionView, context: NodeContext, known: facts.Row, truth: Belief, earlier: Collection[str], corrections: int
+) -> AsyncIterator[tuple[Belief, list[Field]]]:
+    """Ask for the belief, and again with the list of what is wrong, as long as something is."""
+    for left in range(corrections, -1, -1):
+        reply = _as_belief(await context.ask(context.prompt(view, known), BeliefReply))
+        said = _apart(reply, earlier)[1]
+        compared = compare(said, truth, view.name)
+        yield said, compared
+        wrong = [field.told() for field in compared if not field.right]
+        if not wrong or not left:
+            return
+        known = {**known, "answer": facts.belief(said), "wrong": wrong, "corrections_left": left}
+
+
+class Field(NamedTuple):
+    """A field of a belief: what it is about, and whether it was right; `item` is empty but for an item won."""
+
+    kind: Literal["budget", "profit", "win"]
+    bidder: str
+    item: str
+    mine: bool
+    right: bool
+
+    def told(self) -> dict[str, str]:
+        """Name the field, and not its value."""
+        return {"field": self.kind, "bidder": self.bidder, **({"item": self.item} if self.item else {})}
+
+
+def _count(fields: Iterable[Field], *, mine: bool, right: bool | None = None) -> int:
+    return sum(field.mine == mine and right in (None, field.right) for field in fields)
+
+
+def compare(said: Belief, truth: Belief, me: str) -> list[Field]:
     """Compare a belief with the truth, field by field.
 
     Fields are the own budget, every bidder's profit, and every item won (by the truth or as said) with its price.
     Names are compared exactly.
-
-    Returns:
-        wrong fields and all fields, each by whether they are about `me`.
     """
-    wrong, fields = {True: 0, False: 0}, {True: 0, False: 0}
-
-    def field(mine: bool, right: bool) -> None:
-        fields[mine] += 1
-        wrong[mine] += not right
-
-    field(True, said.budget == truth.budget)
+    fields = [Field("budget", me, "", True, said.budget == truth.budget)]
     for bidder, profit in truth.profits.items():
-        field(bidder == me, said.profits.get(bidder) == profit)
+        fields.append(Field("profit", bidder, "", bidder == me, said.profits.get(bidder) == profit))
     for bidder in {**truth.wins, **said.wins}:
-        mine, theirs = set(truth.wins.get(bidder, ())), set(said.wins.get(bidder, ()))
-        for item in {win.item for win in mine | theirs}:
-            prices = [{win.price for win in wins if win.item == item} for wins in (mine, theirs)]
-            field(bidder == me, prices[0] == prices[1])
-    return wrong, fields
+        theirs, told = truth.wins.get(bidder, ()), said.wins.get(bidder, ())
+        for item in dict.fromkeys(win.item for win in (*theirs, *told)):
+            prices = [{win.price for win in wins if win.item == item} for wins in (theirs, told)]
+            fields.append(Field("win", bidder, item, bidder == me, prices[0] == prices[1]))
+    return fields
 
 
 def _at_the_opening(view: AuctionView) -> Belief:
@@ -110,7 +147,8 @@ BELIEVE = ThoughtNode(
     event=Believed,
     needs=("recall",),
     view=AuctionView,
-    uses=("correct_beliefs",),
+    on=lambda mind, _: mind.believe,
+    uses=("believe", "correct_beliefs"),
     prompt=PROMPTS / "believe.md",
     reply=BeliefReply,
     answer=answers.believe,

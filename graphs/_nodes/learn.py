@@ -15,13 +15,14 @@ from harbor.graphs._context.replies import LearnReply
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def learn(state: BidderState, context: NodeContext) -> Update:
+async def learn(state: ThoughtState, context: NodeContext) -> Update:
     """Ask what this auction taught, given the learnings so far."""
     view = state["view"]
     known = {
+        "history": [facts.history(result) for result in view.results],
         "results": facts.results(view),
         "profits": facts.belief(view.truth())["profits"],
         "learnings": await context.memory.learnings(),

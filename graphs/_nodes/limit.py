@@ -18,10 +18,10 @@ from harbor.graphs._context.replies import LimitReply
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def limit(state: BidderState, context: NodeContext) -> Update:
+async def limit(state: ThoughtState, context: NodeContext) -> Update:
     """Answer by the limit that was set for the item; ask for one if there is none, or if something new is known.
 
     New is that the item is offered again at a lower price, which opens the bidding on it anew, or that the last answer
@@ -30,8 +30,9 @@ async def limit(state: BidderState, context: NodeContext) -> Update:
     ask, view = cast(Ask, state["ask"]), state["view"]
     if view.bidding and view.bidding.limit and not ask.refusal:
         return {"answer": within(view.bidding.limit.limit, ask)}
+    prompt = context.prompt(view, facts.call(ask, view, context.switches), memories=True)
     try:  # no repair, as for a bid: the auctioneer counts an unreadable reply as a failed bid, and asks again
-        reply = await context.ask(context.prompt(view, facts.call(ask, view), memories=True), LimitReply, repairs=0)
+        reply = await context.ask(prompt, LimitReply, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     concluded = LimitSet(view.name, ask.item, ask.round, ask.attempt, reply.reasons, reply.limit)
@@ -52,7 +53,7 @@ LIMIT = ThoughtNode(
     step="bid",
     view=AuctionView,
     on=lambda mind, _: mind.bidding == "limit",
-    uses=("bidding",),
+    uses=("bidding", "bounds"),
     answers=True,
     prompt=PROMPTS / "limit.md",
     reply=LimitReply,

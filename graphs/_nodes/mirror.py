@@ -16,10 +16,10 @@ from harbor.graphs._nodes.profile import mend, weights_over
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def mirror(state: BidderState, context: NodeContext) -> Update:
+async def mirror(state: ThoughtState, context: NodeContext) -> Update:
     """Ask once how all rivals may profile this bidder, given the items that the last answer did not know of."""
     view = state["view"]
     closed = [result.item for result in view.results[view.mirrored :]]

@@ -15,15 +15,15 @@ from harbor.graphs._context.replies import Plan, covers
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def plan(state: BidderState, context: NodeContext) -> Update:
+async def plan(state: ThoughtState, context: NodeContext) -> Update:
     """Ask for a plan over the items."""
     return await make_plan(state, context, {})
 
 
-async def make_plan(state: BidderState, context: NodeContext, known: facts.Row) -> Update:
+async def make_plan(state: ThoughtState, context: NodeContext, known: facts.Row) -> Update:
     """Ask for a plan that covers the next items, each once, from what is `known` besides."""
     view = state["view"]
     known = {**facts.coming(view), **facts.progress(view), "budget": view.budget, **known}

@@ -16,13 +16,13 @@ from harbor.graphs._context.replies import PredictReply, names_each
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def predict(state: BidderState, context: NodeContext) -> Update:
+async def predict(state: ThoughtState, context: NodeContext) -> Update:
     """Ask once about all rivals, given their profiles and what they have spent."""
     view = state["view"]
-    known = {**facts.coming(view), "budget": view.budget, **facts.rivals(view)}
+    known = {**facts.coming(view), **facts.money(view, context.switches), **facts.rivals(view)}
     reply = await context.ask(
         context.prompt(view, known, catalog=True, memories=True),
         PredictReply,
@@ -48,8 +48,8 @@ PREDICT = ThoughtNode(
     event=Predicted,
     needs=("recall", "profile", "mirror"),
     view=AuctionView,
-    on=lambda mind, _: mind.theory_of_mind != "none",
-    uses=("theory_of_mind",),
+    on=lambda mind, _: mind.theory_of_mind != "none" and mind.predict,
+    uses=("theory_of_mind", "predict"),
     when=_worthwhile,
     prompt=PROMPTS / "predict.md",
     reply=PredictReply,

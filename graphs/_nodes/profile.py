@@ -17,10 +17,10 @@ from harbor.graphs._context.replies import ProfileReply, Weight
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def profile(state: BidderState, context: NodeContext) -> Update:
+async def profile(state: ThoughtState, context: NodeContext) -> Update:
     """Ask about all rivals at once, one call per rival and item; what failed at an earlier pause is asked again."""
     view = state["view"]
     profiled: list[Profiled] = []

@@ -15,11 +15,11 @@ from harbor.graphs._context.node import ThoughtNode
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
     from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
-async def recall(state: BidderState, context: NodeContext) -> Update:
+async def recall(state: ThoughtState, context: NodeContext) -> Update:
     """Look into the bidder's own memory, in the way that its settings say."""
     view = state["view"]
     coming = view.coming[0].name if view.coming else ""

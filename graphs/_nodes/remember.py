@@ -10,10 +10,10 @@ from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.episodes import dossier, episode
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def remember(state: BidderState, context: NodeContext) -> Update:
+async def remember(state: ThoughtState, context: NodeContext) -> Update:
     """Store everything; to do it twice, as after a crash, changes nothing more."""
     view, memory = state["view"], context.memory
     episodes = [episode(view, result) for result in view.results]

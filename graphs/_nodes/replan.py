@@ -18,10 +18,10 @@ from harbor.graphs._nodes.plan import make_plan
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def replan(state: BidderState, context: NodeContext) -> Update:
+async def replan(state: ThoughtState, context: NodeContext) -> Update:
     """Ask for a new plan over the next items, from the current belief."""
     view = state["view"]
     believed = facts.belief(facts.current_belief(view, context.switches), facts.long_over(view.results))
@@ -30,7 +30,7 @@ async def replan(state: BidderState, context: NodeContext) -> Update:
 
 def _from_the_truth(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
     """Wait for the belief only if it is not corrected: otherwise the truth is used, whatever the model says."""
-    return replace(node, needs=("recall", "profile", "mirror")) if mind.correct_beliefs else node
+    return replace(node, needs=("recall", "profile", "mirror")) if mind.correct_beliefs == "house" else node
 
 
 REPLAN = ThoughtNode(

@@ -16,13 +16,16 @@ from harbor.graphs._context.replies import StrategyReply
 from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
-    from harbor.graphs._context.context import BidderState, NodeContext, Update
+    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def strategize(state: BidderState, context: NodeContext) -> Update:
-    """Ask for an action and its reason."""
+async def strategize(state: ThoughtState, context: NodeContext) -> Update:
+    """Ask for an action and its reason, from the call and from what is known of the rivals."""
     ask, view = cast(Ask, state["ask"]), state["view"]
-    reply = await context.ask(context.prompt(view, facts.call(ask, view), memories=True), StrategyReply)
+    known = {name: fact for name, fact in facts.call(ask, view, context.switches).items() if name != "in_words"}
+    known |= facts.profiles(view)
+    prompt = context.prompt(view, known, catalog=bool(view.profiles), memories=True)
+    reply = await context.ask(prompt, StrategyReply)
     return context.emit(Strategized(view.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))
 
 
@@ -33,7 +36,7 @@ STRATEGIZE = ThoughtNode(
     event=Strategized,
     view=AuctionView,
     on=lambda mind, _: mind.strategy == "on",
-    uses=("strategy",),
+    uses=("strategy", "bounds"),
     prompt=PROMPTS / "strategize.md",
     reply=StrategyReply,
     answer=answers.strategize,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Decided
+from harbor.graphs._context.answering import refusal
 from harbor.graphs._context.deciding import decide
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.session_prompts import bid_prompt
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
 async def bid(state: SessionState, context: NodeContext) -> Update:
     """Ask for a decision, with the prompt that is named after the game."""
-    ask, view = cast(Ask, state["ask"]), state["view"]
-    known: dict[str, object] = {**ask.space.facts()}
-    if ask.refusal:
-        known |= {"refused": ask.refusal, "attempt": ask.attempt}  # so that no two prompts of a sale are equal
-    return await decide(ask, context, bid_prompt(context, view, known))
+    ask, view, mind = cast(Ask, state["ask"]), state["view"], context.switches
+    known: dict[str, object] = {**ask.space.facts()} if mind.bounds == "told" or ask.minimum == ask.maximum else {}
+    return await decide(ask, context, bid_prompt(context, view, known | refusal(ask.refusal, ask.attempt), ask))
 
 
 BID = ThoughtNode(
@@ -32,6 +31,7 @@ BID = ThoughtNode(
     event=Decided,
     step="bid",
     view=SessionView,
+    uses=("context", "bounds"),
     answers=True,
     run=bid,
 )

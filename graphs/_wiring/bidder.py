@@ -8,49 +8,39 @@ from typing import Annotated, Any, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from harbor._config.auction import MemorySettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor.graphs._context.context import BidderContext, BidderState, Folds, fold_reducer, observed
+from harbor.graphs._context.context import BidderContext, ThoughtState, enough_files, fold_reducer, observed
 from harbor.graphs._context.node import OCCASIONS, Occasion, View
 from harbor.graphs._context.steps import running
-from harbor.graphs._wiring.mind import Nodes, first_view, levels, nodes_of, occasion_of, waits
+from harbor.graphs._wiring.mind import Nodes, first_view, levels, occasion_of, waits
+from harbor.graphs._wiring.walking import folds_of, nodes_for
 
-Graph = CompiledStateGraph[BidderState, None, BidderState, BidderState]
+Graph = CompiledStateGraph[ThoughtState, None, ThoughtState, ThoughtState]
 Route = Callable[[Any], Awaitable[list[str]]]
 Onward = dict[Occasion, list[str]]
 """The nodes that run next, by occasion."""
 
 
-def bidder_graph(bidder: BidderContext) -> Graph:
-    """Compile the graph of one bidder; it can be a node of a graph of yours.
+def ways(nodes: Nodes) -> dict[str, Onward]:
+    """Give the nodes that run at the START, and after each node; END if none does.
 
-    Give it `{"ask": ask, "view": events the bidder has seen}`; it gives back the view with its conclusions and, to an
-    `Ask`, the answer. A node that is switched off is not in the graph. A node that needs the conclusion of another runs
-    in the step after it; all others run side by side. Its nodes are asynchronous: use `ainvoke`.
-
-    Raises:
-        ConfigError: a node of the bidder's own is refused.
+    A node that needs the conclusion of another runs in the step after it; all others run side by side.
     """
-    return _compiled(bidder, _nodes(bidder))
-
-
-def _nodes(bidder: BidderContext) -> Nodes:
-    memory = bidder.memory.settings if bidder.memory else MemorySettings()
-    return nodes_of(bidder.game, bidder.switches, memory)
+    return {START: _first(nodes), **{place: _after(place, nodes) for place in nodes}}
 
 
 def _compiled(bidder: BidderContext, nodes: Nodes) -> Graph:
     graph: Any = StateGraph(_state(first_view(bidder.game), nodes))
     for place, node in nodes.items():
         graph.add_node(place, running(node, bidder))
-    for place, onward in {START: _first(nodes), **{place: _after(place, nodes) for place in nodes}}.items():
-        ways = list(onward.values())
-        if place != START and all(way == ways[0] for way in ways):
-            for following in ways[0]:
+    for place, onward in ways(nodes).items():
+        ahead = list(onward.values())
+        if place != START and all(way == ahead[0] for way in ahead):
+            for following in ahead[0]:
                 graph.add_edge(place, following)
         else:
-            graph.add_conditional_edges(place, _route(onward), list(dict.fromkeys(one for way in ways for one in way)))
+            graph.add_conditional_edges(place, _route(onward), list(dict.fromkeys(one for way in ahead for one in way)))
     compiled: Graph = graph.compile()
     return compiled
 
@@ -79,23 +69,20 @@ def _route(onward: Onward) -> Route:
 
 
 def _state(first: View, nodes: Nodes) -> Any:
-    """Give the state of the graph: a `BidderState` whose view is of the game, and notes what the nodes conclude."""
-    channels: Any = {"ask": Ask | Pause, "view": Annotated[type(first), fold_reducer(first, _folds(nodes))]}
+    """Give the state of the graph: a `ThoughtState` whose view is of the game, and notes what the nodes conclude."""
+    channels: Any = {"ask": Ask | Pause, "view": Annotated[type(first), fold_reducer(first, folds_of(nodes))]}
     make: Any = TypedDict
-    return make("BidderState", {**channels, "answer": Answer | None}, total=False)
-
-
-def _folds(nodes: Nodes) -> Folds:
-    return {node.event: node for node in nodes.values() if node.fold is not None}
+    return make("ThoughtState", {**channels, "answer": Answer | None}, total=False)
 
 
 class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
     def __init__(self, bidder: BidderContext) -> None:
-        nodes = _nodes(bidder)
+        nodes = nodes_for(bidder)
         self.graph = _compiled(bidder, nodes)
-        self._folds = _folds(nodes)
+        self._name = bidder.model.bidder
+        self._folds = folds_of(nodes)
         self._view = first_view(bidder.game)
         self._steps = len(nodes) + 2
         self._read = 0
@@ -105,6 +92,7 @@ class GraphBidder:
         self._view = observed(self._view, seen[self._read :], self._folds)
         self._read = len(seen)
         given: Any = {"ask": ask, "view": self._view}
-        done = await self.graph.ainvoke(given, {"recursion_limit": self._steps})
+        with enough_files(self._name):
+            done = await self.graph.ainvoke(given, {"recursion_limit": self._steps})
         answer: Answer | None = done.get("answer")
         return answer

@@ -7,24 +7,32 @@ import os
 import re
 import sys
 import warnings
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
 
 from harbor._cli.auctions import auction, play, replay, resume
+from harbor._cli.audit import audit
 from harbor._cli.cache import cache
+from harbor._cli.compare import compare
 from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
+from harbor._cli.export import export
+from harbor._cli.groups import Commands, help_alone, instead
 from harbor._cli.inventory import list_
+from harbor._cli.mcp import mcp
 from harbor._cli.memory import memory
 from harbor._cli.new import new
 from harbor._cli.output import say
+from harbor._cli.pack import pack, unpack
+from harbor._cli.pictures import figure
 from harbor._cli.rate import rate
 from harbor._cli.reference import graph, houses, personas
 from harbor._cli.reports import report
 from harbor._cli.score import score
 from harbor._cli.stopping import PAUSED
+from harbor._cli.verify import verify
+from harbor._cli.view import view
 from harbor._core.errors import HarborError, RunPaused
 from harbor._core.finding import use
 from harbor._core.version import __version__
@@ -32,8 +40,9 @@ from harbor._core.version import __version__
 app = typer.Typer(
     name="harbor",
     help="Run auctions between language-model agents with personas, and study them.",
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -61,7 +70,7 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # click's usage errors have it, wherever typer keeps its click
             raise
-        _fail(f"{_usage(error)}; see harbor --help")
+        _fail(_usage(error))
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -69,12 +78,10 @@ def _usage(error: Any) -> str:
     """Say in plain words what is wrong with a command, where click and pydantic speak to programmers."""
     message: str = " ".join(error.format_message().split()).rstrip(".")
     if wrong := re.match(r"No such command '(.*?)'", message):
-        known = error.ctx.command.list_commands(error.ctx)
-        nearest = get_close_matches(wrong[1], [*known, "--version", "--help"], n=1, cutoff=0.7)
-        return f"{wrong[0]}; " + (f"did you mean {nearest[0]!r}?" if nearest else f"choose one of: {', '.join(known)}")
+        return f"{wrong[0]}; {instead(wrong[1], error.ctx)}"
     for theirs, ours in _PLAIN.items():
         message = re.sub(theirs, ours, message)
-    return message
+    return f"{message}; see harbor --help"
 
 
 _PLAIN = {
@@ -116,11 +123,31 @@ def _harbor(
 ) -> None:
     for reference in plugin or ():
         use(reference)
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    help_alone(context)
 
 
-for command in (auction, play, resume, replay, score, estimate, report, graph, personas, houses, new):
+COMMANDS = (
+    auction,
+    play,
+    mcp,
+    resume,
+    replay,
+    view,
+    verify,
+    audit,
+    score,
+    estimate,
+    report,
+    figure,
+    compare,
+    export,
+    graph,
+    personas,
+    houses,
+    new,
+    pack,
+)
+for command in (*COMMANDS, unpack):
     app.command()(command)
 app.command("list")(list_)
 app.add_typer(memory)

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor._cli import completing
+from harbor._cli.agent_options import Agents, seated
 from harbor._cli.choosing import Set
 from harbor._cli.configs import chosen_config, override, seat_person
-from harbor._cli.output import Json, Quiet, say, show
+from harbor._cli.display.extent import Extent
+from harbor._cli.doubts import measuring
+from harbor._cli.output import Full, Json, Quiet, extent_of, say, show
 from harbor._cli.running import run_and_show
+from harbor._cli.trusting import Trust, TrustSettings, settle_trust, settle_trust_in_settings
 from harbor._core.errors import ConfigError
+from harbor._core.layout import check_run
 
 if TYPE_CHECKING:
     from harbor._config.auction import AuctionConfig, Bidder
@@ -21,8 +27,13 @@ if TYPE_CHECKING:
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.evaluation._metrics.summary import Summary
 
-Config = Annotated[str | None, typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.")]
-Preset = Annotated[str | None, typer.Option(help="A preset by name, such as water; default: demo.")]
+Config = Annotated[
+    str | None,
+    typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.", autocompletion=completing.auctions),
+]
+Preset = Annotated[
+    str | None, typer.Option(help="A preset by name, such as water; default: demo.", autocompletion=completing.auctions)
+]
 Seed = Annotated[int | None, typer.Option(help="Replace the seed.")]
 Model = Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")]
 Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
@@ -30,12 +41,9 @@ Out = Annotated[Path | None, typer.Option(help="A new folder for the run; defaul
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        help="Pause when the models' calls have cost this many dollars; earlier sessions count. One call may exceed it."
-        " What agents of your own pay is not counted."
+        help="Pause when the models' calls have cost this many dollars; earlier sessions count. One call may exceed it,"
+        " or a turn of an agent of yours, whose calls count as it tells of them, at known prices."
     ),
-]
-Embedding = Annotated[
-    str | None, typer.Option(help="The embedding of its memories, if that is a model: one that you trust.")
 ]
 Cached = Annotated[
     bool, typer.Option("--cache", help="Keep what hosted models reply, and take what they have replied before.")
@@ -48,16 +56,20 @@ def auction(
     seed: Seed = None,
     model: Model = None,
     items: Items = None,
+    agent: Agents = None,
     set_: Set = None,
     max_cost: MaxCost = None,
     out: Out = None,
     cached: Cached = False,
+    trust: TrustSettings = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    full: Full = False,
 ) -> None:
     """Run an auction or a series; print the standings."""
-    changed = override(chosen_config(config, preset), seed, model, items, set_ or ())
-    _run(changed, out, as_json, quiet, max_cost=max_cost, cached=cached)
+    settle_trust_in_settings(config, trust)
+    changed = override(seated(chosen_config(config, preset), agent or ()), seed, model, items, set_ or ())
+    _run(changed, out, as_json, extent_of(quiet, full), max_cost=max_cost, cached=cached)
 
 
 def play(
@@ -71,8 +83,10 @@ def play(
     items: Items = None,
     set_: Set = None,
     out: Out = None,
+    trust: TrustSettings = False,
 ) -> None:
     """Bid in an auction yourself; Ctrl-C pauses it."""
+    settle_trust_in_settings(config, trust)
     chosen, player = seat_person(chosen_config(config, preset), name)
     if chosen.series is not None:
         raise ConfigError("a person plays one auction at a time; drop [series]")
@@ -83,7 +97,7 @@ def _run(
     chosen: AuctionConfig,
     out: Path | None,
     as_json: bool = False,
-    quiet: bool = False,
+    extent: Extent = "usual",
     player: Bidder | None = None,
     max_cost: float | None = None,
     cached: bool = False,
@@ -102,7 +116,7 @@ def _run(
         ),
         folder,
         as_json,
-        quiet,
+        extent,
         player,
         max_cost,
     )
@@ -116,20 +130,28 @@ def _import_frameworks(config: AuctionConfig) -> None:
 
 def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
-    embedding: Embedding = None,
+    trust: Trust = False,
     max_cost: MaxCost = None,
     cached: Cached = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    full: Full = False,
 ) -> None:
     """Continue an interrupted run or series."""
-    from harbor._runs.folder import complete, read_config
+    extent = extent_of(quiet, full)
+    check_run(run)
+    from harbor._runs.folder import check_unchanged, complete, read_config
+
+    check_unchanged(run)
+    settle_trust(run, trust)
     from harbor._runs.result import Result, answered
+    from harbor._runs.resuming import check_follows
 
     if (done := complete(run)) is not None:
+        check_follows(run)
         answered(Result(done.entries, run))
         say(f"run {str(run)!r} is complete; there is nothing to resume")
-        show(_summary(run, done.entries), as_json, in_full=not quiet)
+        show(_summary(run, done.entries), as_json, extent)
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
@@ -139,19 +161,19 @@ def resume(
     _import_frameworks(config)
     cache = ReplyCache() if cached else None
     run_and_show(
-        lambda listen, people: aresume(
-            run, listen=listen, people=people, embedding=embedding, max_cost=max_cost, cache=cache
-        ),
+        lambda listen, people: aresume(run, listen=listen, people=people, max_cost=max_cost, cache=cache),
         run,
         as_json,
-        quiet,
+        extent,
         player,
         max_cost,
     )
 
 
 def replay(
-    run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")], as_json: Json = False
+    run: Annotated[Path, typer.Argument(help="The folder of a run, or its events.jsonl.")],
+    as_json: Json = False,
+    full: Full = False,
 ) -> None:
     """Rebuild the results of a run from its log alone."""
     from harbor._core.layout import log_of
@@ -162,7 +184,8 @@ def replay(
     reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}")
-    show(_summary(log.parent, reading.entries), as_json)
+    with measuring(log, reading.entries):
+        show(_summary(log.parent, reading.entries), as_json, extent_of(False, full))
 
 
 def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor._cli.groups import group
 from harbor._cli.output import Json, say
 from harbor._core.errors import CacheError, ConfigError
 from harbor._core.layout import CALLS
@@ -18,20 +19,9 @@ from harbor._core.layout import CALLS
 if TYPE_CHECKING:
     from harbor._models.reply_folder import Entry, ReplyFolder
 
-cache = typer.Typer(
-    name="cache",
-    help="List, prune, export or import the replies that are kept.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+cache = group("cache", "List, prune, export or import the replies that are kept.")
 
 Model = Annotated[str | None, typer.Option(help="Only replies of this model, such as openai:gpt-4o-mini.")]
-
-
-@cache.callback()
-def _cache(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @cache.command("list")
@@ -119,7 +109,7 @@ def export(
 
 def _addresses(experiment: Path) -> list[str]:
     """Find the addresses that the calls of an experiment name."""
-    from harbor._runs.folder import read_calls
+    from harbor._runs.raw_calls import read_calls
 
     files = sorted(experiment.rglob(CALLS))
     addresses = sorted({call.address for file in files for call in read_calls(file) if call.address})

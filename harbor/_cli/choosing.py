@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-Named = Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.")]
+from harbor._cli import completing
+
+Named = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE.toml", help="A published experiment, or a TOML file.", autocompletion=completing.experiments
+    ),
+]
 Models = Annotated[
     list[str] | None,
     typer.Option("--model", help="The model of the next slot, from @1 on; default: the built-in one."),

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from harbor._cli import completing
 from harbor._cli.model_settings import in_config
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.layout import begun_in
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from harbor._config.auction import AuctionConfig, Bidder
+    from harbor.evaluation._experiments.design import Experiment
 
 
 def chosen_config(config: str | None, preset: str | None) -> AuctionConfig:
@@ -43,9 +46,10 @@ def load(config: str) -> AuctionConfig:
             return read_settings(path, AuctionConfig)
     path = Path(config)
     if not path.exists() and path.suffix not in (".toml", ".json"):
+        if config in completing.experiments(config):
+            raise ConfigError(f"{config!r} is an experiment; run it with: harbor experiment run {config}")
         raise ConfigError(unknown("preset", config, known))
-    if path.is_dir():
-        raise ConfigError(f"{config!r} is a folder; give a TOML file or a preset")
+    check_file(config)
     try:
         chosen = read_settings(path, AuctionConfig)
     except ConfigError:
@@ -59,15 +63,53 @@ def load(config: str) -> AuctionConfig:
     return chosen
 
 
+def load_experiment(name: str) -> Experiment:
+    """Read an experiment that Harbor brings by name, or an own one from a TOML file.
+
+    Raises:
+        ConfigError: there is none, a setting is refused, or it is an auction.
+    """
+    from harbor.evaluation._experiments.library import experiment
+    from harbor.evaluation._experiments.library import presets as experiments
+
+    auction = name in presets() and name not in experiments()
+    check_file(name)
+    try:
+        return experiment(name)
+    except ConfigError:
+        if auction or is_auction(Path(name)):
+            raise ConfigError(f"{name!r} is an auction; run it with: harbor auction {name}") from None
+        raise
+
+
+def check_file(name: str) -> None:
+    """Refuse a folder where settings belong, and say what has begun in it.
+
+    Raises:
+        ConfigError: it is a folder.
+    """
+    if Path(name).is_dir():
+        raise ConfigError(f"{name!r} {begun_in(Path(name)) or 'is a folder; give a TOML file or a name'}")
+
+
+def is_auction(path: Path) -> bool:
+    """Tell whether a file is that of an auction; a file that can't be read is none."""
+    return {"bidders", "arms"} & _keys(path) == {"bidders"}
+
+
 def is_experiment(path: Path) -> bool:
     """Tell whether a file is that of an experiment; a file that can't be read is none."""
+    return "arms" in _keys(path)
+
+
+def _keys(path: Path) -> set[str]:
     import json
     import tomllib
 
     read = json.loads if path.suffix == ".json" else tomllib.loads
     with suppress(OSError, ValueError):
-        return "arms" in read(path.read_text(encoding="utf-8"))
-    return False
+        return set(read(path.read_text(encoding="utf-8")))
+    return set()
 
 
 def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig, Bidder]:
@@ -76,17 +118,16 @@ def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig,
     Raises:
         ConfigError: no bidder has that name.
     """
-    from harbor._config.auction import AuctionConfig, MindSettings, check
+    from harbor._config.auction import AuctionConfig, check
+    from harbor._config.reseating import reseated
 
     values = chosen.model_dump(exclude_unset=True)  # a person has another default for its time
     bidders = {bidder["name"]: bidder for bidder in values["bidders"]}
     name = name or next((bidder.name for bidder in chosen.bidders if bidder.person), chosen.bidders[0].name)
     if name not in bidders:
         raise ConfigError(unknown("bidder", name, bidders))
-    for setting in ("rule", "agent", "model", "max_bids", *MindSettings.model_fields):
-        bidders[name].pop(setting, None)
-    bidders[name]["person"] = True
-    seated = check(AuctionConfig, values, "command line")
+    bidders[name] = reseated(bidders[name], "person", True)
+    seated = check(AuctionConfig, {**values, "bidders": [*bidders.values()]}, "command line")
     return seated, next(bidder for bidder in seated.bidders if bidder.name == name)
 
 
@@ -115,9 +156,9 @@ def override(
     return in_config(check(AuctionConfig, values, "command line"), settings)
 
 
-def _fewer(houses: dict[str, int | None], count: int, chosen: AuctionConfig) -> dict[str, int | None]:
+def _fewer(houses: dict[str, Any], count: int, chosen: AuctionConfig) -> dict[str, Any]:
     """Ask for this many houses, and for no more matched ones than fit in."""
     matched, personas = houses["matched"], {key for bidder in chosen.bidders for key in bidder.persona}
     if matched is not None and personas:
         matched = min(matched, max(0, count) // len(personas))
-    return {"count": count, "matched": matched}
+    return houses | {"count": count, "matched": matched}

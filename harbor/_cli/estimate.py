@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harbor._cli import completing
 from harbor._cli.choosing import Arms, Repeats, Set
-from harbor._cli.configs import chosen_config, is_experiment, override, presets
+from harbor._cli.configs import chosen_config, is_experiment, load_experiment, override, presets
 from harbor._cli.model_settings import in_experiment
 from harbor._cli.output import Json, say
 from harbor._core.errors import ConfigError
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
 def estimate(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME|FILE.toml]", help="A published experiment, a preset, or a TOML file of either."),
+        typer.Argument(
+            metavar="[NAME|FILE.toml]",
+            help="A published experiment, a preset, or a TOML file of either.",
+            autocompletion=completing.either,
+        ),
     ] = None,
     preset: Annotated[str | None, typer.Option(help="A preset, where an experiment has its name, too.")] = None,
     model: Annotated[
@@ -68,9 +73,7 @@ def _is_auction(name: str) -> bool:
 def _design(
     name: str, model: list[str], arm: list[str], repeats: int | None, seed: int | None, set_: list[str]
 ) -> Experiment:
-    from harbor.evaluation._experiments.library import experiment
-
-    design = experiment(name)  # before the frameworks are imported
+    design = load_experiment(name)  # before the frameworks are imported
     from harbor.evaluation._experiments.choices import chosen
 
     return in_experiment(chosen(design, model, arm, repeats, seed), set_)
@@ -81,10 +84,14 @@ def _estimate_experiment(design: Experiment, games: int, as_json: bool) -> None:
 
     from harbor._cli.display.estimate_tables import estimate_tables
     from harbor._cli.display.render import render
+    from harbor.evaluation._analysis.reach import unreachable
     from harbor.evaluation._experiments.dry_run import dry_run
+    from harbor.evaluation._experiments.trials import trials
 
+    if beyond := unreachable(design):
+        say(f"warning: {beyond}")
     found = asyncio.run(dry_run(design, games, _shown_at_work))
-    _warn(found.usage)
+    _warn(found.usage, [trial.config for trial in trials(design, 1)])
     if as_json:
         typer.echo(json.dumps(_as_json(found)))
     else:
@@ -100,7 +107,7 @@ def _estimate_auction(config: AuctionConfig, as_json: bool) -> None:
     from harbor.evaluation._experiments.dry_run import play_offline
 
     used, auctions = asyncio.run(play_offline(config)), config.series.auctions if config.series else 1
-    _warn(used)
+    _warn(used, [config])
     if as_json:
         whole = {"auction": config.name, "auctions": auctions, **_amounts(used), "chain": used.chain}
         rest = {"models": _models(used), "prices": asdict(price_table()), "simulated": True}
@@ -109,12 +116,14 @@ def _estimate_auction(config: AuctionConfig, as_json: bool) -> None:
         render(auction_tables(config.name, auctions, used))
 
 
-def _warn(used: Usage) -> None:
+def _warn(used: Usage, configs: Sequence[AuctionConfig]) -> None:
     for unpriced in (use for use in used.models if use.cost is None):
         say(
             f"warning: no price of model {unpriced.model!r} is known, so no cost; "
             "give its settings in [models] an input_price and an output_price, in dollars per million tokens"
         )
+    for name in dict.fromkeys(bidder.name for config in configs for bidder in config.bidders if bidder.agent):
+        say(f"warning: the agent of {name!r} is not asked, and what it calls itself is not in the estimate")
 
 
 def _shown_at_work(games: Sequence[Trial]) -> Iterable[Trial]:

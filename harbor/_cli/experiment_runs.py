@@ -9,21 +9,27 @@ import sys
 from collections.abc import Callable, Coroutine
 from contextlib import redirect_stdout
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from harbor._cli.agent_options import Agents, seated_in_experiment
 from harbor._cli.choosing import Arms, Models, Named, Repeats, Set
+from harbor._cli.configs import load_experiment
+from harbor._cli.doubts import warn_of_games
 from harbor._cli.model_settings import in_experiment
-from harbor._cli.output import Json, say
+from harbor._cli.output import Full, Json, say
 from harbor._cli.stopping import PAUSED, interruptible, run_until_stopped
+from harbor._cli.trusting import Trust, TrustSettings, settle_trust, settle_trust_in_settings
 from harbor._core.finding import command
-from harbor._core.layout import check_experiment
+from harbor._core.layout import DESIGN, check_experiment
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
     from harbor.evaluation._experiments.trial_records import Results
+    from harbor.evaluation._running.hosting import Host
     from harbor.evaluation._running.runner import OnProgress, RunOptions
 
     Begin = Callable[[OnProgress], Coroutine[Any, Any, Results]]
@@ -39,7 +45,7 @@ MaxCost = Annotated[
     float | None,
     typer.Option(
         help="Stop when this many dollars are spent; earlier sessions count. The first game runs alone, to learn what a"
-        " game costs. Each running game may exceed the limit by one call."
+        " game costs. Each running game may exceed the limit by one call, or a turn of an agent."
     ),
 ]
 Lane = Annotated[
@@ -50,9 +56,6 @@ Lane = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
-Embeddings = Annotated[
-    list[str] | None, typer.Option(help="A model that you trust, if an embedding of the memories is one; repeatable.")
-]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 NoCache = Annotated[
     bool,
@@ -68,6 +71,7 @@ def run(
     arm: Arms = None,
     seed: Seed = None,
     same_seed: SameSeed = False,
+    agent: Agents = None,
     set_: Set = None,
     jobs: Jobs = None,
     executor: Executor = "asyncio",
@@ -76,28 +80,34 @@ def run(
     no_cache: NoCache = False,
     lane: Lane = "live",
     out: Out = None,
+    trust: TrustSettings = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    full: Full = False,
 ) -> None:
     """Run all games of an experiment; print the means. Ctrl-C stops it, and it can be resumed."""
-    from harbor.evaluation._experiments.library import experiment as read
-
-    design = read(name)  # before the frameworks are imported
+    settle_trust_in_settings(name, trust)
+    design = load_experiment(name)  # before the frameworks are imported
     from harbor._runs.folder import run_name
+    from harbor.evaluation._analysis.reach import unreachable
     from harbor.evaluation._experiments.choices import chosen
     from harbor.evaluation._experiments.design import substitutes
+    from harbor.evaluation._experiments.heeding import unheeded
+    from harbor.evaluation._experiments.trials import people
     from harbor.evaluation._running.runner import RunOptions, run_experiment
 
     options = RunOptions(
-        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet)
+        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet), host=_host()
     )
     options.check()  # before anything is said
     design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
-    design = in_experiment(design, set_ or ())
-    for words in substitutes(design):
+    design = in_experiment(seated_in_experiment(design, agent or ()), set_ or ())
+    for words in (*substitutes(design), *unheeded(design), *(f"deviation: {one.what}" for one in design.deviations)):
         say(words)
-    folder = out or Path("runs") / run_name(design.name)
-    _run_and_show(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, quiet)
+    if beyond := unreachable(design):
+        say(f"warning: {beyond}")
+    folder, unseen = out or Path("runs") / run_name(design.name), quiet or bool(people(design))
+    _run_and_show(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, unseen, full)
 
 
 def resume(
@@ -109,40 +119,48 @@ def resume(
     no_cache: NoCache = False,
     lane: Lane = "live",
     retry_failed: Retry = False,
-    embedding: Embeddings = None,
+    trust: Trust = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    full: Full = False,
 ) -> None:
     """Resume an experiment. No finished game is run again, and no recorded call is paid again."""
     check_experiment(folder)
+    from harbor.evaluation._experiments.trials import people
+    from harbor.evaluation._running.experiment_folder import read_design, resumable
     from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
     options = RunOptions(
-        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet)
+        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet), host=_host()
     )
+    resumable(folder)
+    settle_trust(folder, trust)
+    warn_of_games(folder)
     _run_and_show(
-        lambda hear: resume_experiment(folder, options, hear, retry_failed, embedding or ()),
+        lambda hear: resume_experiment(folder, options, hear, retry_failed),
         folder,
         options,
         as_json,
-        quiet,
+        quiet or bool(people(read_design(folder))),
+        full,
     )
 
 
-def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool, quiet: bool) -> None:
+def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool, quiet: bool, full: bool) -> None:
     from harbor._cli.display.progress import watching
     from harbor.evaluation._analysis.findings import analyse
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
     # Ray tells of dead workers on stdout, which is for the results.
     stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder, options), max_cost=options.max_cost)
+    # Progress would write over what a person types, so it is unseen where one plays.
     with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = run_until_stopped(begin(hear))
     _tell_what_is_missing(results, folder, options)
     if as_json:
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
     else:
-        _print(results, analyse(results), folder)
+        _print(results, analyse(results), folder, full)
     if results.of("unfinished"):
         raise typer.Exit(PAUSED)
     if results.of("failed"):
@@ -153,26 +171,45 @@ def _heard(unseen: bool) -> Callable[[str], object]:
     return (lambda _: None) if unseen else say
 
 
+def _host() -> Host | None:
+    """Ask people at the terminal, if there is one, game after game: what is typed is of one of them at a time."""
+    from harbor._cli.display.keyboard import Keyboard, anybody_there
+    from harbor._cli.display.terminal import at_the_terminal
+
+    return partial(at_the_terminal, keys=Keyboard()) if anybody_there() else None
+
+
 def _resume(folder: Path, options: RunOptions) -> str:
     lane = " --lane batch" if options.lane == "batch" else ""
     return f"{command()} experiment resume {shlex.quote(str(folder))}{lane}"
 
 
-def _print(results: Results, analysis: Analysis, folder: Path) -> None:
+def _print(results: Results, analysis: Analysis, folder: Path, full: bool) -> None:
     from harbor._cli.display.finding_tables import finding_tables
     from harbor._cli.display.render import render
+    from harbor._cli.display.short_findings import short_findings
 
-    render(finding_tables(results, analysis))
+    render((finding_tables if full else short_findings)(results, analysis))
+    if count := len(results.experiment.deviations):
+        what = f"{count} {'deviation' if count == 1 else 'deviations'} from the paper"
+        typer.echo(f"{what}: {command()} experiment show {shlex.quote(str(folder / DESIGN))} --full")
     typer.echo(f"folder: {folder}")
     typer.echo(f"report: {command()} report {shlex.quote(str(folder))}")
+    typer.echo(f"look at its games: {command()} view {shlex.quote(str(folder))}")
+    if not full:
+        typer.echo(f"all numbers: {command()} experiment resume {shlex.quote(str(folder))} --full")
 
 
 def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -> None:
+    from harbor.evaluation._report.refused import refusals_told
+
     remedy = _resume(folder, options)
     for record in results.of("failed"):
         say(f"failed: {record.arm} {record.condition} {record.repeat}: {record.detail}")
     if failed := results.of("failed"):
         say(f"warning: {len(failed)} games failed; try them again with: {remedy} --retry-failed")
+    for refused in refusals_told(results):
+        say(f"warning: {refused}")
     if unfinished := results.of("unfinished"):
         say(
             f"stopped at the limit of ${options.max_cost:,.2f}: {len(unfinished)} games are not finished;"
@@ -183,7 +220,9 @@ def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -
 def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, object]:
     from pydantic_core import to_jsonable_python
 
+    from harbor.evaluation._experiments.heeding import unheeded
     from harbor.evaluation._report.arm_calls import calls_by_arm, days_of
+    from harbor.evaluation._report.refused import refusals_by_arm
     from harbor.evaluation._report.tables import own_noise
     from harbor.evaluation._running.tally import tally
 
@@ -193,15 +232,18 @@ def _as_json(results: Results, analysis: Analysis, folder: Path) -> dict[str, ob
         "folder": str(folder),
         **tally(results.records).as_json(),
         "simulated": results.simulated,
+        "unheeded": unheeded(results.experiment),
         "failures": [
             {"arm": one.arm, "condition": one.condition, "repeat": one.repeat, "detail": one.detail}
             for one in results.of("failed")
         ],
+        "refusals": [asdict(one) for one in refusals_by_arm(results)],
         "estimates": [asdict(one) for one in analysis.estimates if one.at is None],
         "differences": to_jsonable_python(analysis.differences),
         "correlations": to_jsonable_python(analysis.correlations),
         "ratings": to_jsonable_python(analysis.ratings),
         "spreads": to_jsonable_python(analysis.spreads),
+        "variance": [{**asdict(one), "means": dict(one.means)} for one in analysis.variance],
         "same_seed": own_noise(results),
         "arms": [{**asdict(one), "cached_share": one.cached_share} for one in calls_by_arm(results, days)],
     }

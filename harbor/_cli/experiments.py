@@ -7,22 +7,13 @@ import json
 import typer
 
 from harbor._cli.choosing import Models, Named
+from harbor._cli.configs import load_experiment
 from harbor._cli.experiment_runs import resume, run
-from harbor._cli.output import Json
+from harbor._cli.groups import group
+from harbor._cli.output import Full, Json
 from harbor._cli.power import power
 
-experiment = typer.Typer(
-    name="experiment",
-    help="Run the published experiments, or your own.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
-
-
-@experiment.callback()
-def _experiment(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+experiment = group("experiment", "Run the published experiments, or your own.")
 
 
 @experiment.command("list")
@@ -41,11 +32,9 @@ def list_(as_json: Json = False) -> None:
 
 
 @experiment.command()
-def show(name: Named, model: Models = None, as_json: Json = False) -> None:
+def show(name: Named, model: Models = None, as_json: Json = False, full: Full = False) -> None:
     """Show the design of an experiment: arms, metrics, comparisons."""
-    from harbor.evaluation._experiments.library import experiment as read
-
-    design = read(name)  # before the metrics and what draws tables are imported
+    design = load_experiment(name)  # before the metrics and what draws tables are imported
     from harbor._cli.display import designs
     from harbor._cli.display.render import render
     from harbor.evaluation._experiments.design import with_models
@@ -56,7 +45,7 @@ def show(name: Named, model: Models = None, as_json: Json = False) -> None:
     if as_json:
         typer.echo(designs.as_json(found))
     else:
-        render(designs.design_tables(found))
+        render(designs.design_tables(found) if full else designs.short_design(found))
 
 
 experiment.command()(run)

@@ -46,9 +46,15 @@ def list_(what: Annotated[What, typer.Argument(help="What to list.")], as_json: 
     if as_json:
         typer.echo(json.dumps(rows))
     elif rows:
-        render([Table(what.capitalize(), rows)])
+        render([Table(what.capitalize(), [_told(one) for one in rows])])
     else:
         typer.echo(f"no {what} are installed")
+
+
+def _told(row: dict[str, str]) -> dict[str, str]:
+    """Leave out that something is of Harbor itself, in this version."""
+    own = (row["origin"], row["version"]) == (HARBOR, __version__)
+    return row | {"origin": "", "version": ""} if own else row
 
 
 def _rows(what: What) -> Iterator[Row]:

@@ -12,7 +12,9 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor._cli.groups import group
 from harbor._cli.output import Json, say
+from harbor._cli.trusting import Trust, settle_trust_in_memory
 from harbor._core.errors import ConfigError, MemoryStoreError, unknown
 
 if TYPE_CHECKING:
@@ -20,12 +22,7 @@ if TYPE_CHECKING:
     from harbor.memory._store.records import Record
 
 KINDS = ("learning", "episode", "dossier")
-memory = typer.Typer(
-    name="memory",
-    help="Show, search, export, import or forget memories.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+memory = group("memory", "Show, search, export, import or forget memories.")
 
 Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http://host:port.")]
 Owner = Annotated[str | None, typer.Option("--bidder", help="Only what this bidder remembers.")]
@@ -64,12 +61,6 @@ class Wanted:
         return ", ".join(f"{name} {value!r}" for name, value in told.items() if value is not None)
 
 
-@memory.callback()
-def _memory(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
 @memory.command()
 def show(
     store: Store,
@@ -77,11 +68,12 @@ def show(
     kind: Kind = None,
     scope: Scope = None,
     embedding: Trusted = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Show memories by bidder and kind, the oldest first."""
     wanted = Wanted(bidder, kind, scope)
-    with _opened(store, embedding) as opened:
+    with _opened(store, embedding, trust) as opened:
         _print([(record, None) for record in _chosen(opened, wanted)], as_json)
 
 
@@ -94,11 +86,12 @@ def search(
     kind: Kind = None,
     scope: Scope = None,
     embedding: Trusted = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Search memories by meaning, the nearest first."""
     wanted = Wanted(bidder, kind, scope)
-    with _opened(store, embedding) as opened:
+    with _opened(store, embedding, trust) as opened:
         records = {(record.namespace, record.key): record for record in _chosen(opened, wanted)}
         found = [
             item
@@ -118,10 +111,11 @@ def export(
     kind: Kind = None,
     scope: Scope = None,
     embedding: Trusted = None,
+    trust: Trust = False,
 ) -> None:
     """Write memories as JSONL, for import."""
     wanted = Wanted(bidder, kind, scope)
-    with _opened(store, embedding) as opened:
+    with _opened(store, embedding, trust) as opened:
         from harbor.memory._store.transfer import to_line
 
         lines = [to_line(record) + "\n" for record in _chosen(opened, wanted)]
@@ -129,8 +123,10 @@ def export(
         sys.stdout.writelines(lines)
         return
     try:
-        with out.open("x", encoding="utf-8") as file:
-            file.writelines(lines)
+        from harbor._core.private_files import open_private
+
+        with open_private(out, "xb") as file:
+            file.writelines(line.encode() for line in lines)
     except FileExistsError as error:
         raise MemoryStoreError(f"{str(out)!r} exists; name a new file or remove it") from error
     except OSError as error:
@@ -143,13 +139,14 @@ def import_(
     store: Store,
     file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
     embedding: Annotated[str | None, typer.Option(help="Of a new memory (default: hashing), or as for show.")] = None,
+    trust: Trust = False,
 ) -> None:
     """Put exported memories into a store. Those with the same keys are replaced."""
     with _text(file) as lines:
         from harbor.memory._store.transfer import read_lines
 
         records = list(read_lines(lines, "standard input" if file == "-" else repr(file)))
-    with _opened(store, embedding, made=True) as opened:
+    with _opened(store, embedding, trust, made=True) as opened:
         opened.restore(records)
     say(f"{_count(len(records))} put into {store}")
 
@@ -161,13 +158,14 @@ def forget(
     kind: Kind = None,
     scope: Scope = None,
     embedding: Trusted = None,
+    trust: Trust = False,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
 ) -> None:
     """Delete memories, by bidder, kind or scope."""
     wanted = Wanted(bidder, kind, scope)
     if not str(wanted):
         raise ConfigError("say what to forget: give --bidder, --kind or --scope")
-    with _opened(store, embedding) as opened:
+    with _opened(store, embedding, trust) as opened:
         from langgraph.store.base import PutOp
 
         records = _chosen(opened, wanted)
@@ -187,17 +185,21 @@ def _confirm(question: str) -> None:
 
 
 @contextmanager
-def _opened(store: str, embedding: str | None, made: bool = False) -> Iterator[ChromaStore]:
+def _opened(store: str, embedding: str | None, trust: bool, made: bool = False) -> Iterator[ChromaStore]:
     """Open a memory that is there; if there is none, it may be `made`."""
-    from harbor.memory._store.place import check_present, inside
+    from harbor.memory._store.place import check_present, inside, is_there
 
     if not made:
         check_present(inside(store))  # before Chroma is imported
+    if is_there(inside(store)):
+        settle_trust_in_memory(Path(inside(store)), trust)
     from harbor.memory._store.chroma import ChromaStore
     from harbor.memory._store.transfer import exists, open_existing
 
     new = made and not exists(store, embedding)
-    with ChromaStore(store, embedding=embedding or "hashing") if new else open_existing(store, embedding) as opened:
+    with (
+        ChromaStore(inside(store), embedding=embedding or "hashing") if new else open_existing(store, embedding, trust)
+    ) as opened:
         yield opened
 
 

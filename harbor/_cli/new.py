@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib.util import find_spec
 from keyword import iskeyword
@@ -13,7 +14,7 @@ import typer
 from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.extensions import NAME
 
-What = StrEnum("What", ["game", "metric", "experiment"])
+What = StrEnum("What", ["game", "metric", "experiment", "prompts"])
 PACKAGED = ("__init__.py", "game.py", "metric.py", "system.md", "bid.md")
 """Files that stand in the package itself, and not beside it."""
 
@@ -21,19 +22,48 @@ PACKAGED = ("__init__.py", "game.py", "metric.py", "system.md", "bid.md")
 def new(
     what: Annotated[What, typer.Argument(help="What to begin.")],
     name: Annotated[str, typer.Argument(help="Its name, in lower case, such as 'lowest-unique'.")],
+    game: Annotated[str, typer.Option(help="Of prompts: the game that they are for.")] = "english",
+    protocol: Annotated[str, typer.Option(help="Of prompts: the protocol that they are a copy of.")] = "native",
 ) -> None:
-    """Write a folder to begin from; `pytest` in it runs the conformance suite."""
+    """Write a folder to begin from; `pytest` in it runs the conformance suite (of prompts: there is none)."""
     from importlib.resources import files
 
     module = _spellings(name)[1]
     _check(what, name, module)
+    if what is What.prompts:
+        _write({Path(name, file): text for file, text in _prompts(game, protocol).items()})
+        return
     templates = files("harbor._cli") / "templates" / what.value
     texts = {one.name.removesuffix(".in"): one.read_text(encoding="utf-8") for one in templates.iterdir()}
-    for file in sorted(texts):
-        path = Path(name, module, file) if file in PACKAGED else Path(name, file)
+    _write(
+        {
+            Path(name, module, file) if file in PACKAGED else Path(name, file): _renamed(text, f"my-{what.value}", name)
+            for file, text in texts.items()
+        }
+    )
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    for path in sorted(texts):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_renamed(texts[file], f"my-{what.value}", name), encoding="utf-8")
+        path.write_text(texts[path], encoding="utf-8")
         typer.echo(path)
+
+
+def _prompts(game: str, protocol: str) -> dict[str, str]:
+    """Give the prompts of every thought that a game knows.
+
+    Raises:
+        ConfigError: the game or the protocol is unknown, or does not know the other.
+    """
+    from harbor._config.auction import Bidder
+    from harbor._core.finding import asked, find
+    from harbor.graphs._context.wording import check_wording, copied
+
+    played = asked("game", game)
+    mind = Bidder("you", protocol=protocol)
+    check_wording(mind, played, ())
+    return copied(mind, played, [find("node", name) for name in played.nodes])
 
 
 def _check(what: What, name: str, module: str) -> None:
@@ -49,7 +79,7 @@ def _check(what: What, name: str, module: str) -> None:
         raise ConfigError(f"name {name!r}: write words in lower case joined by hyphens, such as 'lowest-unique'")
     if Path(name).exists():
         raise RunFolderError(f"folder {name!r} exists; choose another name, or remove it")
-    if what is What.experiment:
+    if what in (What.experiment, What.prompts):
         return
     if iskeyword(module) or find_spec(module):
         raise ConfigError(f"name {name!r}: Python has something of that name; choose another")

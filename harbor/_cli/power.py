@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harbor._cli.choosing import Named
+from harbor._cli.configs import load_experiment
 from harbor._cli.output import Json, say
 from harbor._core.errors import ConfigError
 from harbor._core.layout import check_experiment
@@ -35,18 +36,18 @@ def power(
     as_json: Json = False,
 ) -> None:
     """Say how many games the planned comparisons need. The variance comes from a pilot."""
-    from harbor.evaluation._experiments.library import experiment as read
+    from harbor.evaluation._analysis.question import Question
 
-    experiment = read(name)  # before the statistics are imported
+    question = Question(effect, power, alpha)  # before the experiment is read, and the statistics are imported
+    experiment = load_experiment(name)
     if pilot:
         check_experiment(pilot)
     from pydantic import TypeAdapter
 
     from harbor._cli.display.designs import power_tables
     from harbor._cli.display.render import render
-    from harbor.evaluation._analysis.power import Power, Question, games_needed, planned
+    from harbor.evaluation._analysis.power import Power, games_needed, planned
 
-    question = Question(effect, power, alpha)
     comparisons = planned(experiment, metric)
     results = _read(experiment, pilot) if pilot else _played(experiment, comparisons, repeats)
     found = games_needed(results, comparisons, question)

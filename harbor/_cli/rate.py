@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harbor._cli.groups import group
 from harbor._cli.output import Json, say
 from harbor._core.errors import RatingError
 from harbor._core.layout import KEY, check_ratings, logs_in
@@ -19,22 +21,11 @@ if TYPE_CHECKING:
     from harbor.evaluation._rating.merging import Merged
     from harbor.evaluation._rating.rating_results import CriterionAgreement, CriterionScores
 
-rate = typer.Typer(
-    name="rate",
-    help="Have people or models rate blinded transcripts.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+rate = group("rate", "Have people or models rate blinded transcripts.")
 
 Runs = Annotated[list[Path], typer.Argument(metavar="DIR|RUN...", help="Folders of experiments or runs.")]
 Records = Annotated[int | None, typer.Option(min=1, help="How many bidders' games to draw; default: all.")]
 Seed = Annotated[int, typer.Option(min=0, help="The seed of the draw.")]
-
-
-@rate.callback()
-def _rate(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @rate.command()
@@ -88,7 +79,7 @@ def judge(
     for id_, complaint in judged.failed.items():
         say(f"warning: no verdict on {id_}: {complaint}")
     if as_json:
-        typer.echo(json.dumps(_judged(judged)))
+        typer.echo(json.dumps(_judged(judged, model == "simulated")))
         return
     cost = "unknown" if judged.cost is None else f"${judged.cost:,.4f}"
     label = " (simulated judge: its scores mean nothing)" if model == "simulated" else ""
@@ -113,7 +104,7 @@ def _folder(runs: list[Path], out: Path | None, records: int | None, seed: int) 
     return out
 
 
-def _judged(judged: Judged) -> dict[str, Any]:
+def _judged(judged: Judged, simulated: bool) -> dict[str, Any]:
     return {
         "rater": judged.rater,
         "sheet": str(judged.sheet),
@@ -123,6 +114,7 @@ def _judged(judged: Judged) -> dict[str, Any]:
         "input_tokens": sum(call.input_tokens for call in judged.calls),
         "output_tokens": sum(call.output_tokens for call in judged.calls),
         "cost_dollars": judged.cost,
+        "simulated": simulated,
     }
 
 
@@ -140,6 +132,9 @@ def merge(
     from harbor.evaluation._rating.rating_results import agreements, scores
 
     merged = merged_of(folder, filled or ())
+    if not merged.ratings:
+        remedy = f"fill one in, or have a model do it: harbor rate judge {shlex.quote(str(folder))} --model NAME"
+        raise RatingError(f"no sheet of {str(folder)!r} has a score; {remedy}")
     for line in _gaps(merged):
         say(f"missing: {line}")
     described, agreed = scores(merged), agreements(merged)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from harbor._cli.display.extent import Extent
 from harbor._cli.output import show
 from harbor._cli.stopping import interruptible, run_until_stopped
 from harbor._core.finding import command
@@ -27,7 +28,7 @@ def run_and_show(
     begin: Begin,
     folder: Path,
     as_json: bool = False,
-    quiet: bool = False,
+    extent: Extent = "usual",
     player: Bidder | None = None,
     max_cost: float | None = None,
 ) -> None:
@@ -39,10 +40,11 @@ def run_and_show(
     resume = f"{command()} resume {shlex.quote(str(folder))}"
     so_far = f"what happened up to here is in {log}; "
     with interruptible(f"output folder {str(folder)!r}", log, resume, so_far, max_cost):
-        result = _run(begin, as_json or quiet, player)
-    show(result.metrics(), as_json, in_full=not quiet)
+        result = _run(begin, as_json or extent == "short", player)
+    show(result.metrics(), as_json, extent)
     if not as_json:
         typer.echo(f"log: {log}")
+        typer.echo(f"look at it: {command()} view {shlex.quote(str(folder))}")
 
 
 def _run(begin: Begin, unseen: bool, player: Bidder | None) -> Result | SeriesResult:

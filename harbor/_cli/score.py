@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from harbor._cli.doubts import measuring
 from harbor._cli.output import Json, say
 from harbor._core.finding import asked
 from harbor._core.layout import log_of
@@ -34,8 +35,9 @@ def score(
     reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")
-    found = measured(reading.entries, names)
-    if as_json:
-        typer.echo(json.dumps(found.as_json()))
-    else:
-        render(score_tables(found))
+    with measuring(log, reading.entries):
+        found = measured(reading.entries, names)
+        if as_json:
+            typer.echo(json.dumps(found.as_json()))
+        else:
+            render(score_tables(found))

@@ -12,6 +12,7 @@ import typer
 
 from harbor._cli.output import say
 from harbor._core.errors import LimitReached, ModelError, RunFolderError, RunPaused
+from harbor._core.handles import remedy_of
 
 T = TypeVar("T")
 PAUSED = 75
@@ -75,5 +76,5 @@ def interruptible(
         raise ModelError(f"{error}{remedy if begun.exists() else ''}") from error
     except OSError as error:
         raise RunFolderError(
-            f"{what} can't be written ({error.strerror}); make room, then resume with: {resume}"
+            f"{what} can't be written ({error.strerror}); {remedy_of(error, 'make room')}, then resume with: {resume}"
         ) from error

@@ -5,15 +5,23 @@ from __future__ import annotations
 import sys
 import unicodedata
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from harbor._config.agents import AgentCommand as AgentCommand
+from harbor._config.agents import AgentServer as AgentServer
+from harbor._config.agents import AnyAgent
+from harbor._config.for_sale import Houses as Houses
+from harbor._config.for_sale import Item as Item
+from harbor._config.for_sale import Items
+from harbor._config.for_sale import OwnItems as OwnItems
 from harbor._config.models import Models
 from harbor._config.models import ModelSettings as ModelSettings
 from harbor._config.models import Simulated as Simulated
 from harbor._config.rules import AnyRules, rules_of
-from harbor._core.settings import TAG, Dollars, Name, Number, Settings, check_distinct
+from harbor._config.thinking import MindSettings as MindSettings
+from harbor._core.settings import Dollars, Name, Number, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
 
@@ -53,96 +61,37 @@ def _not_blank(text: str) -> str:
 MOST_PERSONAS = 2
 PATIENCE_SECONDS = 600.0
 LEAST_PROFILED = 2
+LEAST_FOR_ANOTHER = 3
 Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
 """The weights of a bidder's personas by id: empty for none, else they add up to one."""
 
 
-class Item(Settings):
-    """An item for sale; `persona` is the ground truth of whom it was written for, which no bidder sees."""
-
-    name: Name
-    start: Dollars
-    true_value: Dollars
-    listing: str = Field("", max_length=4_000)
-    persona: str | None = None
-
-
-class Houses(Settings):
-    """A sample of the catalogue's items: `count` in all, of which `matched` for each persona among the bidders."""
-
-    count: int = Field(10, ge=1)
-    matched: int | None = Field(None, ge=0)
-
-
-def _kind_of_items(items: Any) -> str:
-    return f"{TAG}{'list' if isinstance(items, list | tuple) else 'sample'}"
-
-
-Items = Annotated[
-    Annotated[tuple[Item, ...], Field(min_length=1), Tag(f"{TAG}list")] | Annotated[Houses, Tag(f"{TAG}sample")],
-    Discriminator(_kind_of_items),
-]
-"""What is for sale: a list of items, or a sample of the catalogue's."""
-
-
-class MindSettings(Settings):
-    """The steps of a bidder's reasoning: a step that is switched off is not in its graph.
-
-    `planning`: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both). `correct_beliefs`: errors in
-    a belief are corrected before it is used. `theory_of_mind`: "none", "true" (the bidder is told its rivals'
-    personas), "inferred" (it profiles them from how they bid), "second" (and how they profile it); all but "none"
-    predict rivals' limits. `strategy`: "off", "on" (an action is chosen before each bid), "fused" (action and bid in
-    one call). `bidding`: "call" (the model is asked at each call), "limit" (it says once per item how far it goes, and
-    the house raises for it up to there; without a strategy, which is chosen at each call). `memory` says what is
-    recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the learnings nearest in meaning),
-    "episodes" (the sales nearest in meaning), "full" (everything, newest first, within a budget of tokens).
-    `learning`: after an auction, update the list of learnings. `chain_of_thought`: ask the model to think step by step
-    before it answers. `nodes` are further thoughts, installed ones or "package.module:NAME".
-    """
-
-    planning: Literal["none", "static", "adaptive"] = "adaptive"
-    correct_beliefs: bool = True
-    theory_of_mind: Literal["none", "true", "inferred", "second"] = "none"
-    strategy: Literal["off", "on", "fused"] = "off"
-    bidding: Literal["call", "limit"] = "call"
-    chain_of_thought: bool = True
-    memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
-    learning: bool = False
-    nodes: tuple[str, ...] = ()
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the bidder uses a store of memories."""
-        return self.memory != "none" or self.learning
-
-    @property
-    def profiles(self) -> bool:
-        """Whether the bidder profiles its rivals."""
-        return self.theory_of_mind in ("inferred", "second")
-
-    @model_validator(mode="after")
-    def _strategy_of_calls(self) -> Self:
-        if self.bidding == "limit" and self.strategy != "off":
-            raise ValueError(
-                f"strategy {self.strategy!r} is chosen at each call, bidding 'limit' once per item; drop one"
-            )
-        return self
-
-
 class Bidder(MindSettings):
-    """A bidder, played by a model, a scripted policy (`rule`), an AutoGen `agent`, or a `person`.
+    """A bidder, played by a model, a scripted policy (`rule`), an `agent` of any make, or a `person`.
 
-    `agent` is true for one that is given to `run`, the name of an installed one, or "package.module:NAME".
-    A person has ten minutes per answer, others two. `persona` is an id, two ids, or two ids with weights. `objective`
-    is "profit", "items", or any text, such as a wanted item. `overestimate` is a share of the true value.
+    Attributes:
+        name: What it is called, by the auctioneer too.
+        persona: An id, two ids in equal parts, or two ids with weights; without it, none.
+        model: The model that plays it: "provider:model", or a name under `models`.
+        rule: The scripted policy that plays it instead of a model, by name.
+        max_bids: How often the policies that count their bids bid on one item.
+        agent: True for one that is given to `run`, the name of an installed one, "package.module:NAME", a program
+            as `{ command = [...] }`, or a server as `{ url = "..." }`.
+        person: Whether a person plays it.
+        objective: What it wants: "profit", "items", or any text, such as a wanted item.
+        budget: What it can spend in the auction.
+        overestimate: How far its estimates are above the true values, as a share of these.
+        timeout_seconds: How long it may take for an answer; a person has ten minutes unless this is given.
     """
+
+    public: ClassVar[frozenset[str]] = frozenset({"name", "protocol"})
 
     name: Name
     persona: Mix = Field(default_factory=dict)
     model: str = "simulated"
     rule: str | None = Field(None, min_length=1)
     max_bids: int = Field(4, ge=1)
-    agent: bool | str = False
+    agent: AnyAgent = False
     person: bool = False
     objective: str = Field("profit", min_length=1, max_length=1_000)
     budget: Dollars = Decimal(1_000_000)
@@ -169,17 +118,27 @@ class Bidder(MindSettings):
         players = [name for name in ("rule", "agent", "person") if getattr(self, name)]
         if len(players) > 1:
             raise ValueError(f"a bidder has one player, not {' and '.join(players)}; drop one")
+        if self.placebo != "none" and not self.uses_model:
+            raise ValueError(f"placebo {self.placebo!r} is for the thoughts of a model; drop it, or {players[0]}")
         check_distinct("node", list(self.nodes))
+        if self.relative_objective and self.objective not in ("profit", "items"):
+            raise ValueError(f"objective {self.objective!r} is nothing to compare with rivals; drop relative_objective")
         return self
 
 
 class MemorySettings(Settings):
     """Where memories are stored, and how many are recalled.
 
-    `store` is a folder or the address of a Chroma server. Without one, memories are stored in the folder of the run (or
-    not at all, if the run has none). `carry_over`: also recall what other runs put in that store. `frozen`: read, but
-    never write. `k` memories are retrieved by meaning; "full" takes up to `tokens`. `on_error`: "stop" the auction if a
-    memory fails, as going on without it would be another experiment, or "continue" with a failed thought.
+    Attributes:
+        store: A folder or the address of a Chroma server; without it, the folder of the run (none, if the run has
+            none).
+        embedding: How texts are compared: "hashing" (by words), or "sentence-transformers:FOLDER" (by meaning).
+        carry_over: Whether to recall also what other runs put in that store.
+        frozen: Whether memories are read, but never written.
+        k: How many memories are retrieved by meaning.
+        tokens: How many tokens of memories "full" recalls, counted as four characters each.
+        on_error: What follows if a memory fails: "stop" the auction, as going on without it would be another
+            experiment, or "continue" with a failed thought.
     """
 
     store: str | None = Field(None, min_length=1, max_length=4_000)
@@ -194,15 +153,25 @@ class MemorySettings(Settings):
 class Series(Settings):
     """Auctions in a row between the same bidders, who keep their memories; each auction has its own seed.
 
-    `shuffled`: the listed items are sold in another order each time.
+    Attributes:
+        auctions: How many.
+        shuffled: Whether the listed items are sold in another order each time.
     """
+
+    public: ClassVar[frozenset[str]] = frozenset({"auctions", "shuffled"})
 
     auctions: int = Field(ge=1, le=10_000)
     shuffled: bool = False
 
 
 class Persona(Settings):
-    """A kind of buyer; a bidder acts according to the text and never reads its own id."""
+    """A kind of buyer.
+
+    Attributes:
+        id: How settings name it; no bidder reads it.
+        name: How tables name it.
+        text: What the bidder reads and acts by.
+    """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     name: Name
@@ -212,11 +181,24 @@ class Persona(Settings):
 class AuctionConfig(Settings):
     """One auction: what is sold to whom, under which rules, from which seed.
 
-    `catalogue` has the personas and the items that are sampled: the name of an installed one, with "@" and its version
-    to mean no other, or "package.module:NAME". `personas` adds your own. `profile_over` names the personas that rivals
-    are profiled over (None: all). `failed_calls` says what becomes of a call that a provider never answers: "stop" the
-    run, as a bidder that is not answered does not play, or "play on" without it.
+    Attributes:
+        name: What the run is called.
+        seed: What everything that is drawn is drawn from: equal seeds draw equal things.
+        items: A list of items, or a sample of the catalogue's as `{ count = 10, matched = 2 }`.
+        bidders: Who bids; in TOML one `[[bidders]]` for each.
+        personas: Personas of your own, beside the catalogue's.
+        catalogue: What has the personas and items that are sampled: the name of an installed one, with "@" and its
+            version to mean no other, or "package.module:NAME".
+        profile_over: The personas that rivals are profiled over; without it, all.
+        rules: The rules of the game; `game` says of which.
+        memory: Where memories are stored.
+        series: How many such auctions are run in a row; without it, one.
+        failed_calls: What becomes of a call that a provider never answers: "stop" the run, or "play on" without it.
+        publish_personas: Whether a public pack tells the personas of the bidders.
+        models: Settings of models, by the names that bidders use.
     """
+
+    public: ClassVar[frozenset[str]] = frozenset({"bidders", "items", "rules", "series"})
 
     name: Name = "auction"
     seed: int = Field(0, ge=0)
@@ -229,6 +211,7 @@ class AuctionConfig(Settings):
     memory: MemorySettings = MemorySettings()
     series: Series | None = None
     failed_calls: Literal["stop", "play on"] = "stop"
+    publish_personas: bool = False
     models: Models = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     @model_validator(mode="after")
@@ -241,6 +224,9 @@ class AuctionConfig(Settings):
         for persona in self.personas:
             if texts.count(persona.text) > 1:
                 raise ValueError(f"persona {persona.id!r} has the text of another one; write a different text")
+        for bidder in self.bidders:
+            if bidder.placebo == "another" and len(self.bidders) < LEAST_FOR_ANOTHER:
+                raise ValueError(f"bidder {bidder.name!r}: placebo 'another' needs two rivals; add one")
         check_distinct("profile_over", list(self.profile_over or ()))
         if self.profile_over is not None and len(self.profile_over) < LEAST_PROFILED:
             raise ValueError(

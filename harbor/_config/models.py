@@ -44,9 +44,16 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 class Simulated(Settings):
     """How the built-in model plays, and which mistakes it makes.
 
-    `policy` is "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below `limit_share` of
-    its estimate). Each rate is the share of replies with one mistake: unreadable, a bid that is too low, a bid above
-    the budget, a belief with a wrong sum.
+    Attributes:
+        policy: "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below
+            `limit_share` of its estimate).
+        limit_share: How far "minimum" goes, as a share of its estimate.
+        level: How many steps of reasoning about others it takes in the beauty contest.
+        latency_seconds: How long it waits before each reply.
+        unreadable_rate: The share of replies that can't be read.
+        low_bid_rate: The share of bids that are too low.
+        over_budget_rate: The share of bids above the budget.
+        wrong_sum_rate: The share of beliefs with a wrong sum.
     """
 
     policy: Literal["judge", "minimum"] = "judge"
@@ -65,35 +72,49 @@ GIVEN = "given"
 """What stands for the name of a model that was given as an object."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-ReplyForm = Literal["tool", "json", "text"]
-"""How a model is asked for a reply of a shape: as a tool call, as JSON by a schema, or as JSON in plain text."""
+UrlWithoutKey = Annotated[str, AfterValidator(_without_key)]
+"""The address of a server, which may hold no key, as it is written to files."""
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(secret_variable)]
+"""The name of an environment variable whose value is shown nowhere from now on."""
+ReplyForm = Literal["tool", "json", "text", "words"]
+"""How a model is asked for a reply: as a tool call, as JSON by a schema, as JSON in plain text, or in its own words."""
 
 
 class ModelSettings(Settings):
     """A model under a name that you choose; `use` is "provider:model", an installed one such as "simulated", or code.
 
-    Code is "package.module:NAME", and has a dot before the colon: a `Model`, or a function of settings and seed that
-    makes a LangChain chat model. A provider is one that LangChain knows; its package has to be installed.
+    Prices are in dollars per million tokens. Without them those of the price table hold; where it has none, the
+    cost of a call is unknown.
 
-    `base_url` is the address of another server, `api_key_env` the environment variable with its key (None: the one that
-    the provider's package reads). `temperature`, `max_tokens`, `seed` and `reasoning` (an effort such as "low", or a
-    budget in tokens) are left out of a call unless they are given; `extra` is passed on as it is. `reply` says how the
-    model is asked for a reply of a shape; "auto" finds out what the server can do. A bad reply is repaired up to
-    `repairs` times.
-
-    `max_concurrent`, `requests_per_minute` and `tokens_per_minute` are what the provider allows (None: it is learned).
-    A call that is not answered within `timeout_seconds` (None: the bidder's own time) is made again.
-    What fails for the moment is tried again for `retry_seconds`; then the run is paused.
-
-    Prices are in dollars per million tokens, that of cached input too. Without them those of the price table hold;
-    where it has none, the cost of a call is unknown.
+    Attributes:
+        use: What it is. A provider is one that LangChain knows; its package has to be installed. Code is
+            "package.module:NAME", with a dot before the colon: a `Model`, or a function of settings and seed that
+            makes a LangChain chat model.
+        base_url: The address of another server.
+        api_key_env: The environment variable with its key; without it, the one that the provider's package reads.
+        temperature: Left out of a call unless it is given.
+        max_tokens: The most tokens of a reply; left out of a call unless it is given.
+        timeout_seconds: A call that is not answered by then is made again; without it, the bidder's own time.
+        headers: What is sent with each call; no keys.
+        reasoning: An effort such as "low", or a budget in tokens; left out of a call unless it is given.
+        seed: Left out of a call unless it is given.
+        max_concurrent: How many calls the provider allows at once; without it, this is learned.
+        requests_per_minute: How many calls the provider allows per minute; without it, this is learned.
+        tokens_per_minute: How many tokens the provider allows per minute.
+        extra: What is passed on to the provider's package as it is.
+        reply: How it is asked for a reply of a shape: as a "tool" call, as "json" by a schema, or as "text"; "auto"
+            finds out what the server can do.
+        repairs: How often a reply that can't be used is asked for again.
+        retry_seconds: How long what fails for the moment is tried again, before the run is paused.
+        input_price: Dollars per million tokens of input.
+        cached_price: Dollars per million tokens of input that the provider had kept.
+        output_price: Dollars per million tokens of output.
+        simulated: How the built-in model plays.
     """
 
     use: str = BUILT_IN
-    base_url: Annotated[str, AfterValidator(_without_key)] | None = None
-    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(secret_variable)] | None = (
-        None
-    )
+    base_url: UrlWithoutKey | None = None
+    api_key_env: Variable | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
     timeout_seconds: Positive | None = None

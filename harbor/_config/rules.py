@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
@@ -14,10 +14,14 @@ DEFAULT = "english"
 
 
 class RuleSettings(Settings):
-    """The settings of every game: `reasks` is how often a bidder is asked again after a failed bid.
+    """The settings of every game.
 
-    `game` is the name of the game, or the reference by which the user named it; its own class gives it a default.
+    Attributes:
+        reasks: How often a bidder is asked again after a failed bid.
+        game: The name of the game, or the reference by which the user named it; its own class gives it a default.
     """
+
+    public: ClassVar[frozenset[str]] = frozenset({"game", "reasks"})
 
     reasks: int = Field(3, ge=0, le=20)
     game: str = ""

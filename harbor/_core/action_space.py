@@ -45,6 +45,12 @@ class ActionSpace(ABC):
         """What the auctioneer tells any agent: what can be done, and in which words."""
 
     @property
+    def in_words(self) -> str:
+        """How an answer is said: the end of what the auctioneer tells."""
+        _, say, how = self.call.rpartition("Say ")
+        return f"{say}{how}".translate({ord("<"): None, ord(">"): None}).rstrip(".") if say else self.call
+
+    @property
     @abstractmethod
     def hint(self) -> str:
         """What a person may type, after "Type"."""

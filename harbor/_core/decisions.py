@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import lru_cache
-from typing import Annotated, Any, Literal
+from functools import cache, lru_cache
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from harbor._core.actions import Accept, Action, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
+from harbor._core.money import as_number
 from harbor._core.parsing import scrub
 
+Shape = TypeVar("Shape", bound=BaseModel)
 LONGEST_TEXT = 4_000
 """Reasons and plans beyond this many characters are cut."""
 MOST_DOLLARS = 10**15
@@ -38,6 +40,12 @@ Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
 Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(plain)]
 Amount = Annotated[Claimed, bounded(0, MOST_DOLLARS)]
 """An amount that should not be negative; a negative bid reaches the auctioneer, who says why it fails."""
+
+
+class InWords(BaseModel):
+    """A reply in the model's own words, of no shape."""
+
+    words: str
 
 
 class Decision(BaseModel):
@@ -149,3 +157,33 @@ def bundle_of(items: tuple[str, ...]) -> type[BundleReply]:
     left_out: Any = Field([], description=BundleReply.model_fields["items"].description)
     named = (list[Annotated[Name, one_of(items)]], left_out)
     return create_model("BundleReply", __base__=BundleReply, __doc__=BundleReply.__doc__, items=named)
+
+
+def as_reply(action: Action) -> dict[str, Any]:
+    """Write an action as JSON, so that the reply of its shape means it: the other way of `taken`, without reasons."""
+    match action:
+        case Bid(amount=amount):
+            return {"action": "bid", "amount": as_number(amount)}
+        case BundleBid(items=items, amount=amount):
+            return {"action": "bid", "items": list(items), "amount": as_number(amount)}
+        case Accept():
+            return {"action": "accept"}
+        case Wait():
+            return {"action": "wait"}
+        case Choose(option=option):
+            return {"option": option}
+        case Take(units=units):
+            return {"units": units}
+        case Say(words=words):
+            return {"words": words}
+        case Withdraw():
+            return {"action": "withdraw"}
+
+
+@cache
+def without_reasons(kind: type[Shape]) -> type[Shape]:
+    """Give the shape of the same reply with reasons, if it has any, that may be left out."""
+    if "reasons" not in kind.model_fields:
+        return kind
+    left_out = Field("", description="Leave this empty.")
+    return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, left_out))

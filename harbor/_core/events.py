@@ -258,23 +258,23 @@ class Answered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """The first line of a log; `token` distinguishes two runs of one name, and the game is always among the `parts`."""
+    """A log's first line: `token` tells runs of one name apart, `parts` has the game, a public log has no `seed`."""
 
     schema: int
     harbor: str
     run: str
-    seed: int
+    seed: int | None
     token: str = ""
     parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ItemLabelled(AnalystEvent):
-    """The ground truth of an item: its true value, and the persona it was written for ("" if none)."""
+    """The ground truth of an item: its true value, and the persona it was written for ("" if none), or several."""
 
     item: str
     true_value: Money
-    persona: str
+    persona: str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class ModelCalled(AnalystEvent):
     finish: str = ""
     retries: int = 0
     answered_by: str = ""
-    form: Literal["tool", "json", "text"] = "tool"
+    form: Literal["tool", "json", "text", "words"] = "tool"
 
 
 @dataclass(frozen=True, slots=True)

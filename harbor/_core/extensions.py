@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,13 +31,20 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "metric": ("harbor.metrics", "harbor.evaluation._metrics.measurement:Metric"),
     "figure": ("harbor.figures", "harbor.evaluation._report.figure:Figure"),
     "policy": ("harbor.policies", "harbor._games.scripted:ScriptedPolicy"),
-    "agent": ("harbor.agents", "harbor._room.agent:Agent"),
+    "agent": ("harbor.agents", "harbor._doors.agent:Agent"),
     "model": ("harbor.models", "harbor._models.model:Model"),
     "catalogue": ("harbor.catalogues", "harbor.personas._catalog.catalogue:Catalogue"),
 }
 """The group of entry points of each kind, and the class of its values."""
 WITH_EVENTS: tuple[Kind, ...] = ("game", "node")
 """The kinds that add events to logs, so that a log with them can't be read without them."""
+
+only_harbors: ContextVar[bool] = ContextVar("only_harbors", default=False)
+"""Whether no package is loaded because of a name: a stranger's folder is read, and only Harbor's own are looked up."""
+NOT_HARBORS = (
+    "is none of Harbor's, and no package is loaded for a folder that is not marked as yours; if you trust that package:"
+    " harbor --plugin MODULE:NAME ..."
+)
 
 REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 LONGEST_SHOWN = 60

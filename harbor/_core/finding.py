@@ -7,16 +7,27 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
 from contextlib import redirect_stdout
-from functools import cache
 from importlib import import_module
 from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harbor._core.errors import ConfigError, UnknownName, told, unknown
-from harbor._core.extensions import HARBOR, KINDS, REFERENCE, Found, Kind, Part, class_of, fault, kind_of
+from harbor._core.extensions import (
+    HARBOR,
+    KINDS,
+    NOT_HARBORS,
+    REFERENCE,
+    Found,
+    Kind,
+    Part,
+    class_of,
+    fault,
+    kind_of,
+    only_harbors,
+)
+from harbor._core.installed import ADDED, entry_points, name_and_version, not_imported, packages
 
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
     from importlib.metadata import Distribution, EntryPoint
@@ -25,10 +36,8 @@ GIVEN = "given in Python"
 """What stands for the package of a value that was handed over as an object."""
 _FOUND: dict[Kind, dict[str, Found]] = {kind: {} for kind in KINDS}
 """What was loaded so far, by every name that it may be asked for."""
-_TRIED: dict[str, str] = {}
-"""Why what was tried can't be loaded, by entry point (empty: it was loaded)."""
-_ADDED: list[str] = []
-"""Places of modules that were added for references; packages that stand there are not installed."""
+_TRIED: dict[str, str | tuple[str, ...]] = {}
+"""The names of the values that an entry point has brought, or why it can't be loaded."""
 
 
 def asked(kind: Kind, name: str) -> Any:
@@ -54,6 +63,8 @@ def found(kind: Kind, name: str) -> Found:
     known = _FOUND[kind]
     if name not in known and ":" not in name:
         _load_by_name(kind, name)
+    if name not in known and name in references():  # followed as a value of another kind
+        follow(name, kind)
     if name not in known:
         raise UnknownName(_unknown(kind, name))
     return known[name]
@@ -71,7 +82,7 @@ def of_part(part: Part) -> Any:
     try:
         one = found(part.kind, part.name)
     except ConfigError as error:
-        installed = any(package.name == part.package for package in _packages())
+        installed = any(package.name == part.package for package in packages())
         why = f": {error}" if installed else ", which is not installed; install it"
         raise ConfigError(f"{whose}{why}") from error
     if one.package != part.package:
@@ -85,13 +96,15 @@ def names(kind: Kind) -> list[str]:
 
 
 def everything(kind: Kind) -> list[Found]:
-    """Load all values of a kind; what can't be loaded is warned of and left out."""
-    for point, package in _points(KINDS[kind][0]):
+    """Load all values of a kind, in the order of their packages; what can't be loaded is warned of and left out."""
+    brought = list[str]()
+    for point, package in entry_points(kind):
         try:
-            _load(kind, point, package)
+            brought += _load(kind, point, package)
         except ConfigError as error:
             warnings.warn(str(error), stacklevel=2)  # shown once, as Python does with equal warnings
-    return list({id(one.value): one for one in _FOUND[kind].values()}.values())
+    known = _FOUND[kind]
+    return list({id(one.value): one for one in (*map(known.__getitem__, brought), *known.values())}.values())
 
 
 def _unknown(kind: Kind, name: str) -> str:
@@ -99,6 +112,8 @@ def _unknown(kind: Kind, name: str) -> str:
         return f"{kind} {name!r} is code, which only you can name; if you trust it: harbor --plugin {name} ..."
     if ":" in name or "/" in name or "\\" in name or name.endswith(".py"):
         return f"{kind} {name!r} is no name and no 'package.module:NAME'; write one of these (a path is neither)"
+    if only_harbors.get():
+        return f"{kind} {name!r} {NOT_HARBORS}"
     return unknown(kind, name, names(kind))
 
 
@@ -108,7 +123,7 @@ def _load_by_name(kind: Kind, name: str) -> None:
     One of that name is loaded alone; if there is none, those that may bring several values are loaded.
     """
     for ours in (True, False):
-        points = [one for one in _points(KINDS[kind][0]) if (one[1].name == HARBOR) == ours]
+        points = [one for one in entry_points(kind) if (name_and_version(one[1])[0] == HARBOR) == ours]
         own = [(point, package) for point, package in points if point.name == name]
         if len(own) > 1:
             packages = " and ".join(sorted(repr(package.name) for _, package in own))
@@ -123,39 +138,23 @@ def _load_by_name(kind: Kind, name: str) -> None:
                 return
 
 
-def _packages() -> Iterable[Distribution]:
-    """List what is installed; that is not what stands in places that were added for references."""
-    from importlib.metadata import distributions
-
-    return distributions(path=[place for place in sys.path if place not in _ADDED])
-
-
-@cache
-def _points(group: str) -> list[tuple[EntryPoint, Distribution]]:
-    """List the entry points of a group with their packages, Harbor's first; a package found twice counts once."""
-    found: dict[tuple[str, str], tuple[EntryPoint, Distribution]] = {}
-    for package in _packages():
-        for point in package.entry_points.select(group=group):
-            found.setdefault((package.name, point.name), (point, package))
-    return sorted(found.values(), key=lambda pair: (pair[1].name != HARBOR, pair[1].name))
-
-
-def _load(kind: Kind, point: EntryPoint, package: Distribution) -> None:
-    where = f"package {package.name!r} {package.version}"
-    mark = f"{kind} {point.name} {package.name}"
-    if mark in _TRIED:
-        if _TRIED[mark]:
-            raise ConfigError(_TRIED[mark])
-        return
+def _load(kind: Kind, point: EntryPoint, package: Distribution) -> tuple[str, ...]:
+    of, number = name_and_version(package)
+    where, mark = f"package {of!r} {number}", f"{kind} {point.name} {of}"
+    if isinstance(tried := _TRIED.get(mark), str):
+        raise ConfigError(tried)
+    if tried is not None:
+        return tried
     try:
-        values = _imported(point.value, f"{where}, entry point {point.name!r} of {point.group!r}")
-        several = isinstance(values, tuple)
-        for value in values if several else (values,):
-            _register(Found(kind, value, package.name, package.version), where, "" if several else point.name)
+        loaded = _imported(point.value, f"{where}, entry point {point.name!r} of {point.group!r}")
+        values: tuple[Any, ...] = loaded if isinstance(loaded, tuple) else (loaded,)
+        for value in values:
+            _register(Found(kind, value, of, number), where, "" if values is loaded else point.name)
     except ConfigError as error:
         _TRIED[mark] = str(error)
         raise
-    _TRIED[mark] = ""
+    _TRIED[mark] = names = tuple(value.name for value in values)
+    return names
 
 
 def _imported(reference: str, where: str) -> Any:
@@ -168,7 +167,8 @@ def _imported(reference: str, where: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a stranger's module may raise anything, also SystemExit; it costs nobody else
-        raise ConfigError(f"{where}: {reference!r} can't be imported ({told(error)}); mend it") from error
+        remedy = not_imported(module, name, error)
+        raise ConfigError(f"{where}: {reference!r} can't be imported ({told(error)}); {remedy}") from error
     return value
 
 
@@ -225,15 +225,24 @@ def follow(reference: str, kind: Kind | None = None) -> None:
         raise ConfigError(f"{where} is no 'package.module:NAME'; write the module with dots and the name of the value")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
-        _ADDED.append(here)
+        ADDED.append(here)
     value = _imported(reference, where)
-    of = kind or kind_of(value) or ("model" if isfunction(value) else None)
+    of = kind or kind_of(value) or _taken_as(value)
     if of is None:
         raise ConfigError(f"{where} is no {', '.join(KINDS)}, but a {type(value).__name__}; give one")
     if of == "model" and isfunction(value):  # a function that makes one is enough
         value = class_of(of).of_function(reference, value)
+    elif of == "agent" and not isinstance(value, class_of(of)):  # one that takes turns is enough
+        value = class_of(of).of_value(reference, value)
     package, number = _package_of(reference)
     _register(Found(of, value, package, number, reference), where)
+
+
+def _taken_as(value: Any) -> Kind | None:
+    """Tell of which kind a value can be that is of no kind's class; a function can be a model and an agent."""
+    if isfunction(value):
+        return "model"
+    return "agent" if class_of("agent").takes(value) else None
 
 
 def given() -> list[str]:
@@ -248,7 +257,7 @@ def command() -> str:
 
 def references() -> tuple[str, ...]:
     """List the references followed so far; another process that is to do the same follows them first."""
-    return tuple(name for known in _FOUND.values() for name in known if ":" in name)
+    return tuple(dict.fromkeys(name for known in _FOUND.values() for name in known if ":" in name))
 
 
 def _package_of(reference: str) -> tuple[str, str]:

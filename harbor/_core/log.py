@@ -1,22 +1,45 @@
-"""The log, the only source of truth: events in order, one JSON line each, appended and flushed at once."""
+"""The log, the only source of truth: events in order, one JSON line each, appended and flushed at once.
+
+What an event follows from is on the disk before it, and what was heard from outside before the next turn begins.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
 from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import CLOCK_FIELDS, SCHEMA_VERSION, Event, LogOpened, SaleClosed, SeriesClosed
+from harbor._core.events import (
+    CLOCK_FIELDS,
+    SCHEMA_VERSION,
+    Answered,
+    BiddersAsked,
+    Event,
+    LogOpened,
+    ModelCalled,
+    Paused,
+    SeatFailed,
+    ThoughtFailed,
+)
 from harbor._core.extensions import WITH_EVENTS
 from harbor._core.finding import of_part
-from harbor._core.log_lines import Entry, decode, encode, named, schema_of
+from harbor._core.handles import remedy_of
+from harbor._core.log_lines import Entry, decode, encode, is_over, is_torn, named, schema_of
+from harbor._core.marks import read_as_data
+from harbor._core.private_files import open_private
+from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, read_sent
+from harbor._core.thoughts import Recalled
 
 EventType = TypeVar("EventType", bound=Event)
 LONGEST_SHOWN = 60
+FROM_OUTSIDE = (LogOpened, Answered, SeatFailed, Recalled, ThoughtFailed)
+"""Events that playing again would not give: what was drawn, said or recalled, and what failed."""
+TURN_OPENS = (BiddersAsked, Paused)
 
 
 @dataclass(frozen=True)
@@ -34,7 +57,7 @@ class Reading:
     @property
     def complete(self) -> bool:
         """Whether the sale, or the series, closed."""
-        return bool(self.entries) and isinstance(self.entries[-1].event, SaleClosed | SeriesClosed)
+        return is_over(self.entries)
 
 
 class Log:
@@ -45,20 +68,28 @@ class Log:
         clock: gives seconds.
         past: what the file contains already. A run resumes by replay: it runs again from the start, and the events it
             appends are compared with these, except for `CLOCK_FIELDS`. Only later events are written.
+        sync_first: makes safe what an event may follow from, before the event is written. None: nothing that the log
+            tells needs to survive a power cut, as it can be had again for nothing, and the log is not synced either.
     """
 
     def __init__(
-        self, path: Path | None = None, clock: Callable[[], float] = time.monotonic, past: Reading | None = None
+        self,
+        path: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        past: Reading | None = None,
+        sync_first: Callable[[Event], None] | None = None,
     ) -> None:
         self.entries: list[Entry] = []
         self._path = path
         self._clock = clock
+        self._sync_first = sync_first
+        self._must_sync = False
         self._past = past or Reading()
         self._replayed = len(self._past.entries)
         # The clock of a resumed log goes on from its last line, so that `at` never runs backwards.
         self._opened = clock() - (self._past.entries[-1].at if self._past.entries else 0.0)
         self._digest = self._past.digest
-        self._file: IO[bytes] | None = path.open("xb" if past is None else "r+b") if path else None
+        self._file: IO[bytes] | None = open_private(path, "xb" if past is None else "r+b") if path else None
         if self._file is not None:
             self._file.seek(self._past.size)
         self._listeners: list[Callable[[Entry], None]] = []
@@ -102,19 +133,38 @@ class Log:
     def _write(self, file: IO[bytes], entry: Entry) -> None:
         if entry.seq == self._replayed:
             file.truncate()  # a crash may have left part of a line
+        if self._sync_first is not None:
+            self._sync_first(entry.event)
+            if self._must_sync and isinstance(entry.event, TURN_OPENS):
+                os.fsync(file.fileno())
+                self._must_sync = False
         line, self._digest = encode(entry, self._digest)
         file.write(line)
         file.flush()
+        self._must_sync |= isinstance(entry.event, FROM_OUTSIDE) or _has_failed(entry.event)
 
     def close(self) -> None:
-        """Close the file; the entries stay in memory."""
+        """Close the file, synced; the entries stay in memory."""
         if self._file is not None:
-            self._file.close()
+            try:
+                if self._sync_first is not None:
+                    os.fsync(self._file.fileno())
+            finally:
+                self._file.close()
+
+
+def _has_failed(event: Event) -> bool:
+    return isinstance(event, ModelCalled) and event.outcome == "failed"
 
 
 def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
     """Pick the events of one type, in order."""
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
+
+
+def is_public(entries: Sequence[Entry]) -> bool:
+    """Tell whether a log has public events alone, as in a public pack."""
+    return any(isinstance(entry.event, LogOpened) and entry.event.seed is None for entry in entries[:1])
 
 
 def difference(recorded: Event, now: Event) -> str:
@@ -138,7 +188,7 @@ def _short(value: object) -> str:
 def read_log(path: Path | str) -> Reading:
     """Read a log back.
 
-    A last line that is cut short is dropped, and `Reading.warning` says so.
+    A last line that is cut short is dropped, as is an end that a power cut has damaged, and `Reading.warning` says so.
 
     Raises:
         LogError: no such file, no whole line, an edited line, another schema, or a game whose package is missing.
@@ -158,9 +208,10 @@ def read_whole_lines(path: Path) -> Reading:
         LogError: as `read_log`, but an empty log is no error.
     """
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        lines = read_sent(path, MOST_RECORDS).splitlines(keepends=True)
     except OSError as error:
-        raise LogError(f"log {str(path)!r} can't be read ({error.strerror}); give the folder of a run") from error
+        remedy = remedy_of(error, "give the folder of a run")
+        raise LogError(f"log {str(path)!r} can't be read ({error.strerror}); {remedy}") from error
     entries: list[Entry] = []
     digest, warning, size = "", "", 0
     known = named(())
@@ -168,13 +219,18 @@ def read_whole_lines(path: Path) -> Reading:
         if not line.endswith(b"\n"):  # only a crash leaves this, as each line is written at once
             warning = f"line {number} is cut short; read up to line {number - 1}"
             break
-        if number == 1:
+        if len(line) > LONGEST_LINE:
+            raise LogError(f"log {str(path)!r} line {number} is too long ({len(line):,} bytes); restore the file")
+        if number == 1 and b"\0" not in line:
             _check_schema(path, line)
         try:
             entry, digest = decode(line, digest, known)
         except LogError as error:
             raise LogError(f"log {str(path)!r} line {number} {error}; restore the file as it was written") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if is_torn(lines[number - 1 :]):
+                warning = f"line {number} is damaged, as by a power cut; read up to line {number - 1}"
+                break
             raise LogError(f"log {str(path)!r} line {number} is not an event; restore the file") from error
         if number == 1 and isinstance(entry.event, LogOpened):
             known = _events_of(path, entry.event)
@@ -186,7 +242,8 @@ def read_whole_lines(path: Path) -> Reading:
 def _events_of(path: Path, opened: LogOpened) -> dict[str, type[Event]]:
     """Give the events that a log of these parts may have."""
     try:
-        with_events = (of_part(part) for part in opened.parts if part.kind in WITH_EVENTS)
+        with read_as_data(path):
+            with_events = [of_part(part) for part in opened.parts if part.kind in WITH_EVENTS]
         return named(event for value in with_events for event in value.events)
     except ConfigError as error:
         raise LogError(f"log {str(path)!r} is of the {error}") from error

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from hashlib import sha256
+from math import isfinite
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,7 +21,17 @@ from pydantic_core import PydanticSerializationError
 
 from harbor._core import events, thoughts
 from harbor._core.errors import LogError
-from harbor._core.events import AnalystEvent, Audience, Event, LogOpened, PrivateEvent, PublicEvent
+from harbor._core.events import (
+    EVERYONE,
+    AnalystEvent,
+    Audience,
+    Event,
+    LogOpened,
+    PrivateEvent,
+    PublicEvent,
+    SaleClosed,
+    SeriesClosed,
+)
 
 
 class Entry(NamedTuple):
@@ -28,6 +40,16 @@ class Entry(NamedTuple):
     seq: int
     at: float
     event: Event
+
+
+def is_over(entries: Sequence[Entry]) -> bool:
+    """Say whether the last of these entries closes a sale, or a series."""
+    return bool(entries) and isinstance(entries[-1].event, SaleClosed | SeriesClosed)
+
+
+def is_seen_by(bidder: str, event: Event) -> bool:
+    """Say whether a bidder may see an event."""
+    return event.audience in (EVERYONE, f"bidder:{bidder}")
 
 
 def _name(kind: type[Event]) -> str:
@@ -67,6 +89,11 @@ def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
     return _ADAPTERS[kind]
 
 
+def name_in_log(event: Event) -> str:
+    """Give the name of the type of an event, as a log has it."""
+    return _adapter(type(event))[0]
+
+
 @lru_cache(maxsize=4096)
 def _addressed(audience: Audience, name: str) -> str:
     """Write the audience and the type of an event in JSON, without braces."""
@@ -76,16 +103,41 @@ def _addressed(audience: Audience, name: str) -> str:
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     seq, at, event = entry
-    name, adapter = _adapter(type(event))
-    try:
-        fields = adapter.serializer.to_json(event)[1:-1]
-    except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        plain = json.dumps(adapter.dump_python(event, mode="json"), ensure_ascii=False)
-        fields = plain.encode(errors="replace")[1:-1]
+    name, fields = _written(event)
     head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
+
+
+def event_json(event: Event) -> str:
+    """Write an event as a bidder is given it: as in a log, without what is of the log."""
+    name, fields = _written(event)
+    return f'{{"type":"{name}"' + (f",{fields.decode()}" if fields else "") + "}"
+
+
+def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
+    """Read an event that `event_json` wrote: one of Harbor's own, or of these kinds.
+
+    Raises:
+        ValueError: it is none.
+    """
+    fields = json.loads(text)
+    kind = named(kinds).get(fields.pop("type", "")) if isinstance(fields, dict) else None
+    if kind is None:
+        raise ValueError(f"{text[:100]!r} is no event")
+    event: Event = _adapter(kind)[1].validate_json(json.dumps(fields))
+    return event
+
+
+def _written(event: Event) -> tuple[str, bytes]:
+    """Give the name of an event, and its fields in JSON without braces."""
+    name, adapter = _adapter(type(event))
+    try:
+        return name, adapter.serializer.to_json(event)[1:-1]
+    except PydanticSerializationError:  # a lone surrogate, as in a broken file name
+        plain = json.dumps(adapter.dump_python(event, mode="json"), ensure_ascii=False)
+        return name, plain.encode(errors="replace")[1:-1]
 
 
 def decode(line: bytes, digest_before: str, known: Mapping[str, type[Event]]) -> tuple[Entry, str]:
@@ -96,15 +148,35 @@ def decode(line: bytes, digest_before: str, known: Mapping[str, type[Event]]) ->
         LogError: its digest does not follow from the line and the digest before it.
     """
     fields = json.loads(line)
-    digest = fields.pop("digest")
-    # The digest covers the bytes as they stand, so that JSON written another way counts as edited too.
-    body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
-    if sha256(digest_before.encode() + body).hexdigest()[:16] != digest:
+    digest = digest_of(line, digest_before)
+    if digest != fields["digest"]:
         raise LogError("was edited: its digest does not match its text")
-    _, adapter = _adapter(known[fields.pop("type")])
-    seq, at = fields.pop("seq"), fields.pop("at")
-    fields.pop("audience")
-    return Entry(seq, at, adapter.validate_json(json.dumps(fields))), digest
+    return decode_fields(fields, line, known[fields["type"]]), digest
+
+
+def digest_of(line: bytes, digest_before: str) -> str:
+    """Give the digest of a line: of its bytes as they stand, so that JSON written another way counts as edited too."""
+    body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
+    return sha256(digest_before.encode() + body).hexdigest()[:16]
+
+
+def decode_fields(fields: Mapping[str, Any], line: bytes, kind: type[Event]) -> Entry:
+    """Make an entry of a line with an event of this kind, whose fields have been read from it.
+
+    Raises:
+        ValueError: its number is no whole number, its time no finite one, or its fields are not those of the event.
+    """
+    seq, at = fields["seq"], fields["at"]
+    if type(seq) is not int or type(at) not in (int, float) or not isfinite(at):
+        raise ValueError("neither number nor time of a line")
+    _, adapter = _adapter(kind)
+    event: Event = adapter.validate_json(line)
+    return Entry(seq, at, event)
+
+
+def fields_of_kind(kind: type[Event]) -> frozenset[str]:
+    """Name the fields of a line with an event of this kind."""
+    return frozenset({"seq", "at", "audience", "type", "digest", *(one.name for one in dataclass_fields(kind))})
 
 
 def schema_of(line: bytes) -> int | None:
@@ -114,3 +186,19 @@ def schema_of(line: bytes) -> int | None:
         return int(fields["schema"]) if fields["type"] == _name(LogOpened) else None
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
+
+
+def is_torn(lines: Sequence[bytes]) -> bool:
+    """Say whether the last lines of a log are what a power cut leaves: they begin with zeros, or none of them is JSON.
+
+    A line that is JSON was written whole; if it is no event, it was edited.
+    """
+    return b"\0" in lines[0] or not any(map(_is_json, lines))
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -23,10 +23,13 @@ def as_number(amount: Decimal) -> int | float:
 
 NUMBER_IN_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
 
-Money = Annotated[Decimal, Field(decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]
+MOST_DIGITS = 1_000
+"""More than any number that a model says; without a bound "1E+999999", ten characters of a log, would fill memory."""
+
+Money = Annotated[Decimal, Field(decimal_places=2, max_digits=MOST_DIGITS, allow_inf_nan=False), NUMBER_IN_JSON]
 """Any amount in dollars, including a loss."""
 
-Claim = Annotated[Decimal, Field(allow_inf_nan=False), NUMBER_IN_JSON]
+Claim = Annotated[Decimal, Field(max_digits=MOST_DIGITS, allow_inf_nan=False), NUMBER_IN_JSON]
 """An amount in dollars that a bidder or a model claims; it may be wrong, and finer than a cent."""
 
 PositiveMoney = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allow_inf_nan=False), NUMBER_IN_JSON]

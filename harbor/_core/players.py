@@ -10,7 +10,7 @@ from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event, SeatFailed
 
 AGENT = "agent"
-"""The purpose and the model, in the log, of calls that an agent of any make tells of: it does not name its model."""
+"""The purpose, in the log, of calls that an agent of any make tells of; and their model, where it does not name it."""
 
 
 class Player(Protocol):

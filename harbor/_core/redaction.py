@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
+from harbor._core.errors import ConfigError
 from harbor._core.parsing import scrub
 
 HIDDEN = "[redacted]"
@@ -42,6 +43,23 @@ def known_secret(value: object) -> None:
     told = getattr(value, "get_secret_value", lambda: value)()
     if isinstance(told, str) and len(told.strip()) >= SHORTEST:
         _KNOWN.add(told.strip())
+
+
+def named_secret(name: str, of: str) -> str:
+    """Give what an environment variable that settings name holds; from now on it is hidden.
+
+    Args:
+        name: of the variable.
+        of: whose it is, for the error.
+
+    Raises:
+        ConfigError: it is not set, or blank.
+    """
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise ConfigError(f"{of}: the environment variable {name!r} is not set; set it")
+    known_secret(value)
+    return value
 
 
 def known_secrets_of(thing: object) -> None:

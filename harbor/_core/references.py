@@ -1,4 +1,7 @@
-"""What a file may name: never code, unless its user has named that code too, as the file may have been sent."""
+"""What a file may name: never code, unless its user has named that code too, as the file may have been sent.
+
+Nor may it name a folder of prompts, whose texts would go to a model.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,11 @@ def check_references(values: object, where: str) -> None:
         ConfigError: it names the reference and how to allow it.
     """
     for key, text in _named(values):
+        if key == "prompts":
+            raise ConfigError(
+                f"{where} names the folder {text!r} of prompts, and a file may have been sent; what Harbor writes has"
+                " the texts themselves: name the folder in a TOML of yours"
+            )
         code = REFERENCE.fullmatch(text) and ("." in text.partition(":")[0] or key not in MODEL_KEYS)
         if code and text not in references():
             raise ConfigError(
@@ -27,7 +35,7 @@ def check_references(values: object, where: str) -> None:
 MODEL_KEYS = ("model", "models", "use")
 """Where a name with a colon is a model's, "provider:name", unless it has a dot before the colon."""
 OTHER_KEYS = ("game", "rule", "agent", "nodes", "catalogue", "metric", "metrics", "correlations", "figures")
-NAMING_KEYS = (*OTHER_KEYS, *MODEL_KEYS)
+NAMING_KEYS = (*OTHER_KEYS, *MODEL_KEYS, "prompts")
 """The settings that name values of extensions, at any depth."""
 
 

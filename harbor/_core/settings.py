@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 import unicodedata
 from collections import Counter
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,6 +21,7 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 from harbor._core.redaction import SECRET_NAME, redact
 from harbor._core.references import check_references
+from harbor._core.sent_files import MOST_SETTINGS, read_sent
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -81,11 +83,15 @@ def _one_line_errors(source: str) -> Iterator[None]:
 class Settings(BaseModel):
     """Frozen settings that refuse unknown keys.
 
+    `public` names those that a public pack may tell: none, unless a class says so, so that a new one can't be published
+    by mistake.
+
     Raises:
         ConfigError: one line that names the setting, its value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    public: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, /, **settings: Any) -> None:
         with _one_line_errors(type(self).__name__):
@@ -111,6 +117,16 @@ class Settings(BaseModel):
 def _in_toml(name: str, annotation: Any) -> str:
     rows = any(isinstance(kind, type) and issubclass(kind, Settings) for kind in get_args(annotation))
     return f"[[{name}]] once for each, with its settings below" if rows else f"{name} = ..."
+
+
+def as_toml(value: Any) -> str:
+    """Write the value of a setting as in a TOML file, on one line; tables inside lists have no place in it."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def toml_key(name: str) -> str:
+    """Write one part of a key as in a TOML file: in quotes where it is more than a word."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else as_toml(name)
 
 
 def check_distinct(kind: str, names: list[str]) -> None:
@@ -152,14 +168,16 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     """
     kind, parse = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
-        values = parse(path.read_text(encoding="utf-8-sig"))
+        # What Harbor has written may have been sent; a TOML file is its user's own word, wherever it is.
+        sent = read_sent(path, MOST_SETTINGS) if kind == "JSON" else path.read_bytes()
+        values = parse(sent.decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{what} {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend that line") from error
-    if kind == "JSON":  # what Harbor has written may have been sent; a TOML file is its user's own word
+    if kind == "JSON":
         check_references(values, f"{what} {str(path)!r}")
     return check(settings, values, f"{what} {str(path)!r}")
 

@@ -142,7 +142,11 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Believed(PrivateEvent):
-    """A belief update: what the model said, how many of its fields were wrong, and what is believed from now on."""
+    """A belief update: what the model said at first, how many fields were wrong, and what is believed from now on.
+
+    `corrections` counts how often it was told what is wrong and asked again, and `errors_self_again` and
+    `errors_others_again` the fields that were wrong in these later answers.
+    """
 
     closed: tuple[str, ...]
     said: Belief
@@ -151,6 +155,9 @@ class Believed(PrivateEvent):
     fields_self: int
     fields_others: int
     held: Belief
+    corrections: int = 0
+    errors_self_again: int = 0
+    errors_others_again: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,10 @@ from harbor._core.finding import of_part
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, named
 from harbor._core.prompts import unfillable
+from harbor._games.board import Board, PlainBoard
 from harbor._games.mechanism import Mechanism
+from harbor._games.record import Record
+from harbor._games.said import Reader
 
 Facts = Mapping[str, Any]
 """What a prompt tells, as JSON: texts, numbers, lists and tables."""
@@ -52,7 +55,7 @@ class Play:
     `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
     these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
     `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
-    of rivals needs.
+    of rivals needs. A policy that reads no personas has `heeds_personas` false, so that whoever gives it some is told.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -62,6 +65,7 @@ class Play:
     plan: str = part("the plan of the built-in model, in a sentence")
     outlook: Callable[[str, Seen], Outlook] = no_outlook
     forecast: Callable[[str, Facts, Simulated], float] | None = None
+    heeds_personas: bool = True
 
     def complaint(self) -> str:
         """Say what is missing where it has an outlook, and which prompt can't be filled."""
@@ -75,12 +79,14 @@ class Measures:
     """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole.
 
     Standings are rows in the order of rank; rows are dataclasses, and the first field of a standing is `bidder`.
+    `public`: public events tell all that they need, so a public log has them too.
     """
 
     parts: str = part("what its parts are called, such as 'days'")
     standings: Callable[[Sequence[Entry]], Sequence[Any]] = part("the rows of its standings")
     items: Callable[[Sequence[Entry]], Sequence[Any]] = part("the rows of the results of its parts")
     figures: Callable[[Sequence[Entry]], dict[str, float]] = lambda _: {}
+    public: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +97,10 @@ class Game:
     of the seed. `opening` is the event that begins a log of it, and `events` are all that it adds to logs. Bidders with
     models think with the nodes of these names; `play` is None only for a game whose nodes bring their own prompts.
     `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
-    bidders that the rules read; others are refused.
+    bidders that the rules read; others are refused. `record` tells how a log of it is checked without a model; a game
+    without one is checked where its settings are there and its bids are `BidPlaced` and `BidderWithdrew`. `heard` reads
+    its events back from what the auctioneer says of them, for bidders that are told nothing else. `board` makes what is
+    shown of it at a moment, as a fold over events; by default that is what was said last, and who does what.
     """
 
     name: str = part("its name, in lower case")
@@ -106,13 +115,30 @@ class Game:
     measures: Measures = part("its standings and results")
     unit: Unit = "dollars"
     uses: tuple[str, ...] = ()
+    record: Record | None = None
+    heard: tuple[Reader, ...] = ()
+    board: Callable[[], Board] = PlainBoard
     api: int = API
+
+    def unheeded(self, bidders: Sequence[str]) -> str:
+        """Say that the built-in model does not read the personas that it plays these bidders with; empty if it does."""
+        if not bidders or self.play is None or self.play.heeds_personas:
+            return ""
+        names = ", ".join(bidders)
+        return f"the built-in model reads no personas in the game {self.name!r}: {names} would act the same without one"
 
     def complaint(self) -> str:
         """Say what does not fit together."""
+        board: object = self.board
+        if not callable(board):
+            return f"has {board!r} as its board; give a function that makes one, such as its class"
         if wrong := unread(self.uses, AuctionConfig, Bidder):
             return wrong
-        nested: dict[str, tuple[object, type[Any]]] = {"play": (self.play, Play), "measures": (self.measures, Measures)}
+        nested: dict[str, tuple[object, type[Any]]] = {
+            "play": (self.play, Play),
+            "measures": (self.measures, Measures),
+            "record": (self.record, Record),
+        }
         for name, (given, kind) in nested.items():
             if given is not None and not isinstance(given, kind):
                 return f"has a {type(given).__name__} as its {name}; give it a {kind.__name__}"

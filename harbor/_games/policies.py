@@ -1,4 +1,4 @@
-"""Harbor's own scripted policies: minimum raise and truthful need what few games have, the others play all."""
+"""Harbor's own scripted policies: minimum raise, truthful, knapsack need what few games have; the others play all."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harbor._core.asks import Action, Answer, Ask, Bid, Withdraw
-from harbor._core.events import BidderSeated, BidPlaced, Event, ItemOpened, PriceLowered
+from harbor._core.events import BidPlaced, Event, ItemOpened, PriceLowered
 from harbor._core.money import dollars
 from harbor._core.players import Policy
 from harbor._core.seeding import stream
 from harbor._games.game import Game
+from harbor._games.knapsack import Knapsack
+from harbor._games.revealed import estimates_of
 from harbor._games.scripted import ScriptedPolicy
 
 _NEW_CALL = (ItemOpened, PriceLowered)
@@ -47,8 +49,7 @@ class Truthful(Policy):
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
         """Bid the minimum while it is not above the estimate."""
-        estimates = next(event.estimates for event in seen if isinstance(event, BidderSeated))
-        return Bid(ask.minimum) if ask.minimum <= estimates[ask.item] else Withdraw()
+        return Bid(ask.minimum) if ask.minimum <= estimates_of(seen)[ask.item] else Withdraw()
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,13 @@ POLICIES = (
         description="bids the minimum up to its own estimate of the item",
         make=lambda _: Truthful(),
         needs=("overestimate",),
+    ),
+    ScriptedPolicy(
+        name="knapsack",
+        description="bids the minimum while an item earns more than its price would earn with later items",
+        make=lambda _: Knapsack(),
+        needs=("overestimate",),
+        games=("english",),
     ),
     ScriptedPolicy(
         name="rational",

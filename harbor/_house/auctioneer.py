@@ -12,6 +12,7 @@ from typing import Any
 
 from harbor._core.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor._core.events import (
+    AnalystEvent,
     BiddersAsked,
     BidderWithdrew,
     BidFailed,
@@ -118,11 +119,12 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
     """Give the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
-    match _heard(ask, said):
-        case Unreadable(reason=reason):
-            return reason
-        case action:
-            return violation(ask, action) or action
+    return judged(ask, _heard(ask, said))
+
+
+def judged(ask: Ask, answer: Answer) -> Action | str:
+    """Give the legal action that an answer is, or say why it is none."""
+    return answer.reason if isinstance(answer, Unreadable) else violation(ask, answer) or answer
 
 
 def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
@@ -178,3 +180,10 @@ def announce(event: Event) -> str:
             return f"{item} was worth {dollars(true_value)}."
         case _:
             return event.words if isinstance(event, PublicEvent) else ""
+
+
+def told_to(bidder: str, event: Event) -> list[str]:
+    """Tell a bidder an event that its seat may see; nothing, if it needs no words or the next call speaks of it."""
+    if isinstance(event, AnalystEvent):
+        return []
+    return [*event.sentences(bidder)] or [line for line in [announce(event)] if line]

@@ -13,12 +13,12 @@ from typing import Any
 
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Answer, Ask, Bid, Pause, Withdraw
-from harbor._core.errors import told
 from harbor._core.events import Event
 from harbor._core.players import Policy, SeatReply
 from harbor._house.auctioneer import AuctionLoop
-from harbor._house.hearing import FATAL, failed, in_words
+from harbor._house.hearing import failed, held_up, in_words, is_not_theirs
 from harbor._house.sale import Sale
+from harbor._house.watchdog import Overdue, Step
 
 Recorded = Callable[[int, str], SeatReply | None]
 """Gives the reply of a bidder in the turn that the event of this number opened, if it failed in an interrupted run."""
@@ -33,14 +33,26 @@ def never_waits(policy: Policy | None) -> bool:
     return policy is not None and type(policy).act is Policy.act
 
 
-def carry(loop: AuctionLoop, sale: Sale[Any], policies: Mapping[str, Policy], recorded: Recorded) -> Iterator[int]:
+def carry(
+    loop: AuctionLoop,
+    sale: Sale[Any],
+    policies: Mapping[str, Policy],
+    patience: Mapping[str, float],
+    recorded: Recorded,
+) -> Iterator[int]:
     """Carry questions to policies and their answers back, to the end of the sale.
+
+    Args:
+        loop: asks.
+        sale: what the policies have seen of it is handed to them.
+        policies: by bidder.
+        patience: how many seconds each may take to answer.
+        recorded: gives what failed in an interrupted run.
 
     Yields:
         the number of each turn when it is answered, so that others may work.
 
     Raises:
-        HarborError: one of the `FATAL` ones, raised by a policy.
         LogError: the run that is resumed goes otherwise than its log.
     """
     said: Mapping[str, SeatReply] = {}
@@ -51,25 +63,33 @@ def carry(loop: AuctionLoop, sale: Sale[Any], policies: Mapping[str, Policy], re
             return
         opening = len(sale.log.entries) - 1
         said = {
-            ask.bidder: recorded(opening, ask.bidder) or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder))
+            ask.bidder: recorded(opening, ask.bidder)
+            or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), patience[ask.bidder])
             for ask in turn
         }
         yield number
 
 
-def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply:
+def _reply(policy: Policy, ask: Ask | Pause, seen: Sequence[Event], seconds: float) -> SeatReply:
+    step = Step(seconds)
+    try:
+        reply = step.run(_answer, policy, ask, seen)
+    except Overdue:
+        return SeatReply(failure=held_up(ask.bidder, seconds))
+    return SeatReply(failure=held_up(ask.bidder, seconds)) if step.late else reply
+
+
+def _answer(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatReply:
     try:
         if isinstance(ask, Pause):
             return SeatReply(in_words(None, ask))
         answer = policy.decide(ask, seen)
         return _unspoken(answer, ask) or SeatReply(in_words(answer, ask))
-    except FATAL:
-        raise
     except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
         return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
-    except SystemExit as error:
-        return SeatReply(failure=failed(ask.bidder, RuntimeError(told(error))))
-    except Exception as error:  # as in the room: whatever a policy does, the auction goes on
+    except BaseException as error:  # as in the room: whatever a policy does, the auction goes on
+        if is_not_theirs(error):
+            raise
         return SeatReply(failure=failed(ask.bidder, error))
 
 

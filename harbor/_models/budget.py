@@ -53,6 +53,11 @@ def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
     return _price(settings, read, written)
 
 
+def first_cost(models: Mapping[str, ModelSettings]) -> float:
+    """Give what a call is assumed to cost before any cost is known, in dollars: more than most calls do."""
+    return max((_price(one, FIRST_TOKENS, FIRST_TOKENS) for one in models.values()), default=0.0)
+
+
 def _price(settings: ModelSettings, read: float, written: float) -> float:
     return (read * (settings.input_price or 0.0) + written * (settings.output_price or 0.0)) / 1_000_000
 
@@ -78,7 +83,7 @@ class RunBudget:
         self.stop: Callable[[], object] = lambda: None
         self._models = models
         self._under_way = 0
-        self._dearest = max((_price(one, FIRST_TOKENS, FIRST_TOKENS) for one in models.values()), default=0.0)
+        self._dearest = first_cost(models)
         self._known = False
         self._over = asyncio.Event()
 
@@ -96,11 +101,16 @@ class RunBudget:
         self._under_way += 1
 
     def charge(self, call: RawCall) -> None:
-        """Pay for a call that has ended, and wake those that wait."""
+        """Pay for a call that has ended."""
         cost = cost_of(call, self._models)
-        self.spent += cost
         self._dearest = max(cost, self._dearest) if self._known else cost  # the first cost replaces the assumed one
         self._known = True
+        self.end(cost)
+
+    def end(self, dollars: float) -> None:
+        """Pay what was admitted and has ended, and wake those that wait."""
+        self.spent += dollars
+        self._dearest = max(dollars, self._dearest)
         self._under_way -= 1
         over, self._over = self._over, asyncio.Event()  # a new one, as whoever looks again may have to wait again
         over.set()

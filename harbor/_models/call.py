@@ -19,7 +19,7 @@ from harbor._models.forms import ABOUT_FORM, Asking, Forms, schema_of
 from harbor._models.governor.terms import Gone
 from harbor._models.line import Line
 from harbor._models.prompt import Prompt
-from harbor._models.reading import as_message, as_reply, read, written
+from harbor._models.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
 from harbor._models.replay import CallOutcome, RawCall
 from harbor._models.usage import usage_of
 
@@ -65,7 +65,7 @@ class Call:
     async def run(self, reply_type: type[BaseModel]) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
         forms, _ = self.model.way
-        asking, _ = next(forms.asked(reply_type))
+        asking, _ = next(forms.asked(reply_type, self.model.reply))
         words = _words(self._messages(asking))
         self.recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
         cache = self.model.cache
@@ -74,13 +74,14 @@ class Call:
                 cache.count(self._request(asking, reply_type))
             return self._replayed(self.recorded)
         said = await (self._paid(reply_type, asking.form, words) if cache is None else self._kept(reply_type, cache))
-        forms.works(said.form)
+        if self.model.reply is None:
+            forms.works(said.form)
         return said
 
     async def _kept(self, reply_type: type[BaseModel], cache: GameCache) -> Said:
         """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
         forms, line = self.model.way
-        requests = [self._request(asking, reply_type) for asking, _ in forms.asked(reply_type)]
+        requests = [self._request(asking, reply_type) for asking, _ in forms.asked(reply_type, self.model.reply)]
         first = requests[0]
         with _waiting(line):
             async with cache.alone(first):
@@ -92,10 +93,9 @@ class Call:
                 if asked is None:  # a reply of another form was found meanwhile, and that is asked for from then on
                     return said
                 kept = cache.keep(asked, as_reply(said.message))
-        message = said.message
-        if kept.reply != written(message):  # somebody else's was kept meanwhile, and this one is paid for all the same
-            told = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
-            message = AIMessage(kept.reply, **told)
+        # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
+        told = {"usage_metadata": said.message.usage_metadata, "response_metadata": said.message.response_metadata}
+        message = message_of(kept.reply, kept.message).model_copy(update=told)
         return replace(said, message=message, address=kept.address)
 
     def _request(self, asking: Asking, reply_type: type[BaseModel]) -> CallRequest:
@@ -119,7 +119,9 @@ class Call:
             raise
 
     def _messages(self, asking: Asking) -> list[BaseMessage]:
-        return [SystemMessage(self.prompt.system + asking.told), HumanMessage(self.prompt.human), *self.repaired]
+        earlier = [said for turn in self.prompt.earlier for said in (HumanMessage(turn[0]), AIMessage(turn[1]))]
+        first = SystemMessage(self.prompt.system + asking.told)
+        return [first, *earlier, HumanMessage(self.prompt.human), *self.repaired]
 
     async def _sent(self, words: list[str], reply_type: type[BaseModel], forms: Forms, line: Line | None) -> Said:
         tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
@@ -140,7 +142,7 @@ class Call:
     async def _first_that_works(self, forms: Forms, reply_type: type[BaseModel]) -> Said:
         """Ask in the first form that the server takes; if one is known, there is no other."""
         asked = 0
-        for asking, is_last in forms.asked(reply_type):
+        for asking, is_last in forms.asked(reply_type, self.model.reply):
             messages = self._messages(asking)
             for _ in range(1 if is_last else TRIES_IN_PROSE):
                 try:
@@ -154,7 +156,7 @@ class Call:
                     asked += 1
                     break
                 if is_last or _took_form(message, reply_type):
-                    return Said(message, asking.form, _words(messages), asked)
+                    return Said(as_kept(message), asking.form, _words(messages), asked)
                 asked += 1
         raise AssertionError("there is always a last form")
 
@@ -162,7 +164,7 @@ class Call:
         if recorded.outcome == "failed":
             self.model.sink(recorded.event)
             raise CallFailed(recorded.error)
-        return Said(AIMessage(recorded.reply), recorded.form, recorded.prompt)
+        return Said(message_of(recorded.reply, recorded.message), recorded.form, recorded.prompt)
 
     def log(self, outcome: CallOutcome, said: Said, complaint: str) -> None:
         """Write the attempt to the log; one that was made also to the raw calls and the budget."""
@@ -190,6 +192,7 @@ class Call:
             seconds=round(model.clock() - self.began, 6),
             prompt=said.words,
             reply=written(said.message),
+            message=beyond(said.message),
             error=complaint,
             cached_tokens=usage.cached_tokens,
             reasoning_tokens=usage.reasoning_tokens,

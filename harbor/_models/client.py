@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel
 
-from harbor._config.models import BUILT_IN, ModelSettings
+from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
 from harbor._models.cache import GameCache
@@ -22,7 +22,7 @@ from harbor._models.call import Call
 from harbor._models.forms import Forms
 from harbor._models.line import Line, identity_of
 from harbor._models.prompt import Prompt
-from harbor._models.reading import read, written
+from harbor._models.reading import in_words, read
 from harbor._models.replay import CallBudget, RawCall, ReplayCache
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -35,7 +35,8 @@ class ModelClient:
     `sink` takes the events, `keep` the raw calls; `clock` gives seconds since the log was opened. A call that `replay`
     has recorded is not made again, nor is one whose reply `cache` has. Any other call waits until `budget`, if there is
     one, admits it, and goes over the `line` in one of the `forms` that the model takes (None: made from the chat
-    model). With `play_on` the bidder goes on without a call that is never answered.
+    model). With `play_on` the bidder goes on without a call that is never answered. `reply` is the
+    one form that the bidder wants replies in, if it does.
     """
 
     bidder: str
@@ -51,6 +52,7 @@ class ModelClient:
     play_on: bool = False
     line: Line | None = None
     forms: Forms | None = None
+    reply: ReplyForm | None = None
 
     @property
     def way(self) -> tuple[Forms, Line | None]:
@@ -95,7 +97,7 @@ class ModelClient:
             if reply is not None and not complaint:
                 return reply
             again = HumanMessage(_REPAIR.format(complaint=complaint))
-            repaired = [*repaired, AIMessage(written(said.message)), again]
+            repaired = [*repaired, AIMessage(in_words(said.message)), again]
         raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from harbor._config.models import ModelSettings
-from harbor._core.errors import ConfigError
-from harbor._core.redaction import known_secret
+from harbor._core.redaction import named_secret
 
 PROVIDERS: Mapping[str, str] = {
     "anthropic": "langchain-anthropic",
@@ -106,13 +104,7 @@ def _key(settings: ModelSettings) -> str | None:
     """Give the key; None: the provider's package reads it from its own environment variable."""
     if settings.api_key_env is None:
         return None if settings.base_url is None else NO_KEY
-    key = os.environ.get(settings.api_key_env, "").strip()
-    if not key:
-        raise ConfigError(
-            f"the environment variable {settings.api_key_env!r} (api_key_env) is not set; put the key in it"
-        )
-    known_secret(key)
-    return key
+    return named_secret(settings.api_key_env, "api_key_env")
 
 
 def unknown_to(chat: Any, given: Mapping[str, Any]) -> list[str]:

@@ -10,15 +10,17 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._core.decisions import InWords
 
-FORMS: tuple[ReplyForm, ...] = get_args(ReplyForm)
+FORMS: tuple[ReplyForm, ...] = ("tool", "json", "text")
+"""The forms of a reply of a shape, in the order in which they are tried."""
 ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|format", re.IGNORECASE)
 """What a server speaks of that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
@@ -60,9 +62,12 @@ class Forms:
         known = self.known or _KNOWN.get(self.identity)
         return (known,) if known else FORMS
 
-    def asked(self, reply_type: type[BaseModel]) -> Iterator[tuple[Asking, bool]]:
-        """Give the ways to try, in order, and whether each is the last."""
-        candidates = self.candidates
+    def asked(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
+        """Give the ways to try, in order, and whether each is the last; only one if a form is wanted."""
+        if issubclass(reply_type, InWords):
+            yield Asking("words", self.chat.ainvoke), True
+            return
+        candidates = (wanted,) if wanted else self.candidates
         for form in candidates:
             asking = self.asking(reply_type, form)
             is_last = form == candidates[-1] or asking.form != form
@@ -71,7 +76,9 @@ class Forms:
                 return
 
     def works(self, form: ReplyForm) -> None:
-        """Remember a form that was answered."""
+        """Remember a form that was answered; words say nothing of what the server can do."""
+        if form == "words":
+            return
         self.known = form
         if self.identity:
             _KNOWN[self.identity] = form
@@ -118,6 +125,11 @@ def _marked(invoke: Invoke) -> Invoke:
 def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
     """Give the JSON schema of a reply."""
     return {"title": reply_type.__name__, **reply_type.model_json_schema()}
+
+
+def without_shape(system: str) -> str:
+    """Give a system prompt as it is in every form: without the shape that some forms tell at its end."""
+    return system.partition(_SHAPE.partition("{")[0])[0]
 
 
 def _raw(shaped: Any) -> Invoke:

@@ -12,7 +12,7 @@ class Prompt:
 
     `name` and `version`, the hash of the unfilled text, identify it in the log. The first `stable` characters of
     `system` are the same for all seats and games of a design, as long as the same kinds of facts are sent; all of it is
-    the same for one seat.
+    the same for one seat. `earlier` are the turns of a dialogue before this one: what was asked, and what was answered.
     """
 
     name: str
@@ -20,6 +20,7 @@ class Prompt:
     human: str
     version: str
     stable: int = 0
+    earlier: tuple[tuple[str, str], ...] = ()
 
 
 def version_of(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, Protocol
 
@@ -11,19 +11,21 @@ from harbor._config.models import ReplyForm
 from harbor._core.errors import LogError
 from harbor._core.events import (
     Answered,
-    BiddersAsked,
     Event,
     ModelCalled,
-    Paused,
     PublicEvent,
     SeatFailed,
     ThoughtFailed,
 )
+from harbor._core.log import TURN_OPENS
 from harbor._core.log_lines import Entry
-from harbor._core.players import SeatReply
+from harbor._core.players import AGENT, SeatReply
 from harbor._core.thoughts import Recalled
+from harbor._models.messages import Message
 
 CallOutcome = Literal["ok", "unreadable", "failed"]
+CallKey = tuple[str, str, int, float]
+"""What identifies a call, in the log and in calls.jsonl alike: bidder, purpose, attempt, and when it began."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class RawCall:
     """A model call word for word, one line of calls.jsonl; no bidder ever sees it.
 
     `address` is that of its reply in the cache; empty if it is not kept. `answer_id` is the provider's own name of the
-    answer.
+    answer. `message` is what was said, where `reply` does not say it all.
     """
 
     bidder: str
@@ -57,6 +59,12 @@ class RawCall:
     form: ReplyForm = "tool"
     address: str = ""
     answer_id: str = ""
+    message: Message | None = None
+
+    @property
+    def key(self) -> CallKey:
+        """What identifies this call."""
+        return _call_key(self)
 
     @property
     def event(self) -> ModelCalled:
@@ -80,22 +88,28 @@ class ReplayCache:
 
     A turn's private events reach the log when the turn is complete, but each call is in calls.jsonl at once. So a
     failed call that the log does not have was cut short by the interruption, and is made again.
+
+    `cut` are entries that the log had after these, before calls of the first turn in them were lost. That turn is
+    played again, with all that was heard in it; of the later ones, what was recalled is recalled again.
     """
 
-    def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = ()) -> None:
-        self._turns = _turns(entries)
-        self._memories = _memories(entries)
-        self._logged = {_call_key(entry.event) for entry in entries if isinstance(entry.event, ModelCalled)}
+    def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = (), cut: Sequence[Entry] = ()) -> None:
+        turn = cut[: next((place for place, entry in enumerate(cut) if isinstance(entry.event, TURN_OPENS)), len(cut))]
+        self._turns = _turns((*entries, *turn))
+        self._memories = _memories((*entries, *cut))
+        self._logged = _places(entries)
+        known = _places((*entries, *cut))
         # A seat that failed is not asked again, so the calls of its turn must not be handed out to a later turn.
         spent = {
             _call_key(note) for turn in self._turns.values() for note in turn.notes if isinstance(note, ModelCalled)
         }
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
-        self._forms: dict[str, ReplyForm] = {}
-        for call in calls:
-            if call.outcome != "failed":
-                self._forms.setdefault(call.model, call.form)
-            if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in self._logged):
+        self._forms: dict[tuple[str, str], ReplyForm] = {}
+        own = (call for call in calls if call.purpose != AGENT)  # an agent's are its own to make
+        for call in sorted(own, key=lambda call: known.get(call.key, len(known))):
+            if call.outcome != "failed" and call.form != "words":  # which say nothing of what the model can do
+                self._forms.setdefault((call.model, call.bidder), call.form)
+            if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in known):
                 self._calls[call.bidder].append(call)
 
     def turn(self, opening: int, bidder: str) -> SeatReply | None:
@@ -114,9 +128,9 @@ class ReplayCache:
         waiting = self._memories.get((bidder, node))
         return waiting.pop(0) if waiting else None
 
-    def form(self, model: str) -> ReplyForm | None:
-        """Give the form that a model has answered in, if any call of it is recorded."""
-        return self._forms.get(model)
+    def form(self, model: str, bidders: Iterable[str]) -> ReplyForm | None:
+        """Give the form that a model has answered one of these bidders in, if any such call is recorded."""
+        return next((self._forms[model, bidder] for bidder in bidders if (model, bidder) in self._forms), None)
 
     def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall | None:
         """Give the first recorded call of a bidder with exactly this prompt, once; None: it has to be made.
@@ -133,10 +147,36 @@ class ReplayCache:
             raise LogError(f"the {purpose!r} prompt of {bidder!r} is not what is recorded in calls.jsonl")
         return None
 
+    def left(self, bidder: str | None = None) -> list[RawCall]:
+        """Give the calls, of one bidder or of all, that were not asked for again."""
+        return [call for one, calls in self._calls.items() if bidder in (None, one) for call in calls]
 
-def _call_key(call: RawCall | ModelCalled) -> tuple[str, str, int, float]:
+
+def _call_key(call: RawCall | ModelCalled) -> CallKey:
     """Identify a call, in the log and in calls.jsonl alike."""
     return call.bidder, call.purpose, call.attempt, call.began
+
+
+def _places(entries: Iterable[Entry]) -> dict[CallKey, int]:
+    """Number the calls of a log, in order."""
+    calls = (entry.event for entry in entries if isinstance(entry.event, ModelCalled))
+    return {_call_key(call): place for place, call in enumerate(calls)}
+
+
+def lost_calls(entries: Iterable[Entry], calls: Iterable[RawCall]) -> Iterator[tuple[int, ModelCalled]]:
+    """Give the calls that a log tells of, and that are recorded nowhere, with the numbers of what opened their turns.
+
+    Those of a seat that failed are not needed, as it is not asked again.
+    """
+    entries, recorded = list(entries), Counter(call.key for call in calls)
+    failed, opening = {turn for turn, said in _turns(entries).items() if said.failure}, 0
+    for seq, _, event in entries:
+        if isinstance(event, TURN_OPENS):
+            opening = seq
+        elif isinstance(event, ModelCalled) and event.purpose != AGENT:
+            recorded[_call_key(event)] -= 1
+            if recorded[_call_key(event)] < 0 and (opening, event.bidder) not in failed:
+                yield opening, event
 
 
 def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled | ThoughtFailed]]:
@@ -160,7 +200,7 @@ def _turns(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
     turn: dict[tuple[int, str], SeatReply] = {}
     opening, notes = 0, dict[str, list[Event]]()
     for seq, _, event in entries:
-        if isinstance(event, BiddersAsked | Paused):
+        if isinstance(event, TURN_OPENS):
             opening, notes = seq, defaultdict(list)
         elif isinstance(event, Answered):
             turn[opening, event.bidder] = SeatReply(event.words)

@@ -20,7 +20,9 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
 
-from harbor._core.errors import ConfigError
+from harbor._core.own_places import own_place
+from harbor._core.private_files import make_private
+from harbor._models.messages import MESSAGE, Message
 
 VERSION = 1
 LONGEST = 32 * 2**20
@@ -40,7 +42,7 @@ class NoEntry(ValueError):
 class CachedReply:
     """A reply as text, with its tokens, why the model stopped, and which model it was; `address` is where it is kept.
 
-    The address is empty for a reply that is not kept.
+    The address is empty for a reply that is not kept. `message` is the whole of it where the text does not say it all.
     """
 
     reply: str
@@ -51,6 +53,7 @@ class CachedReply:
     finish: str = ""
     answered_by: str = ""
     address: str = ""
+    message: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Entry:
     @property
     def line(self) -> bytes:
         """The entry as one line of JSON; the address is the digest of the request, and `digest` that of all else."""
-        reply = {name: value for name, value in asdict(self.reply).items() if name != "address"}
+        reply = {name: value for name, value in asdict(self.reply).items() if name != "address" and value is not None}
         said = {"version": VERSION, "address": self.reply.address, "when": self.when, "reply": reply}
         return _json(said | {"digest": _digest(said), "request": self.asked}) + b"\n"
 
@@ -123,7 +126,9 @@ def _entry(said: Asked) -> Entry:
         raise NoEntry("is not what its address says: its request was changed")
     if _digest(said) != digest:
         raise NoEntry("is not what its digest says: it was changed")
-    reply, when = CachedReply(**said["reply"], address=said["address"]), datetime.fromisoformat(said["when"])
+    message = MESSAGE.validate_python(said["reply"].pop("message", None))
+    reply = CachedReply(**said["reply"], address=said["address"], message=message)
+    when = datetime.fromisoformat(said["when"])
     texts = (reply.reply, reply.finish, reply.answered_by, asked["model"]["use"])
     counts = (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.reasoning_tokens)
     if not all(isinstance(one, str) for one in texts) or not all(type(one) is int and one >= 0 for one in counts):
@@ -137,13 +142,7 @@ def own_folder() -> Path:
     Raises:
         ConfigError: there is no home folder to put it in.
     """
-    if named := os.environ.get("HARBOR_CACHE"):
-        return Path(named).expanduser().absolute()
-    caches = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        return (Path(caches) if Path(caches).is_absolute() else Path.home() / ".cache") / "harbor" / "replies"
-    except RuntimeError as error:
-        raise ConfigError(f"no folder to keep replies in ({error}); name one in HARBOR_CACHE") from error
+    return own_place("HARBOR_CACHE", "XDG_CACHE_HOME", ".cache", "harbor/replies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,7 @@ class ReplyFolder:
         if len(line) > LONGEST:
             raise OSError(EFBIG, os.strerror(EFBIG))
         for folder in (self.path, file.parent.parent, file.parent):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(folder, exist_ok=True)
         handle, name = mkstemp(prefix=".", suffix=".draft", dir=file.parent)
         draft = Path(name)
         try:

@@ -14,31 +14,34 @@ from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
-from pydantic import TypeAdapter
 
+from harbor._core.ask_json import ASK
 from harbor._core.asks import Ask, Pause
-from harbor._core.errors import told
+from harbor._core.errors import RunFolderError
 from harbor._core.events import Answered, Event, ModelCalled, SeatFailed
 from harbor._core.notes import EventBuffer
-from harbor._core.parsing import LONGEST, scrub
-from harbor._core.players import AGENT, Player, SeatReply
+from harbor._core.players import Player, SeatReply
+from harbor._doors.door import DoorBidder
+from harbor._doors.given import Usage
 from harbor._house.auctioneer import call
-from harbor._house.hearing import FATAL, failed, in_words
+from harbor._house.hearing import FATAL, failed, held_up, in_words, without_keys
+from harbor._house.watchdog import GRACE_SECONDS, Overdue
+from harbor._models.agent_costs import AgentCosts
+from harbor._room.border import Said, answer_of, copied, linked
+from harbor._room.told_calls import called
+from harbor._room.turn_time import TurnTime, run_quietly
 
 AUCTIONEER = "auctioneer"
 UNASKED = "I speak when the auctioneer asks me for a bid."
-GRACE_SECONDS = 0.1
-"""How long an agent that ran out of time has to record the calls it has made."""
-_ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
 
 
 def ask_message(ask: Ask | Pause) -> TextMessage:
-    """Put an ask in words, for any agent, with the ask itself in the metadata, for a `BidderAgent`."""
-    return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": _ASK.dump_json(ask).decode()})
+    """Put an ask in words, for any agent, with the ask itself in the metadata, for a `PlayerAgent`."""
+    return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": ASK.dump_json(ask).decode()})
 
 
-class BidderAgent(BaseChatAgent):
-    """A Harbor bidder as an AutoGen chat agent: it answers `ask_message`s, in any team, in words.
+class PlayerAgent(BaseChatAgent):
+    """A player of an auction as an AutoGen chat agent: it answers `ask_message`s in words.
 
     Args:
         name: its name among agents, a Python identifier.
@@ -58,16 +61,16 @@ class BidderAgent(BaseChatAgent):
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         """Answer the last ask among the messages; what else happened it knows from `seen`."""
-        asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
-        words = await self._answer(asks[-1]) if asks else UNASKED
+        ask = _ask_in(messages)
+        words = UNASKED if ask is None else in_words(await self._player.act(ask, self._seen()), ask)
         return Response(chat_message=TextMessage(content=words, source=self.name))
+
+    def take_usage(self) -> tuple[Usage, ...]:
+        """Give the calls of models that a player behind a door has told of since the last time."""
+        return self._player.take_usage() if isinstance(self._player, DoorBidder) else ()
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
         """Do nothing: what it knows is in the log."""
-
-    async def _answer(self, asked: str) -> str:
-        ask = _ASK.validate_json(asked)
-        return in_words(await self._player.act(ask, self._seen()), ask)
 
 
 class Seat(BaseChatAgent):
@@ -80,10 +83,14 @@ class Seat(BaseChatAgent):
         timeout_seconds: how long it may take to answer; after that the seat has failed.
         notes: the bidder's conclusions, in order, until the auctioneer takes them.
         quoted: whether the agent's words are logged, because nothing else could repeat them on resuming.
+        own: whether it is a player of Harbor's whose `FATAL` errors break the auction off. Code of anybody else's is
+            interrupted if it does not give the thread back.
         recorded: gives the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
             is next asked.
         waited: gives the seconds that the agent has waited for the provider of its model, which are not its own.
         clock: gives seconds since the log was opened, for the calls of a quoted agent's own models.
+        costs: the account that pays for those calls.
+        late: what may mend an agent that gives no answer in time.
     """
 
     def __init__(
@@ -94,9 +101,12 @@ class Seat(BaseChatAgent):
         timeout_seconds: float,
         notes: EventBuffer,
         quoted: bool = False,
+        own: bool = False,
         recorded: Callable[[], SeatReply | None] = lambda: None,
         waited: Callable[[], float] = lambda: 0.0,
         clock: Callable[[], float] = time.monotonic,
+        costs: AgentCosts | None = None,
+        late: str = "",
     ) -> None:
         super().__init__(name, f"The seat of {bidder}.")
         self.bidder = bidder
@@ -104,10 +114,14 @@ class Seat(BaseChatAgent):
         self._timeout = timeout_seconds
         self._notes = notes
         self._quoted = quoted
+        self._own = own
         self._recorded = recorded
         self._waited = waited
+        self._late = late
         self._clock = clock
+        self._costs = costs or AgentCosts({})
         self._heard: list[BaseChatMessage] = []
+        self._told: list[ModelCalled] = []
         self._failure: SeatFailed | None = None
         self._broken: BaseException | None = None
 
@@ -118,49 +132,78 @@ class Seat(BaseChatAgent):
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
         """Pass the auctioneer's words to the agent and its answer back, or note the failure."""
-        if (said := self._recorded()) is not None:
-            return self._repeat(said)
-        heard, self._heard = [*messages, *self._heard], []
-        began = self._clock()
-        thinking = asyncio.ensure_future(_answer(self._agent, heard, cancellation_token))
-        cancellation_token.link_future(thinking)
+        if (recorded := self._recorded()) is not None:
+            return self._repeat(recorded)
+        heard, self._heard = copied([*messages, *self._heard]), []
+        await self._admit(cancellation_token)
+        self._told = []
         try:
-            done = await self._in_time(thinking)
+            return await self._turn(heard, cancellation_token)
+        finally:
+            self._pay()
+
+    async def _turn(self, heard: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        began, time_left = self._clock(), TurnTime(self._timeout, self._waited)
+        ask = _ask_in(heard) if self._quoted else None
+        token = linked(cancellation_token)
+        thinking = asyncio.ensure_future(self._ask(heard, token, time_left))
+        token.link_future(thinking)
+        try:
+            done = await _in_time(thinking, time_left)
         except asyncio.CancelledError:
             thinking.cancel()
+            run_quietly(token.cancel)
             raise
         if not done:
-            thinking.cancel()
-            thinking.add_done_callback(_retrieve)
-            await asyncio.wait({thinking}, timeout=GRACE_SECONDS)
-            return self._fail(SeatFailed(self.bidder, "timeout", f"no answer within {self._timeout:g} s"))
+            return await self._stop(thinking, token, time_left)
         if thinking.cancelled():
-            return self._fail(SeatFailed(self.bidder, "error", "cancelled itself"))
+            return self._fail(failed(self.bidder, asyncio.CancelledError()))
         if error := thinking.exception():
-            self._broken = error if isinstance(error, FATAL) else None
+            self._broken = error
             return self._fail(failed(self.bidder, error))
-        try:
-            response = thinking.result()
-            words, calls = response.chat_message.to_text(), self._calls(response, began)
-        except Exception as error:  # an agent of any make sits here; whatever it gives back, the room goes on
-            return self._fail(failed(self.bidder, error))
-        return self._quote(words, calls) if self._quoted else self._say(words)
+        answer = thinking.result()
+        if isinstance(answer, SeatFailed):
+            return self._fail(answer)
+        if not self._quoted:
+            return self._say(answer.words)
+        calls = self._agent.take_usage() if isinstance(self._agent, PlayerAgent) else answer.calls
+        self._told = called(self.bidder, calls, began, self._clock() - began, self._costs.price)
+        return self._quote(without_keys(answer.words, ask), self._told)
 
-    async def _in_time(self, thinking: asyncio.Future[Any]) -> bool:
-        """Wait for an answer; false: its time is over."""
-        clock = asyncio.get_running_loop().time
-        until = clock() - self._waited() + self._timeout
-        while not thinking.done():
-            left = until + self._waited() - clock()
-            if left <= 0:
-                return False
-            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
-            await asyncio.wait({thinking}, timeout=left)
-        return True
+    async def _admit(self, token: CancellationToken) -> None:
+        """Wait until there is money for a turn; without money for it, wait until the run is cancelled."""
+        if self._costs.budget is not None:
+            admitted = asyncio.ensure_future(self._costs.budget.admit())
+            token.link_future(admitted)
+            await admitted
+
+    def _pay(self) -> None:
+        try:
+            self._costs.charge(self._told)
+        except RunFolderError as error:
+            self._broken = error
+
+    async def _ask(
+        self, heard: Sequence[BaseChatMessage], token: CancellationToken, time_left: TurnTime
+    ) -> Said | SeatFailed:
+        answer = answer_of(self._agent, heard, token, self.bidder, FATAL if self._own else ())
+        try:
+            return await (answer if self._own else time_left.run(answer))
+        except Overdue:
+            return held_up(self.bidder, self._timeout)
+
+    async def _stop(self, thinking: asyncio.Future[Any], token: CancellationToken, time_left: TurnTime) -> Response:
+        """Stop an agent whose time is over; one that swallows its cancellation is given up after a moment."""
+        thinking.add_done_callback(_retrieve)
+        thinking.cancel()
+        run_quietly(token.cancel)
+        await asyncio.wait({thinking}, timeout=GRACE_SECONDS)
+        time_left.give_up()
+        thinking.cancel()
+        return self._fail(SeatFailed(self.bidder, "timeout", f"no answer within {self._timeout:g} s{self._late}"))
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Reset the agent."""
-        await self._agent.on_reset(cancellation_token)
+        """Do nothing: a sale is held only once, so no agent needs to forget one."""
 
     def hear(self, words: Sequence[BaseChatMessage]) -> None:
         """Keep the auctioneer's words until the agent is next asked."""
@@ -184,40 +227,11 @@ class Seat(BaseChatAgent):
         self._failure = failure
         return self._say("")
 
-    def _calls(self, response: Response, began: float) -> list[ModelCalled]:
-        """Give the model calls that an agent of any make tells of with its answer, one for each message with usage.
-
-        It does not tell when each began, so all begin with the turn and the last one has its length: they count as
-        made one after another.
-        """
-        told = [one.models_usage for one in (*(response.inner_messages or ()), response.chat_message)]
-        tokens = [(used.prompt_tokens, used.completion_tokens) for used in told if used is not None]
-        lengths = [0.0] * (len(tokens) - 1) + [self._clock() - began]
-        return [
-            ModelCalled(
-                bidder=self.bidder,
-                purpose=AGENT,
-                model=AGENT,
-                prompt="",
-                attempt=1,
-                outcome="ok",
-                input_tokens=read,
-                output_tokens=written,
-                cost_dollars=None,
-                cached=False,
-                began=round(began, 6),
-                seconds=round(length, 6),
-                form="text",
-            )
-            for (read, written), length in zip(tokens, lengths, strict=False)
-        ]
-
     def _quote(self, words: str, calls: Sequence[Event]) -> Response:
-        kept = scrub(words)[: LONGEST + 1]  # longer ones are refused, whatever they go on with
         note = self._notes.begin()
-        for event in (Answered(self.bidder, kept), *calls):  # a log that is cut in between is resumed by the words
+        for event in (Answered(self.bidder, words), *calls):  # a log that is cut in between is resumed by the words
             note(event)
-        return self._say(kept)
+        return self._say(words)
 
     def _repeat(self, said: SeatReply) -> Response:
         """Reply and note the same again."""
@@ -233,16 +247,20 @@ class Seat(BaseChatAgent):
         return Response(chat_message=TextMessage(content=words, source=self.name))
 
 
-async def _answer(agent: ChatAgent, heard: Sequence[BaseChatMessage], token: CancellationToken) -> Response:
-    """Ask inside a coroutine, as an agent may fail before it returns anything to await.
+def _ask_in(messages: Sequence[BaseChatMessage]) -> Ask | Pause | None:
+    """Find the last ask among messages."""
+    asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
+    return ASK.validate_json(asks[-1]) if asks else None
 
-    Raises:
-        RuntimeError: the agent wants to end the program, which would end the event loop for everybody.
-    """
-    try:
-        return await agent.on_messages(heard, token)
-    except SystemExit as error:
-        raise RuntimeError(told(error)) from error
+
+async def _in_time(thinking: asyncio.Future[Any], time_left: TurnTime) -> bool:
+    """Wait for an answer; false: its time is over."""
+    while not thinking.done():
+        if (left := time_left.left()) <= 0:
+            return False
+        # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
+        await asyncio.wait({thinking}, timeout=left)
+    return True
 
 
 def _retrieve(late: asyncio.Future[Any]) -> None:

@@ -17,7 +17,7 @@ class Auction(AuctionConfig):
     """An auction that can be run: `run()`, `await arun()`, or `async for entry in stream()`.
 
     They take `out`, a new folder for the run (None: keep it in memory), and by name: `models`, chat models of yours by
-    the name that bidders use; `agents`, AutoGen agents of yours by bidder; `people`, by bidder; `cache`, a `ReplyCache`
+    the name that bidders use; `agents`, of any make, by bidder; `people`, by bidder; `cache`, a `ReplyCache`
     for the replies of hosted models; `max_cost`, what the calls of the models may cost, in dollars. `listen` is called
     with every entry of the log as it is written.
     """

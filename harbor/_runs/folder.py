@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import secrets
 import shlex
 import subprocess
-import warnings
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -20,10 +18,18 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from harbor._config.auction import AuctionConfig, read_settings
-from harbor._core.errors import LogError, RunFolderError
-from harbor._core.layout import CALLS, CONFIG, EVENTS, MANIFEST, no_run
+from harbor._core.errors import RunFolderError
+from harbor._core.events import Event, SaleClosed, SeriesClosed
+from harbor._core.handles import remedy_of
+from harbor._core.layout import CALLS, CONFIG, EVENTS, MANIFEST, check_run, no_run
 from harbor._core.log import Log, Reading, read_whole_lines
-from harbor._models.replay import RawCall, ReplayCache
+from harbor._core.marks import read_as_data, write_settings
+from harbor._core.private_files import FILE, new_folder, open_private
+from harbor._core.sent_files import MOST_SETTINGS, read_sent
+from harbor._core.syncing import SyncedFile, sync_folder
+from harbor._models.replay import RawCall
+from harbor._runs.raw_calls import line_of
+from harbor._runs.stepping_back import read_past
 
 _LOCK = ".lock"
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
@@ -53,132 +59,97 @@ class RunFolder:
     `replay` is what the run has left so far.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, safe: bool = True) -> None:
         self.path = path
-        self.replay = ReplayCache()
-        self._past: Reading | None = None
-        self._lock = FileLock(path / _LOCK, timeout=0)
+        self._safe = safe
+        self._paid = False
+        self._lock = FileLock(path / _LOCK, timeout=0, mode=FILE)
         try:
             self._lock.acquire()
         except Timeout as error:
             raise RunFolderError(f"run {str(path)!r} is being run by another process; wait until it ends") from error
-        self._calls = (path / CALLS).open("ab")
-        (path / CALLS).chmod(0o600)
+        try:
+            self._past, self.replay = read_past(path)
+            self._calls = SyncedFile(open_private(path / CALLS, "ab"))
+        except BaseException:
+            self._let_go()
+            raise
 
     @classmethod
-    def make(cls, path: Path, config: AuctionConfig) -> RunFolder:
+    def make(cls, path: Path, config: AuctionConfig, inner: bool = False) -> RunFolder:
         """Make a new folder with its config and manifest, when the run is sure to start.
+
+        It is marked as the user's own, unless it is an `inner` one: then the folder that it is in is marked.
 
         Raises:
             RunFolderError: it exists, or can't be made.
+            ConfigError: there is no place for the key of marks.
         """
+        text = config.model_dump_json(indent=2)
+        safe = not all(bidder.rule for bidder in config.bidders)
         try:
-            path.mkdir(parents=True)
+            with new_folder(path, safe) as draft:
+                begun = {**manifest(text), "began": datetime.now(UTC).isoformat(timespec="seconds")}
+                files = {CONFIG: text.encode() + b"\n", MANIFEST: json.dumps(begun, indent=2).encode() + b"\n"}
+                write_settings(draft, files, marked=not inner)
         except FileExistsError as error:
             raise RunFolderError(f"output folder {str(path)!r} exists; name a new one or remove it") from error
         except OSError as error:
             raise RunFolderError(
-                f"output folder {str(path)!r} can't be made ({error.strerror}); name another"
+                f"output folder {str(path)!r} can't be made ({error.strerror}); {remedy_of(error, 'name another')}"
             ) from error
-        text = config.model_dump_json(indent=2)
-        (path / CONFIG).write_text(text + "\n", encoding="utf-8")
-        begun = {**manifest(text), "began": datetime.now(UTC).isoformat(timespec="seconds")}
-        (path / MANIFEST).write_text(json.dumps(begun, indent=2) + "\n", encoding="utf-8")
-        return cls(path)
+        return cls(path, safe)
 
     @classmethod
     def reopen(cls, path: Path) -> RunFolder:
-        """Lock the folder of an interrupted run, and read what is recorded; warns of a line that was cut short.
+        """Lock the folder of an interrupted run, and read what is recorded; warns of what is lost.
 
         Raises:
-            RunFolderError: another process runs it.
-            LogError: a file in it was edited.
+            RunFolderError: another process runs it, or its paid calls are lost.
+            LogError: the log was edited.
         """
-        folder = cls(path)
-        try:
-            folder._read()
-        except BaseException:
-            folder.close()
-            raise
-        return folder
+        return cls(path)
 
     def open_log(self) -> Log:
         """Open the log, to go on from what is recorded."""
-        return Log(self.path / EVENTS, past=self._past)
+        log = Log(self.path / EVENTS, past=self._past, sync_first=self._sync_calls if self._safe else None)
+        if self._safe:
+            sync_folder(self.path)
+        return log
 
     def keep(self, call: RawCall) -> None:
-        """Append a raw model call and flush it.
+        """Append a raw model call and flush it; one that may have cost something is synced while the run goes on.
 
         Raises:
             RunFolderError: it can't be written.
         """
         try:
-            self._calls.write(json.dumps(vars(call)).encode() + b"\n")
-            self._calls.flush()
+            self._calls.append(line_of(call))
+            if call.cost_dollars != 0:
+                self._paid = True
+                self._calls.sync_soon()
         except OSError as error:
             raise RunFolderError(
-                f"{str(self.path / CALLS)!r} can't be written ({error.strerror}); make room, then resume with: "
-                f"harbor resume {shlex.quote(str(self.path))}"
+                f"{str(self.path / CALLS)!r} can't be written ({error.strerror}); {remedy_of(error, 'make room')}, then"
+                f" resume with: harbor resume {shlex.quote(str(self.path))}"
             ) from error
 
     def close(self) -> None:
         """Close the file of raw calls and let the folder go."""
         with suppress(OSError):  # what could not be written has been told of
             self._calls.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         with suppress(OSError):
             (self.path / _LOCK).unlink()
         self._lock.release()
 
-    def _read(self) -> None:
-        if not (self.path / EVENTS).exists():
-            (self.path / EVENTS).touch()
-        self._past = read_whole_lines(self.path / EVENTS)
-        if self._past.warning:
-            warnings.warn(f"log {str(self.path / EVENTS)!r}: {self._past.warning}, the rest is dropped", stacklevel=4)
-        self.replay = ReplayCache(self._past.entries, read_calls(self.path / CALLS))
-        drop_cut_line(self.path / CALLS)
-
-
-def read_calls(path: Path) -> list[RawCall]:
-    """Read raw model calls from a file; a last line that was cut short is passed over.
-
-    Raises:
-        LogError: a line is not a model call; it says which.
-    """
-    return [_call(path, *line) for line in enumerate(_whole_lines(path).splitlines(), start=1)]
-
-
-def drop_cut_line(path: Path) -> None:
-    """Take a last line that was cut short out of a file, so that the next one begins a line."""
-    whole = len(_whole_lines(path))
-    if whole < path.stat().st_size:  # a file that is whole keeps its time
-        os.truncate(path, whole)
-
-
-def _whole_lines(path: Path) -> bytes:
-    content = path.read_bytes()
-    return content[: content.rfind(b"\n") + 1]
-
-
-def _call(path: Path, number: int, line: bytes) -> RawCall:
-    try:
-        call = RawCall(**json.loads(line))
-        _check_types(call)
-        return call
-    except (ValueError, TypeError, RecursionError) as error:
-        raise LogError(f"{str(path)!r} line {number} is not a model call; restore the file") from error
-
-
-def _check_types(call: RawCall) -> None:
-    """Refuse what is no number where one is added up, and what is no text where one is compared.
-
-    Not by pydantic: half a character in a reply is kept as it came, and pydantic refuses it.
-    """
-    tokens = (call.input_tokens, call.cached_tokens, call.output_tokens, call.reasoning_tokens)
-    numbers = (*tokens, call.retries, call.began, call.seconds, call.cost_dollars or 0)
-    texts = (call.bidder, call.purpose, call.model, call.reply, call.error, *call.prompt)
-    if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, str) for one in texts):
-        raise TypeError
+    def _sync_calls(self, event: Event) -> None:
+        """Make paid calls safe before an event; free ones, which can be made again, before the last one."""
+        if self._paid or isinstance(event, SaleClosed | SeriesClosed):
+            self._calls.sync()
+            self._paid = False
 
 
 def read_config(path: Path) -> AuctionConfig:
@@ -187,14 +158,31 @@ def read_config(path: Path) -> AuctionConfig:
     Raises:
         RunFolderError: it is no folder of a run, or its config was changed.
     """
+    check_unchanged(path)
+    with read_as_data(path):
+        return read_settings(path / CONFIG, AuctionConfig)
+
+
+def check_unchanged(path: Path) -> None:
+    """Refuse what is no folder of a run, and one whose settings are not those that it began with.
+
+    Raises:
+        RunFolderError: it says which.
+    """
+    check_run(path)
     try:
-        text = (path / CONFIG).read_text(encoding="utf-8").removesuffix("\n")
-        digest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["config_digest"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        text = read_sent(path / CONFIG, MOST_SETTINGS).decode().removesuffix("\n")
+        begun_with = json.loads(read_sent(path / MANIFEST, MOST_SETTINGS))
+        digest = begun_with.get("public") or begun_with["config_digest"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise no_run(path) from error
+    if digest is True:
+        raise RunFolderError(
+            f"{str(path)!r} is a public copy, without the private part: it can be read, replayed and verified, but not"
+            " resumed, packed, audited or played again; take the original for that"
+        )
     if sha256(text.encode()).hexdigest() != digest:
         raise RunFolderError(f"{str(path / CONFIG)!r} was changed since the run began; restore it, or begin a new run")
-    return read_settings(path / CONFIG, AuctionConfig)
 
 
 def manifest(config: str) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def _read_by_player(bidder: Bidder, game: Game) -> tuple[Collection[str], str]:
     if not bidder.uses_model:
         return (), "an agent" if bidder.agent else "a person"
     nodes = [find("node", name) for name in (*game.nodes, *bidder.nodes)]
-    return {"model", "nodes", *(setting for node in nodes for setting in node.settings)}, "a node of its mind"
+    settings = (setting for node in nodes for setting in node.settings)
+    return {"model", "nodes", "placebo", *settings}, "a node of its mind"  # without theory of mind there's no placebo
 
 
 def _idle(settings: Settings, used: Collection[str]) -> str:

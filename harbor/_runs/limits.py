@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,33 +13,54 @@ from typing import Any, TypeVar
 from harbor._config.auction import AuctionConfig
 from harbor._config.models import ModelSettings
 from harbor._core.errors import LimitReached
-from harbor._core.layout import CALLS
+from harbor._core.layout import CALLS, CALLS_DAMAGED, EVENTS, EVENTS_CUT
 from harbor._core.money import cost_in_words
-from harbor._models.budget import RunBudget, check_limit, check_prices, cost_of
-from harbor._models.replay import RawCall
-from harbor._runs.folder import read_calls
+from harbor._core.players import AGENT
+from harbor._models.budget import RunBudget, check_limit, check_prices, cost_of, first_cost
+from harbor._models.replay import CallKey, RawCall
 from harbor._runs.inputs import RunInputs
+from harbor._runs.raw_calls import content_of, recorded_calls
 from harbor._runs.resolve import models_of
 
 T = TypeVar("T")
+_IS_CALL = b'"type": "model_called"'
 
 
 def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
     """Add up the cost of all calls recorded below a folder, in dollars.
 
-    Raises:
-        LogError: a line is not a model call; it says which.
+    What can't be read is rather overestimated: a call that only the log tells of costs what that says, and a damaged
+    line what the dearest call beside it cost.
     """
-    return sum(cost_of(call, models) for call in calls_in(path))
+    folders = {file.parent for name in (CALLS, EVENTS) for file in path.rglob(name)}
+    return sum(_paid_in(folder, models) for folder in folders)
+
+
+def _paid_in(folder: Path, models: Mapping[str, ModelSettings]) -> float:
+    found = recorded_calls(folder / CALLS)
+    costs = [cost_of(call, models) for call in found.calls]
+    dearest = max(costs, default=0.0) or first_cost(models)
+    told = _told(folder / EVENTS) | _told(folder / EVENTS_CUT)
+    lost = [told[key] for key in told.keys() - {call.key for call in found.calls}]
+    damaged = b"\n".join(line for _, line in found.damaged) + b"\n" + content_of(folder / CALLS_DAMAGED)
+    hidden = max(0, found.hidden_in(damaged) - len(lost))
+    return sum(costs) + sum(dearest if cost is None else cost for cost in lost) + hidden * dearest
+
+
+def _told(log: Path) -> dict[CallKey, float | None]:
+    """Give the cost of the calls of bidders that a log tells of, as far as it can be read."""
+    costs = {}
+    for line in content_of(log).split(b"\n"):
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            if _IS_CALL in line and (told := json.loads(line))["purpose"] != AGENT:
+                cost = told["cost_dollars"]
+                costs[told["bidder"], told["purpose"], told["attempt"], told["began"]] = cost and float(cost)
+    return costs
 
 
 def calls_in(path: Path) -> Iterator[RawCall]:
-    """Give all calls recorded below a folder.
-
-    Raises:
-        LogError: a line is not a model call; it says which.
-    """
-    return (call for calls in path.rglob(CALLS) for call in read_calls(calls))
+    """Give all calls recorded below a folder, as far as they can be read."""
+    return (call for calls in path.rglob(CALLS) for call in recorded_calls(calls).calls)
 
 
 def funded(config: AuctionConfig, inputs: RunInputs, folder: Path | None = None) -> RunInputs:

@@ -9,9 +9,9 @@ from random import Random
 from harbor._config.auction import Simulated
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, HarborError, told
-from harbor._core.events import EVERYONE, Event
+from harbor._core.events import Event
 from harbor._core.extensions import Found
-from harbor._core.log_lines import named
+from harbor._core.log_lines import is_seen_by, named
 from harbor._core.seeding import stream
 from harbor._games.building import build
 from harbor._games.game import Game, Play
@@ -66,7 +66,7 @@ def _play(one: Found, auction: ResolvedAuction) -> None:
 def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:
     for event in news:
         for name, heard in seen.items():
-            if event.audience in (EVERYONE, f"bidder:{name}"):
+            if is_seen_by(name, event):
                 heard.append(event)
 
 

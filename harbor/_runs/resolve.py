@@ -15,7 +15,7 @@ from harbor._config.auction import AuctionConfig, Bidder, Item, Persona
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError
 from harbor._core.extensions import Part
-from harbor._core.finding import asked, found
+from harbor._core.finding import asked, find, found
 from harbor._core.money import to_cents
 from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
@@ -28,6 +28,7 @@ from harbor._runs.inputs import RunInputs, models_in_use
 from harbor._runs.items import with_items
 from harbor._runs.parts import parts_of
 from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs._context.wording import check_wording
 from harbor.graphs._wiring.mind import nodes_of
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.catalogue import catalogue_of, extended, persona_of
@@ -76,6 +77,18 @@ class ResolvedAuction:
     def players(self) -> dict[str, str]:
         """What plays each bidder."""
         return {bidder.settings.name: bidder.player for bidder in self.bidders}
+
+    @property
+    def thinkers(self) -> tuple[str, ...]:
+        """The bidders that think at a pause."""
+        return tuple(bidder.settings.name for bidder in self.bidders if bidder.settings.uses_model)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The bidders that think when the auction is over."""
+        return tuple(
+            bidder.settings.name for bidder in self.bidders if any("end" in node.occasions for node in bidder.nodes)
+        )
 
 
 def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> ResolvedAuction:
@@ -146,7 +159,9 @@ def _nodes(bidder: Bidder, config: AuctionConfig) -> tuple[ThoughtNode, ...]:
     if not bidder.uses_model:
         return ()
     try:
-        return tuple(nodes_of(config.rules.game, bidder, config.memory).values())
+        nodes = tuple(nodes_of(config.rules.game, bidder, config.memory).values())
+        check_wording(bidder, find("game", config.rules.game), nodes)
+        return nodes
     except ConfigError as error:
         raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
 
@@ -163,9 +178,13 @@ def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInpu
         )
     if isinstance(bidder.agent, str):
         asked("agent", bidder.agent)
+    if not isinstance(bidder.agent, bool):
         return f"agent ({bidder.agent})"
     if bidder.agent and bidder.name not in inputs.agents:
-        raise ConfigError(f"bidder {bidder.name!r} is played by an agent of yours; give it to run(agents=...)")
+        raise ConfigError(
+            f"bidder {bidder.name!r} is played by an agent of yours; name it with --agent {bidder.name}=WHAT, have a"
+            " client take the seat with harbor mcp, or give it to run(agents=...)"
+        )
     if not bidder.uses_model:
         return bidder.rule or ("agent" if bidder.agent else "person")
     use = models[bidder.model].use

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,9 @@ from harbor._core.errors import ConfigError, Unanswered
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._core.loops import run_kept
+from harbor._core.money import dollars
+from harbor._core.notebook import SIMULATED, block, seen_with, table
 from harbor._core.players import AGENT
 from harbor.evaluation._metrics.summary import Summary, summarise
 
@@ -35,6 +39,23 @@ class Result:
         """Measure the log."""
         return summarise(self.log)
 
+    def _repr_html_(self) -> str:
+        """Show its standings in a notebook."""
+        summary = self.metrics()
+        rows = [asdict(row) for row in summary.standings]
+        heads = list(rows[0]) if rows else []
+        cells = [[cell_of(row[name]) for name in heads] for row in rows]
+        standings = table([name.replace("_", " ") for name in heads], cells)
+        notes = (SIMULATED if summary.simulated else "", summary.unheeded)
+        return block(f"Standings of {summary.run}", notes, standings, seen_with(self.folder))
+
+
+def cell_of(value: object) -> str:
+    """Write a number or a name of a standing."""
+    if isinstance(value, Decimal):
+        return dollars(value)
+    return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
+
 
 def answered(result: Result) -> Result:
     """Give the result of a run, if it is one.
@@ -53,6 +74,6 @@ def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return run_kept(work)
     work.close()
     raise ConfigError(f"{refusal} in a running event loop, as in a notebook; use: {remedy}")

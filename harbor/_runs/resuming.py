@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import closing
 from pathlib import Path
 from typing import Unpack
 
-from harbor._runs.folder import RunFolder, complete, read_config
+from harbor._core.errors import LogError
+from harbor._core.marks import check_own
+from harbor._runs.folder import RunFolder, check_unchanged, complete, read_config
+from harbor._runs.following import first_difference
 from harbor._runs.inputs import Given, RunInputs
 from harbor._runs.limits import funded, within
 from harbor._runs.result import Listener, Result, answered, finish
 from harbor._runs.series import SeriesResult, prepare
-from harbor.memory._store.trust import check_trusted
 
 
 def resume(
-    folder: Path | str, listen: Listener | None = None, embedding: str | None = None, **given: Unpack[Given]
+    folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
     """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
 
     The run is played again with the recorded replies of models and words of agents and people, and each event is
     checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
-    `embedding` names that of the memories, needed if it is a model: one that you trust.
+    One that is complete is checked by its rules alone.
+    A folder that somebody sent names models, servers, memories and code, which are loaded, contacted and paid for with
+    your keys: so it needs `trust`, once, and is then marked as yours.
 
     Raises:
         ConfigError: a model, an agent or a person that the run was given is missing.
-        RunFolderError: no folder of a run, its config was changed, or another process runs it.
-        MemoryStoreError: the embedding is a model that only the folder names, or a memory can't be opened.
+        RunFolderError: no folder of a run, not marked as yours, its config was changed, or another process runs it.
+        MemoryStoreError: a memory can't be opened.
         RunPaused: with `max_cost`, which earlier sessions count towards: it has cost as much.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
-    return finish(aresume(folder, listen, embedding, **given), "resume() can't be used", "await aresume()")
+    return finish(aresume(folder, listen, trust, **given), "resume() can't be used", "await aresume()")
 
 
 async def aresume(
-    folder: Path | str, listen: Listener | None = None, embedding: str | None = None, **given: Unpack[Given]
+    folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
     """Continue an interrupted run inside a running event loop."""
     path = Path(folder)
+    check_unchanged(path)
+    check_own(path, trust)
     config = read_config(path)
     if config.series is None and (done := complete(path)) is not None:
+        check_follows(path)
         return answered(Result(done.entries, path))
-    check_trusted(config.memory.embedding, embedding)
     run = prepare(config, funded(config, RunInputs(**given), path))
     with closing(RunFolder.reopen(path)) as reopened:
         return await within(run.inputs.budget, run.run(reopened, listen))
+
+
+def check_follows(path: Path) -> None:
+    """Refuse a run that is complete and does not follow from its rules.
+
+    Raises:
+        LogError: it says where.
+    """
+    if (wrong := first_difference(path)) is not None:
+        raise LogError(f"{str(wrong.log)!r}: {wrong.verdict.words}; see: harbor verify {shlex.quote(str(path))}")

@@ -16,22 +16,19 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from harbor._config.auction import AuctionConfig
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError
-from harbor._core.events import SCHEMA_VERSION, LogOpened
 from harbor._core.finding import found
 from harbor._core.log import Log
-from harbor._core.seeding import stream
-from harbor._core.version import __version__
+from harbor._doors.agent import agent_of
 from harbor._house.auctioneer import auction_loop
 from harbor._house.plain import carry, never_waits
 from harbor._house.sale import Sale
 from harbor._models.cache import is_cached
 from harbor._models.providers import open_chat, open_keyless
 from harbor._models.replay import ReplayCache
-from harbor._room.agent import make_agent
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs, anybody_remembers
 from harbor._runs.limits import funded, within
-from harbor._runs.opening import opening_events
+from harbor._runs.opening import opened_sale
 from harbor._runs.rehearsal import rehearse
 from harbor._runs.resolve import ResolvedAuction, resolve
 from harbor._runs.result import Listener, Result, answered
@@ -103,8 +100,8 @@ class Run:
             name: _of_this_run(inputs.models[name]) if name in inputs.models else _open(name, settings, self.auction)
             for name, settings in self.auction.models.items()
         }
-        named = {bidder.name: bidder.agent for bidder in config.bidders if isinstance(bidder.agent, str)}
-        self.agents = {**inputs.agents, **{bidder: make_agent(name, bidder) for bidder, name in named.items()}}
+        seated = [bidder for bidder in config.bidders if bidder.agent]
+        self.agents = {bidder.name: agent_of(bidder, inputs.agents.get(bidder.name)) for bidder in seated}
         if anybody_remembers(config):
             from harbor.memory._store.embedding import as_embedding
 
@@ -146,22 +143,18 @@ class Run:
     @contextmanager
     def _opened(self, folder: RunFolder | None, listen: Listener | None, name: str = "") -> Iterator[Sale[Any]]:
         """Open the log and put the labels and what each bidder knows in it; close it in the end."""
-        auction, config = self.auction, self.config
         with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
-            name = name or (folder.path.name if folder else run_name(config.name))
-            log.append(LogOpened(SCHEMA_VERSION, __version__, name, config.seed, token_hex(4), auction.parts))
-            sale = Sale(auction.rules, [bidder.name for bidder in config.bidders], log, stream(config.seed, "ties"))
-            for event in opening_events(auction):
-                sale.record(event)
-            yield sale
+            name = name or (folder.path.name if folder else run_name(self.config.name))
+            yield opened_sale(self.auction, log, name, token_hex(4))
 
     def _turns(self, sale: Sale[Any], folder: RunFolder | None) -> Iterator[int]:
         """Play the turns of scripts, and give their numbers."""
         policies = {bidder.settings.name: bidder.policy for bidder in self.auction.bidders if bidder.policy is not None}
         loop, replay = auction_loop(sale, (), self.config.rules.reasks), folder.replay if folder else ReplayCache()
-        return carry(loop, sale, policies, replay.turn)
+        patience = {bidder.name: bidder.timeout_seconds for bidder in self.config.bidders}
+        return carry(loop, sale, policies, patience, replay.turn)
 
 
 def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> BaseChatModel:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.store.base import BaseStore
 
+from harbor._config.agents import FLUSH, AgentCommand
 from harbor._config.auction import Bidder
 from harbor._core.events import LogOpened
 from harbor._core.log import of_type
 from harbor._core.notes import EventBuffer
 from harbor._core.players import Player
+from harbor._doors.makes import is_chat_agent
+from harbor._doors.open_doors import opened
 from harbor._house.sale import Sale
+from harbor._models.agent_costs import AgentCosts
 from harbor._models.batch.batch_line import BatchLine
 from harbor._models.batch.discount import in_batch
 from harbor._models.batch.transport import transport_of
@@ -28,11 +32,11 @@ from harbor._models.opened import OpenModel
 from harbor._models.replay import ReplayCache
 from harbor._models.waiting import Waiting
 from harbor._room.room import AuctionRoom
-from harbor._room.seats import BidderAgent, Seat
+from harbor._room.seats import PlayerAgent, Seat
 from harbor._runs.folder import RunFolder
 from harbor._runs.memories import memories, memories_of
 from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
-from harbor.graphs._context.context import BidderContext
+from harbor.graphs._context.context import BidderContext, form_of
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
@@ -47,36 +51,43 @@ _GAMES = count()
 async def hold_in_room(
     auction: ResolvedAuction,
     chats: Mapping[str, BaseChatModel],
-    agents: Mapping[str, ChatAgent],
+    agents: Mapping[str, object],
     sale: Sale[Any],
     folder: RunFolder | None,
     store: BaseStore | None,
+    seating: Callable[..., Seating] | None = None,
 ) -> None:
-    """Hold a sale in the room, with the models' connections and the memories' store open as long as it lasts.
+    """Hold a sale in the room, with connections, the memories' store and the doors to agents open as long as it lasts.
 
     Args:
         auction: what was resolved.
         chats: the models by name.
-        agents: the agents by bidder.
+        agents: the agents by bidder, of any make.
         sale: open, with its first events in the log.
         folder: where the run is kept, if it is.
         store: where the memories go; None: in the one that the settings name.
+        seating: makes the seats, from what a `Seating` is made of (None: a `Seating`).
     """
-    opened = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
+    log = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
     batch = auction.inputs.batch
     transport = None if batch is None else partial(transport_of, batch)
     own = connected(_of_this_run(auction, chats), transport)
-    async with memories(auction.config, folder, store) as open_store, own:
-        mine = memories_of(auction.config, open_store, f"{opened.run}-{opened.token}")
+    doors = opened(agents, auction.config.rules.game, log)
+    async with memories(auction.config, folder, store) as open_store, own, doors as players:
+        mine = memories_of(auction.config, open_store, f"{log.run}-{log.token}")
         replay = folder.replay if folder else ReplayCache()
+        open_to_all = [bidder.name for bidder in auction.config.bidders if form_of(bidder) is None]
         models = {
-            name: OpenModel.of(name, chat, settings if batch is None else in_batch(settings), replay.form(name))
+            name: OpenModel.of(
+                name, chat, settings if batch is None else in_batch(settings), replay.form(name, open_to_all)
+            )
             for name, chat, settings in ((name, chat, auction.models[name]) for name, chat in chats.items())
         }
         age = auction.inputs.age or (next(_GAMES),)
         wait = LONGEST_WAIT if batch is None else None  # a batch may take a day
         cache = auction.inputs.cache.of_game(auction.config.seed, wait) if auction.inputs.cache else None
-        await Seating(auction, models, agents, sale, folder, mine, age, cache).room().run_to_end()
+        seats = (seating or Seating)(auction, models, players, sale, folder, mine, age, cache)
+        await seats.room().run_to_end()
 
 
 def _of_this_run(auction: ResolvedAuction, chats: Mapping[str, BaseChatModel]) -> list[BaseChatModel]:
@@ -93,7 +104,7 @@ class Seating:
 
     auction: ResolvedAuction
     models: Mapping[str, OpenModel]
-    agents: Mapping[str, ChatAgent]
+    agents: Mapping[str, object]
     sale: Sale[Any]
     folder: RunFolder | None
     memories: Mapping[str, BidderMemory]
@@ -102,34 +113,43 @@ class Seating:
 
     def room(self) -> AuctionRoom:
         """Make the room with a seat for each bidder."""
-        config = self.auction.config
-        thinkers = [bidder.name for bidder in config.bidders if bidder.uses_model]
-        learners = tuple(
-            bidder.settings.name
-            for bidder in self.auction.bidders
-            if any("end" in node.occasions for node in bidder.nodes)
-        )
-        seats = [self._seat(number, bidder) for number, bidder in enumerate(self.auction.bidders, start=1)]
-        return AuctionRoom(self.sale, seats, thinkers, config.rules.reasks, learners=learners)
+        auction = self.auction
+        seats = [self._seat(number, bidder) for number, bidder in enumerate(auction.bidders, start=1)]
+        return AuctionRoom(self.sale, seats, auction.thinkers, auction.config.rules.reasks, learners=auction.learners)
 
     def _seat(self, number: int, resolved: ResolvedBidder) -> Seat:
-        buffer, bidder = EventBuffer(), resolved.settings
-        agent, waiting = self.agents.get(bidder.name), Waiting()
-        if agent is None:
-            player = resolved.policy or self._player(bidder, buffer, waiting)
-            agent = BidderAgent(f"bidder_{number}", player, lambda: self.sale.seen_by(bidder.name))
+        buffer, bidder, waiting = EventBuffer(), resolved.settings, Waiting()
         replay = self.folder.replay if self.folder else ReplayCache()
         return Seat(
             f"seat_{number}",
             bidder.name,
-            agent,
+            self._agent(number, resolved, buffer, waiting),
             bidder.timeout_seconds,
             buffer,
             quoted=bool(bidder.agent) or bidder.person,
+            own=not bidder.agent and resolved.policy is None,
             recorded=lambda: replay.turn(len(self.sale.log.entries) - 1, bidder.name),
             waited=lambda: waiting.seconds,
             clock=self.sale.log.now,
+            costs=self._costs(bidder),
+            late=FLUSH if isinstance(bidder.agent, AgentCommand) else "",
         )
+
+    def _costs(self, bidder: Bidder) -> AgentCosts | None:
+        """Open the account of an agent; nobody else tells of calls."""
+        if not bidder.agent:
+            return None
+        models, budget = self.auction.config.models, self.auction.inputs.budget
+        return AgentCosts(models, budget, self.folder.keep) if self.folder else AgentCosts(models, budget)
+
+    def _agent(self, number: int, resolved: ResolvedBidder, buffer: EventBuffer, waiting: Waiting) -> ChatAgent:
+        """Give the agent of a bidder: its own, or one for the door, the policy, the person or the graph."""
+        name = resolved.settings.name
+        agent = self.agents.get(name)
+        if is_chat_agent(agent):
+            return cast("ChatAgent", agent)
+        player = cast(Player, agent) or resolved.policy or self._player(resolved.settings, buffer, waiting)
+        return PlayerAgent(f"bidder_{number}", player, lambda: self.sale.seen_by(name))
 
     def _player(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> Player:
         if bidder.person:
@@ -146,8 +166,9 @@ class Seating:
             inputs.batch.bidders.append(waiting)
         model.clock, model.budget = self.sale.log.now, inputs.budget
         model.cache = self.cache if is_cached(model.settings) else None
+        model.reply = form_of(bidder)
         model.play_on = self.auction.config.failed_calls == "play on"
         if self.folder is not None:
             model.keep, model.replay = self.folder.keep, self.folder.replay
         game, memory = self.auction.config.rules.game, self.memories.get(bidder.name)
-        return GraphBidder(BidderContext(model, bidder, buffer.begin, memory, game))
+        return GraphBidder(BidderContext(model, bidder, buffer.begin, memory, game, self.auction.config.seed))

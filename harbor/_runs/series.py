@@ -5,6 +5,7 @@ Each auction of it is a run of its own in a folder inside, with a seed derived f
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,19 +15,20 @@ from typing import TYPE_CHECKING, Unpack
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
-from harbor._core.events import SCHEMA_VERSION, AuctionHeld, LogOpened, SeriesClosed, SeriesOpened
+from harbor._core.events import AuctionHeld, SeriesClosed, SeriesOpened
 from harbor._core.finding import find
 from harbor._core.layout import MANIFEST
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry
+from harbor._core.notebook import SIMULATED, block, seen_with, table
 from harbor._core.seeding import derive, stream
 from harbor._core.thoughts import Learned
-from harbor._core.version import __version__
 from harbor._games.english.measures import ranks
 from harbor._runs.folder import RunFolder, complete, run_name
-from harbor._runs.inputs import Given, RunInputs
+from harbor._runs.inputs import Given, RunInputs, anybody_remembers
 from harbor._runs.limits import funded
-from harbor._runs.result import Listener, Result, answered, finish
+from harbor._runs.opening import opened_log
+from harbor._runs.result import Listener, Result, answered, cell_of, finish
 from harbor._runs.run import Run, start
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
 
@@ -47,6 +49,15 @@ class SeriesResult:
     def metrics(self) -> SeriesSummary:
         """Measure the log of the series, and count the calls of its auctions."""
         return summarise_series(self.log, [one.log for one in self.auctions])
+
+    def _repr_html_(self) -> str:
+        """Show its mean ranks and profits in a notebook."""
+        summary = self.metrics()
+        ranked = summary.mean_ranks.items()
+        rows = [(name, f"{rank:.3g}", cell_of(summary.total_profits[name])) for name, rank in ranked]
+        notes = (SIMULATED if summary.simulated else "", f"{len(summary.auctions)} of {summary.length} auctions")
+        parts = table(("bidder", "mean rank", "total profit"), rows), seen_with(self.folder)
+        return block(f"Series {summary.run}", notes, *parts)
 
 
 def run_series(
@@ -93,11 +104,7 @@ class SeriesRun:
         self._auction(1)
 
     def _auction(self, number: int) -> Run:
-        seed = derive(self.config.seed, "series", str(number)) % SEEDS
-        changes: dict[str, object] = {"series": None, "seed": seed}
-        if self.series.shuffled and isinstance(self.config.items, tuple):
-            changes["items"] = tuple(stream(seed, "order").sample(self.config.items, len(self.config.items)))
-        return Run(self.config.model_copy(update=changes), self.inputs)
+        return Run(auction_of(self.config, number), self.inputs)
 
     async def run(
         self, folder: RunFolder | None, listen: Listener | None, given: BaseStore | None = None
@@ -107,12 +114,14 @@ class SeriesRun:
         `listen` hears the log of the series and those of the auctions that run.
         """
         results = []
+        if folder is not None and given is None:
+            await self._find_memory(folder.path)
         with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
             name = folder.path.name if folder else run_name(self.config.name)
             first = self._auction(1).auction
-            log.append(LogOpened(SCHEMA_VERSION, __version__, name, self.config.seed, token_hex(4), first.parts))
+            log.append(opened_log(first, name, token_hex(4), self.config.seed))
             log.append(SeriesOpened(self.series.auctions, first.players))
             from harbor._runs.memories import memories
 
@@ -120,9 +129,17 @@ class SeriesRun:
                 for number in range(1, self.series.auctions + 1):
                     run = self._auction(number)
                     results.append(await self._run(number, run, folder, listen, store, name))
-                    log.append(_result(number, run, results[-1]))
+                    log.append(held(number, run.auction.config.seed, results[-1]))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
+
+    async def _find_memory(self, folder: Path) -> None:
+        if anybody_remembers(self.config):
+            from harbor._runs.lost_memory import bring_back
+
+            auctions = self.series.auctions
+            paths = [path_of(folder, number, auctions) for number in range(1, auctions + 1)]
+            await asyncio.to_thread(bring_back, self.config, folder, paths)
 
     async def _run(
         self,
@@ -136,20 +153,37 @@ class SeriesRun:
         name = f"{series}-{number}"
         if folder is None:
             return await run.run(None, listen, store, name)
-        path = folder.path / f"{number:0{len(str(self.series.auctions))}}"
+        path = path_of(folder.path, number, self.series.auctions)
         if (done := complete(path)) is not None:
             return answered(Result(done.entries, path))
         if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
             shutil.rmtree(path)
-        with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config)) as inner:
+        with closing(
+            RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config, inner=True)
+        ) as inner:
             return await run.run(inner, listen, store, name)
 
 
-def _result(number: int, run: Run, result: Result) -> AuctionHeld:
+def auction_of(series: AuctionConfig, number: int) -> AuctionConfig:
+    """Give the settings of an auction of a series, the first of which has number 1."""
+    seed = derive(series.seed, "series", str(number)) % SEEDS
+    changes: dict[str, object] = {"series": None, "seed": seed}
+    if series.series is not None and series.series.shuffled and isinstance(series.items, tuple):
+        changes["items"] = tuple(stream(seed, "order").sample(series.items, len(series.items)))
+    return series.model_copy(update=changes)
+
+
+def path_of(series: Path, number: int, auctions: int) -> Path:
+    """Give the folder of an auction of a series, so named that they sort by number."""
+    return series / f"{number:0{len(str(auctions))}}"
+
+
+def held(number: int, seed: int, result: Result) -> AuctionHeld:
+    """Give what the log of a series says of an auction."""
     return AuctionHeld(
         auction=number,
-        seed=run.auction.config.seed,
+        seed=seed,
         ranks=ranks(result.standings),
-        profits={row.bidder: row.profit for row in result.standings},
+        profits={row.bidder: row.profit for row in result.standings if row.profit is not None},
         learnings={learned.bidder: learned.learnings for learned in of_type(result.log, Learned)},
     )

@@ -39,12 +39,15 @@ if TYPE_CHECKING:
     from harbor._core.seeding import stream as stream
     from harbor._core.settings import Name as Name
     from harbor._core.settings import Share as Share
+    from harbor._games.board import Board as Board
+    from harbor._games.board import Shown as Shown
     from harbor._games.game import Game as Game
     from harbor._games.game import Measures as Measures
     from harbor._games.game import Outlook as Outlook
     from harbor._games.game import Play as Play
     from harbor._games.mechanism import Mechanism as Mechanism
     from harbor._games.policies import Truthful as Truthful
+    from harbor._games.record import Record as Record
     from harbor._games.scripted import ScriptedPolicy as ScriptedPolicy
     from harbor._games.scripted import Table as Table
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from harbor.testing._players import check_agent as check_agent
     from harbor.testing._players import check_model as check_model
     from harbor.testing._policies import check_policy as check_policy
+    from harbor.testing._records import replay as replay
     from harbor.testing._rules import check_rules as check_rules
+    from harbor.testing._seats import check_seat as check_seat
     from harbor.testing._stores import check_store as check_store
 
 __getattr__, __all__ = face(__name__)

@@ -18,8 +18,8 @@ SEEDS = 10
 def check_catalogue(catalogue: Catalogue) -> None:
     """Check that a catalogue keeps its promises.
 
-    Its ids, texts and listings are distinct. Each item says whom it suits by the id of one of its personas, or not at
-    all, and each persona has an item that suits it. No item starts above its true value. Equal seeds give equal
+    Its ids, texts and listings are distinct. Each item says whom it suits by ids of its personas, or suits nobody, and
+    each persona has an item that suits it. No item starts above its true value. Equal seeds give equal
     samples. It is sold in an auction in which the built-in model profiles rivals over its personas.
 
     Args:
@@ -39,7 +39,7 @@ def check_catalogue(catalogue: Catalogue) -> None:
 def _consistent(catalogue: Catalogue, what: str) -> None:
     listings: dict[str, str] = {}
     for key, item in catalogue.items.items():
-        known = item.persona is None or item.persona in catalogue.personas
+        known = all(persona in catalogue.personas for persona in item.suits)
         require(known, f"{what}: item {key!r} suits a persona that it does not have", item.persona)
         require(item.start <= item.true_value, f"{what}: item {key!r} starts above its true value", item)
         other = listings.setdefault(item.listing, key)

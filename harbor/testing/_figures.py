@@ -17,6 +17,7 @@ from harbor.evaluation._metrics.measurement import Metric
 from harbor.evaluation._metrics.registry import measure
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figure import Figure
+from harbor.evaluation._report.inline import Chart, chart
 from harbor.evaluation._report.loading import Loaded
 from harbor.testing._metrics import fitting
 from harbor.testing._playing import promised, whole
@@ -42,8 +43,9 @@ def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> No
         results = _results(metric, auction)
         drawing = _drawn(figure, results, what)
         require(drawing is not None and drawing.panels, f"{what} draws nothing of an experiment that has its metric")
-        require(drawing == _drawn(figure, results, what), f"{what} is drawn twice otherwise")
-        for panel in drawing.panels if drawing else ():
+        charts = _charts(drawing)
+        require(charts == _charts(_drawn(figure, results, what)), f"{what} is drawn twice otherwise")
+        for panel in charts:
             words = panel.alt.removeprefix(figure.description).replace(panel.heading, "").strip(" .:;,")
             require(
                 words not in ("", "None"),
@@ -52,12 +54,17 @@ def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> No
             )
         half = [_missing(one) if one.arm != "first" else one for one in results.records]
         for records in (half, [_missing(one) for one in results.records]):
-            _drawn(figure, replace(results, records=tuple(records)), f"{what}, where values are missing,")
+            _charts(_drawn(figure, replace(results, records=tuple(records)), f"{what}, where values are missing,"))
 
 
 def _drawn(figure: Figure, results: Results, what: str) -> Drawing | None:
     with promised(what):
         return figure.drawn(Loaded(results), figure.needs)
+
+
+def _charts(drawing: Drawing | None) -> list[Chart]:
+    """Put each panel out as a page has it: only then it is drawn."""
+    return [chart(panel, str(place)) for place, panel in enumerate(drawing.panels)] if drawing else []
 
 
 def _missing(record: TrialRecord) -> TrialRecord:

@@ -7,14 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.events import EVERYONE, BiddersAsked
+from harbor._core.events import BiddersAsked
 from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, named
+from harbor._core.log_lines import Entry, is_seen_by, named
+from harbor._core.telling import as_json
+from harbor._games.board import checked
 from harbor._games.game import Facts, Game, Play
 from harbor._games.purity import require
+from harbor._house.checking import check
 from harbor._runs.auction import Auction
+from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
-from harbor.graphs._context.prompting import as_json
 from harbor.testing._playing import (
     BIDDERS,
     Asked,
@@ -23,6 +26,7 @@ from harbor.testing._playing import (
     legal,
     played,
     promised,
+    public,
     seated,
     sound,
     table,
@@ -48,7 +52,9 @@ def check_game(
     tell what is another's (`check_rules`). The built-in model, the rational policy and legal random play are never
     refused; hostile play breaks nothing. Equal runs give equal logs, which are read back as they were written, and all
     that happens is in its events. Facts of prompts come from what the bidder has seen and from nowhere else, and each
-    is explained. Its standings name every bidder once, and can be taken of a log that broke off anywhere.
+    is explained. Its standings name every bidder once, and can be taken of a log that broke off anywhere. If it has a
+    record, every log follows from it, also one that broke off, one without settings and one of public events alone. Its
+    board shows texts to each viewer.
 
     Args:
         game: the game.
@@ -75,6 +81,8 @@ def check_game(
             if who:
                 legal(log, who)
             _measured(game, log, bidders)
+            _verified(game, log, auction)
+            _shown(game, log, bidders)
         _thought(game, models)
 
 
@@ -85,6 +93,8 @@ def _thought(game: Game, auction: Auction) -> None:
     legal(log, "the built-in model")
     _known_events(game, log)
     _measured(game, log, [bidder.name for bidder in auction.bidders])
+    _verified(game, log, auction)
+    _shown(game, log, [bidder.name for bidder in auction.bidders])
     if game.play is not None:
         explained(calls)
         _told_only_what_was_seen(game.play, auction, log)
@@ -121,6 +131,31 @@ def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
             json.dumps(summarise(cut).as_json())
 
 
+def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:
+    """Require that a log follows from the record of its game, whatever of it is there."""
+    if game.record is None:
+        return
+    resolved = with_items(auction)
+    for told, settings in ((log, resolved), (log, None), (public(log), None)):
+        for cut in cuts(told):
+            if any(isinstance(entry.event, game.opening) for entry in cut):
+                verdict = check(cut, settings)
+                require(verdict.follows, "a log that was played does not follow from the record of the game", verdict)
+
+
+def _shown(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
+    """Require that its board shows texts to each viewer at each moment, and leaves the events as they are."""
+    before = repr(log)
+    for viewer in ("", *bidders):
+        with promised(f"the board of {game.name!r}"):
+            board = game.board()
+            for entry in log:
+                if not viewer or is_seen_by(viewer, entry.event):
+                    board.note(entry.event)
+                    checked(board.shown())
+    require(repr(log) == before, f"the board of {game.name!r} changes events", before[:100])
+
+
 def _told_only_what_was_seen(play: Play, auction: Auction, log: Sequence[Entry]) -> None:
     """Require that facts follow from what a bidder has seen, and stay so when other cards are dealt elsewhere."""
     told = [as_json(known) for known in _facts(play, log)]
@@ -136,7 +171,7 @@ def _facts(play: Play, log: Sequence[Entry]) -> list[Facts]:
     found = []
     for number, entry in enumerate(log, start=1):
         for bidder in entry.event.bidders if isinstance(entry.event, BiddersAsked) else ():
-            seen = [one.event for one in log[:number] if one.event.audience in (EVERYONE, f"bidder:{bidder}")]
+            seen = [one.event for one in log[:number] if is_seen_by(bidder, one.event)]
             shown = repr(seen)
             found.append(play.facts(bidder, seen))
             require(repr(seen) == shown, "telling the facts changed what the bidder has seen", shown)

@@ -6,19 +6,20 @@ from harbor._config.auction import ModelSettings
 from harbor._core.events import BidFailed, ModelCalled
 from harbor._core.finding import find
 from harbor._core.log import of_type
+from harbor._doors.agent import Agent, make_agent
+from harbor._doors.makes import is_chat_agent
 from harbor._games.game import Game
 from harbor._games.purity import require
 from harbor._models.model import Model
 from harbor._models.providers import open_chat
-from harbor._room.agent import Agent, make_agent
 from harbor.testing._playing import names_of, played, promised, seated, table, thinkers, whole
 
 
 def check_agent(agent: Agent, game: str = "english") -> None:
     """Check that an agent keeps its promises.
 
-    Each bidder gets an AutoGen agent of its own; it answers every call of a game, in words that the auctioneer can read
-    as what the call asks for.
+    No two bidders share an AutoGen agent; it answers every call of a game, in words that the auctioneer can read as
+    what the call asks for.
 
     Args:
         agent: the agent.
@@ -30,7 +31,8 @@ def check_agent(agent: Agent, game: str = "english") -> None:
     whole(agent, "agent")
     what = f"the agent {agent.name!r}"
     with promised(what):
-        require(make_agent(agent.name, "Ann") is not make_agent(agent.name, "Ben"), f"{what} is one for two bidders")
+        ann, ben = make_agent(agent.name, "Ann"), make_agent(agent.name, "Ben")
+        require(ann is not ben or not is_chat_agent(ann), f"{what} is one for two bidders")
         chosen: Game = find("game", game)
         log = played(table(chosen, seated(names_of(chosen), {"agent": agent.name}), {})).log
         refused = [event.reason for event in of_type(log, BidFailed)]

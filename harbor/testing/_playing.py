@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from harbor._core.errors import HarborError
-from harbor._core.events import BiddersAsked, BidFailed, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.events import EVERYONE, BiddersAsked, BidFailed, LogOpened, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.extensions import Found, Kind, fault
 from harbor._core.finding import GIVEN, everything, find, use
 from harbor._core.layout import CALLS, EVENTS
@@ -94,12 +95,19 @@ def names_of(game: Game) -> tuple[str, ...]:
     return tuple(getattr(game.settings(), "residents", BIDDERS))
 
 
-def table(game: Game, seats: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], seed: int = 0) -> Auction:
-    """Seat bidders in a game with these settings."""
+def table(
+    game: Game,
+    seats: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    seed: int = 0,
+    personas: Sequence[Mapping[str, Any]] = (),
+) -> Auction:
+    """Seat bidders in a game with these settings, with personas beside those of the catalogue."""
     items = {"items": ITEMS} if "items" in game.uses else {}
     purse = {"budget": BUDGET} if "budget" in game.uses else {}  # else who never withdraws would bid for hours
     bidders = [{**purse, **seat} for seat in seats]
-    return Auction(rules={"game": game.name, **settings}, bidders=bidders, seed=seed, **items)
+    rules = {"game": game.name, **settings}
+    return Auction(rules=rules, bidders=bidders, seed=seed, personas=personas, **items)
 
 
 def seated(bidders: Sequence[str], player: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -117,7 +125,7 @@ def played(auction: Auction) -> Played:
     """Run an auction, and require that it ends, that no seat or thought fails, and that its log is read back."""
     with TemporaryDirectory() as place, promised(f"the game {auction.rules.game!r}"):
         folder = Path(place) / "run"
-        log = auction.run(out=folder, listen=_end_of_patience()).log
+        log = auction.run(out=folder, listen=end_of_patience()).log
         read = read_log(folder / EVENTS).entries
         require([one.event for one in read] == [one.event for one in log], "a log that is read back differs")
         lines = (folder / CALLS).read_text(encoding="utf-8").splitlines()
@@ -125,7 +133,7 @@ def played(auction: Auction) -> Played:
     return Played(log, [_asked(json.loads(line)) for line in lines])
 
 
-def _end_of_patience() -> Callable[[Entry], None]:
+def end_of_patience() -> Callable[[Entry], None]:
     """Give a listener that ends a game which does not end by itself."""
     turns = count(1)
 
@@ -156,6 +164,13 @@ def equal(log: Sequence[Entry], again: Sequence[Entry], what: str = "two equal r
     for one, other in zip(log[1:], again[1:], strict=False):
         require(not difference(one.event, other.event), f"{what} differ", difference(one.event, other.event))
     require(len(log) == len(again), f"{what} give logs of different lengths", (len(log), len(again)))
+
+
+def public(log: Sequence[Entry]) -> list[Entry]:
+    """Give the public events of a log, as one that is made public has them."""
+    opened = replace(of_type(log, LogOpened)[0], seed=None)
+    told = [opened, *(entry.event for entry in log if entry.event.audience == EVERYONE)]
+    return [Entry(number, 0.0, event) for number, event in enumerate(told)]
 
 
 def cuts(log: Sequence[Entry]) -> Iterator[Sequence[Entry]]:

@@ -10,6 +10,7 @@ from typing import Any
 from harbor._core.events import (
     BidderSeated,
     BidderWithdrew,
+    BidFailed,
     BidPlaced,
     CatalogShown,
     Event,
@@ -38,7 +39,7 @@ from harbor._core.thoughts import (
     Strategized,
     Win,
 )
-from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal
+from harbor.memory._bidder.lot_bidding import LotBidding, Result, Spoken, Withdrawal
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,16 @@ def _bidding(view: AuctionView, **changes: Any) -> Fields:
 
 
 def _opened(view: AuctionView, event: ItemOpened | PriceLowered) -> Fields:
-    return {"bidding": LotBidding(view.lots[len(view.results)], event.start, event.increment)}
+    bidding = LotBidding(view.lots[len(view.results)], event.start, event.increment)
+    return {"bidding": replace(bidding, spoken=view.bidding.spoken) if view.bidding else bidding}
+
+
+def _decided(view: AuctionView, event: Decided) -> Fields:
+    if view.bidding is None:
+        return {}
+    chosen = view.strategy if view.strategy and view.strategy.item == event.item else None
+    spoken = Spoken(replace(view.bidding, spoken=()), chosen, event, view.bidding.refused)
+    return _bidding(view, reasons=event.reasons, spoken=(*view.bidding.spoken, spoken), refused="")
 
 
 def _closed(view: AuctionView, result: Result) -> Fields:
@@ -225,7 +235,8 @@ CHANGES: Mapping[type[Event], Callable[[AuctionView, Any], Fields]] = {
     Mirrored: _mirrored,
     Predicted: lambda _, event: {"predictions": event.predictions},
     Strategized: lambda _, event: {"strategy": event},
-    Decided: lambda view, event: _bidding(view, reasons=event.reasons),
+    Decided: _decided,
+    BidFailed: lambda view, event: _bidding(view, refused=event.reason),
     LimitSet: lambda view, event: _bidding(view, reasons=event.reasons, limit=event),
     Recalled: lambda _, event: {"memories": event.memories},
     Learned: lambda _, event: {"learnings": event.learnings},

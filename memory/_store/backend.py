@@ -22,12 +22,16 @@ from chromadb.errors import ChromaError, NotFoundError
 from filelock import FileLock, Timeout
 
 from harbor._core.errors import HarborError, MemoryStoreError
+from harbor._core.handles import remedy_of
+from harbor._core.private_files import FILE, make_private, open_private
+from harbor._core.sent_files import check_folder
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.indexes import indexes_in, is_saved
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.metadata import check_complete, check_metadata, embedding_of, metadata_of
 from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
+from harbor.memory._store.trust import begin_own, check_own_memory, embedding_marked
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in a number is not found
 PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
 LOCK, OPEN = "harbor.lock", "harbor.open"
+OURS = ("harbor", "chroma", "mark", "store")
+"""The names, but for their endings, of what a memory that is not there yet may have left."""
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 DAMAGED = "the file is damaged: restore it from a copy, or name another folder"
 REMEDIES = {
@@ -156,20 +162,24 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
         if not isinstance(error, failures) and type(error).__name__ != "PanicException":  # Chroma's own, in Rust
             raise
         told = " ".join(str(error).split()) or type(error).__name__
-        remedy = next((remedy for signs, remedy in REMEDIES.items() if re.search(signs, told)), "see the cause above")
+        usual = next((remedy for signs, remedy in REMEDIES.items() if re.search(signs, told)), "see the cause above")
+        remedy = remedy_of(error, usual)
         raise MemoryStoreError(f"{place}: {told}; {remedy}") from error
 
 
 def open_collections(
-    where: str | Path | None, wanted: Embedding | None, trusted: str | None
+    where: str | Path | None, wanted: Embedding | None, trusted: str | None, trust: bool = False
 ) -> tuple[Collections, Embedding]:
     """Open the memory in this process (None), on a server (`http://host:port`) or in a folder.
 
-    If there is none it is created, unless no embedding is given.
+    If there is none it is created, unless no embedding is given. A folder has to be the user's own, or is marked as
+    that with `trust`; `trusted` is the name of an embedding that the user trusts.
     """
     with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as stack:
         if wanted is None and where is not None:
             check_present(where)
+        if where is not None and not is_url(where):
+            trusted = _vetted(Path(where).absolute(), wanted, trusted, trust)
         collections = _collections(where, stack)
         embedding = collections.open(wanted, trusted)
         collections.closing = stack.pop_all()
@@ -180,6 +190,17 @@ def _collections(where: str | Path | None, stack: ExitStack) -> Collections:
     if where is None:
         return _ephemeral(stack)
     return _server(str(where), stack) if is_url(where) else _folder(Path(where).absolute(), stack)
+
+
+def _vetted(folder: Path, wanted: Embedding | None, trusted: str | None, trust: bool) -> str | None:
+    """See that a folder is the user's own, or make it so, before its database is opened; give the trusted embedding."""
+    if not (folder / DATABASE).exists():
+        _begin(folder)
+        begin_own(folder, wanted.name if wanted else None)
+        return trusted
+    check_folder(folder)
+    check_own_memory(folder, trust)
+    return trusted or embedding_marked(folder)
 
 
 def _ephemeral(stack: ExitStack) -> Collections:
@@ -203,14 +224,10 @@ def _server(address: str, stack: ExitStack) -> Collections:
 
 def _folder(folder: Path, stack: ExitStack) -> Collections:
     database = folder / DATABASE
-    if not database.exists():
-        _begin(folder)
-    elif not database.stat().st_size:
+    if database.exists() and not database.stat().st_size:
         raise MemoryStoreError(f"{DATABASE} is empty: {DAMAGED}")
-    if link := next((path for path in folder.rglob("*") if path.is_symlink()), None):
-        raise MemoryStoreError(f"it has a link, {link.name!r}, which may lead out of it; put a copy in its place")
     try:
-        stack.enter_context(FileLock(folder / LOCK, timeout=0))
+        stack.enter_context(FileLock(folder / LOCK, timeout=0, mode=FILE))
     except Timeout:
         raise MemoryStoreError(
             f"another process or store is writing there; close that one, or run `chroma run --path {folder}`"
@@ -220,7 +237,7 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
         _make(database)
     opened = folder / OPEN
     doubted = indexes_in(folder) if opened.exists() else {}
-    opened.touch()
+    opened.touch(FILE)
     # This file stays after a crash or a failed opening: the next opening then checks each index.
     stack.push(lambda error, *_: None if error else opened.unlink(missing_ok=True))
     settings = Settings(anonymized_telemetry=False)
@@ -237,14 +254,14 @@ def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:
 def _make(database: Path) -> None:
     """Create the database with a write-ahead log: a put then waits for one disk sync instead of five."""
     new = database.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    open_private(new, "xb").close()  # private, and so is what SQLite puts beside it
     with closing(sqlite3.connect(new)) as connection:
         connection.execute("pragma journal_mode=wal")
     new.replace(database)
 
 
 def _begin(folder: Path) -> None:
-    if folder.exists() and (
-        not folder.is_dir() or any(path.stem not in ("harbor", "chroma") for path in folder.iterdir())
-    ):
+    if folder.exists() and (not folder.is_dir() or any(path.stem not in OURS for path in folder.iterdir())):
         raise MemoryStoreError("it is neither a memory nor an empty folder; name another")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder, exist_ok=True)

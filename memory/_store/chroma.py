@@ -52,8 +52,9 @@ class ChromaStore(BaseStore):
     So no search can reach rows of another namespace, and none needs Chroma's slow `where`. `where` is None (in this
     process, isolated from every other store), a folder (one writer) or the address of a Chroma server
     (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`; None takes the embedding of the existing memory, and a model only if `trusted` names it too. `fields`
-    are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
+    `Embedding`; None takes the embedding of the existing memory, and a model that only a file names only if `trusted`
+    names it too. The database in a folder that somebody sent is opened with `trust` alone, which marks it as yours.
+    `fields` are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
 
     In a batch, reads see the state before the batch, and the last put to a key wins, as in LangGraph's own stores. A
     search by meaning finds only what is indexed. Close the store, or use it as a context manager.
@@ -69,6 +70,7 @@ class ChromaStore(BaseStore):
         *,
         embedding: Embedding | Embeddings | Embed | str | None = "hashing",
         trusted: str | None = None,
+        trust: bool = False,
         fields: Sequence[str] = ("$",),
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
@@ -78,7 +80,7 @@ class ChromaStore(BaseStore):
         self._clock = clock
         self._swept = clock()
         wanted = None if embedding is None else as_embedding(embedding)
-        self._collections, self.embedding = open_collections(where, wanted, trusted)
+        self._collections, self.embedding = open_collections(where, wanted, trusted, trust)
         self._index = Index(self.embedding, tuple(fields))
         # One thread does all work: Chroma needs one writer, and reads queue behind writes, so they see them.
         self._worker = ThreadPoolExecutor(1, "memory")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from harbor._core.errors import MemoryStoreError
-from harbor._core.layout import MEMORY
+from harbor._core.layout import CONFIG, MEMORY, MEMORY_LINES
 
 DATABASE = "chroma.sqlite3"
 
@@ -28,8 +29,13 @@ def is_url(where: str | Path) -> bool:
 
 def inside(where: str) -> str:
     """Name the folder of a memory: the memory inside that of a run, or the folder itself; a server stays as it is."""
-    within = Path(where) / MEMORY
-    return str(within) if (within / DATABASE).is_file() else where
+    run = Path(where)
+    return str(run / MEMORY) if is_there(run / MEMORY) or (run / CONFIG).is_file() else where
+
+
+def is_there(where: str | Path) -> bool:
+    """Say whether there is a memory in a folder."""
+    return not is_url(where) and (Path(where) / DATABASE).is_file()
 
 
 def check_present(where: str | Path) -> None:
@@ -38,7 +44,9 @@ def check_present(where: str | Path) -> None:
     Raises:
         NoMemoryError: there is none.
     """
-    if not is_url(where) and not (Path(where) / DATABASE).is_file():
-        raise NoMemoryError(
-            f"{place_of(where)}: there is no memory; name the folder of one, or of a run that remembers"
-        )
+    if not is_url(where) and not is_there(where):
+        lines = Path(where).parent / MEMORY_LINES
+        remedy = "name the folder of one, or of a run that remembers"
+        if Path(where).name == MEMORY and lines.is_file():
+            remedy = f"make it: harbor memory import {shlex.quote(str(where))} {shlex.quote(str(lines))}"
+        raise NoMemoryError(f"{place_of(where)}: there is no memory; {remedy}")

@@ -42,13 +42,14 @@ def exists(where: str, trusted: str | None) -> bool:
     return True
 
 
-def open_existing(where: str, trusted: str | None = None) -> ChromaStore:
+def open_existing(where: str, trusted: str | None = None, trust: bool = False) -> ChromaStore:
     """Open an existing memory with its own embedding: a folder, the folder of a run that remembers, or a server.
 
     Raises:
-        MemoryStoreError: there is none, or its embedding is a model and not the trusted one.
+        MemoryStoreError: there is none, its folder is not the user's own and there is no `trust`, or its embedding is
+            a model and not the `trusted` one.
     """
-    return ChromaStore(inside(where), embedding=None, trusted=trusted)
+    return ChromaStore(inside(where), embedding=None, trusted=trusted, trust=trust)
 
 
 def to_line(record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file
 from importlib.resources.abc import Traversable
 
@@ -22,7 +22,7 @@ class Catalogue:
     """A catalogue, as an extension: personas and items by id.
 
     `version` changes with any text or price, so that a design which names it means these. The `persona` of an item is
-    the id of whom it suits, if anybody; it may be a persona that only the settings of an auction bring.
+    the id of whom it suits, or several, or None; it may be a persona that only the settings of an auction bring.
     """
 
     name: str = part("its name, in lower case")
@@ -52,7 +52,7 @@ class Catalogue:
 
     def suiting(self, persona: str) -> list[Item]:
         """List the items that suit a persona."""
-        return [item for item in self.items.values() if item.persona == persona]
+        return [item for item in self.items.values() if persona in item.suits]
 
     def complaint(self) -> str:
         """Say what is wrong with what it has: nothing there, an id under another, names or texts that are equal."""
@@ -127,6 +127,22 @@ def extended(catalogue: Catalogue, own: Sequence[Persona]) -> Mapping[str, Perso
         if one.id in catalogue.personas:
             raise ConfigError(f"persona {one.id!r} is in the catalogue already; give yours another id")
     return {**catalogue.personas, **{one.id: one for one in own}}
+
+
+def with_own(catalogue: Catalogue, personas: Sequence[Persona], items: Sequence[Item]) -> Catalogue:
+    """Give a catalogue with these personas added and, if there are any, these items in place of its own.
+
+    Raises:
+        ConfigError: a persona is in the catalogue already, or an item suits an unknown one.
+    """
+    every = extended(catalogue, personas)
+    for item in items:
+        for persona in item.suits:
+            if persona not in every:
+                raise ConfigError(f"item {item.name!r}: {unknown('persona', persona, every)}")
+    if not items:
+        return replace(catalogue, personas=every)
+    return replace(catalogue, name="items.of", personas=every, items={item.name: item for item in items})
 
 
 def persona_of(personas: Mapping[str, Persona], id: str) -> Persona:  # noqa: A002 - the catalogue's word

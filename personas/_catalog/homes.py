@@ -1,5 +1,7 @@
-"""Harbor's own catalogue: ten kinds of home buyers and forty houses.
+"""Harbor's own catalogues: ten kinds of home buyers, and two sets of houses.
 
+Those of "homes" say in the words of a persona whom they suit. Those of "homes-low-overlap" tell it by facts, in other
+words; it has houses that suit two personas, and some that suit nobody.
 Labels are in a file of their own, apart from the texts that bidders read.
 Source: Harbor sec. 3.3 and App. A (names and prices); the texts are our own.
 """
@@ -38,10 +40,10 @@ def _personas() -> dict[str, Persona]:
     return {entry["id"]: check(Persona, entry, "personas.toml") for entry in _read("personas.toml")["personas"]}
 
 
-def _items() -> dict[str, Item]:
-    suits = _read("labels.toml")["persona_of"]
+def _items(which: str = "") -> dict[str, Item]:
+    suits = _read(f"labels{which}.toml")["persona_of"]
     found = {}
-    for entry in _read("houses.toml")["houses"]:
+    for entry in _read(f"houses{which}.toml")["houses"]:
         key = entry.pop("id")
         found[key] = check(Item, entry | {"persona": suits[key]}, f"house {key!r}")
     return found
@@ -57,4 +59,12 @@ HOMES = Catalogue(
     version="1",
     personas=_personas(),
     items=_items(),
+)
+
+HOMES_LOW_OVERLAP = Catalogue(
+    name="homes-low-overlap",
+    description="the same buyers, and houses that tell whom they suit by facts and not by shared words",
+    version="1",
+    personas=HOMES.personas,
+    items=_items("-low-overlap"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
 
 from harbor._config.auction import Item
@@ -18,7 +18,8 @@ def sample(catalogue: Catalogue, count: int, seed: int, matched: Mapping[str, in
         catalogue: of which.
         count: how many items.
         seed: equal seeds give equal samples.
-        matched: exactly how many items there are for each of these personas; the rest suit other personas.
+        matched: exactly how many items there are for each of these personas; the rest suit none of them. So an item
+            that suits two of them is not drawn.
 
     Raises:
         ConfigError: the catalogue has fewer items than that.
@@ -29,19 +30,19 @@ def sample(catalogue: Catalogue, count: int, seed: int, matched: Mapping[str, in
         return tuple(_draw(rng, every, count, whole))
     drawn: list[Item] = []
     for persona, wanted in matched.items():
-        drawn += _draw(rng, suited(catalogue, persona), wanted, f"persona {persona!r}")
+        drawn += _draw(rng, suited(catalogue, persona, matched), wanted, f"persona {persona!r}")
     if len(drawn) > count:
         raise ConfigError(
             f"{len(drawn)} matched items are more than the {count} for sale; lower matched or raise count"
         )
-    others = [item for item in every if item.persona not in matched]
+    others = [item for item in every if matched.keys().isdisjoint(item.suits)]
     drawn += _draw(rng, others, count - len(drawn), f"the rest of {whole}")
     rng.shuffle(drawn)
     return tuple(drawn)
 
 
-def suited(catalogue: Catalogue, persona: str) -> list[Item]:
-    """List the items that suit a persona.
+def suited(catalogue: Catalogue, persona: str, matched: Iterable[str]) -> list[Item]:
+    """List the items that suit a persona, and no other of those whose items are counted (`matched`).
 
     Raises:
         ConfigError: the catalogue knows no such persona, and has no item that suits it; the message names the nearest.
@@ -49,7 +50,8 @@ def suited(catalogue: Catalogue, persona: str) -> list[Item]:
     items = catalogue.suiting(persona)
     if not items:
         persona_of(catalogue.personas, persona)
-    return items
+    others = {*matched} - {persona}
+    return [item for item in items if others.isdisjoint(item.suits)]
 
 
 def _draw(rng: Random, items: list[Item], count: int, of: str) -> list[Item]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harbor._core.counting import counted
 from support.commands import HARBOR, harbor, mistake, process
 from support.processes import shown_in_terminal
 
@@ -45,7 +46,7 @@ def small_run(tmp_path_factory) -> Path:
 
 def test_json_is_one_object_of_the_agreed_shape(small_run):
     printed = json.loads((small_run / "printed.json").read_text())
-    assert list(printed) == ["run", "seed", "standings", "items", "calls", "seconds"]
+    assert list(printed) == ["run", "seed", "standings", "items", "calls", "seconds", "simulated", "unheeded"]
     assert list(printed["standings"][0]) == ["bidder", "persona", "items_won", "spent", "profit", "profit_ratio"]
     assert list(printed["items"][0]) == ["name", "winner", "price", "rounds"]
     assert list(printed["calls"]) == ["total", "by_bidder", "by_purpose", "by_model"]
@@ -62,9 +63,9 @@ def test_replay_rebuilds_the_same_object_from_the_log_alone(small_run, tmp_path)
     assert harbor("replay", tmp_path / "events.jsonl", "--json", cwd=tmp_path).stdout == printed
 
 
-def test_a_run_leaves_its_four_files(small_run):
+def test_a_run_leaves_its_files(small_run):
     names = {path.name for path in (small_run / "run").iterdir()}
-    assert names == {"config.json", "manifest.json", "events.jsonl", "calls.jsonl"}
+    assert names == {"config.json", "manifest.json", "mark", "events.jsonl", "calls.jsonl"}
     assert len(json.loads((small_run / "run" / "config.json").read_text())["items"]) == 2
 
 
@@ -74,7 +75,7 @@ def test_without_a_terminal_the_auction_is_told_in_plain_lines(small_run):
     assert "\x1b" not in done.stdout
     assert " opens at $" in done.stdout
     assert "Standings" in done.stdout
-    log = done.stdout.strip().splitlines()[-1].removeprefix("log: ")
+    log = done.stdout.strip().splitlines()[-2].removeprefix("log: ")
     assert (small_run / log).is_file()
 
 
@@ -127,8 +128,9 @@ def test_the_catalog_is_listed(tmp_path):
         (["auction", "demo", "--seed", "-1"], "seed -1"),
         (["auction", "demo", "--seed", "x"], "--seed"),
         (["auction", "demo", "--sed", "1"], "--sed"),
-        (["replay", "nowhere"], "'nowhere' contains no run"),
+        (["replay", "nowhere"], "'nowhere' does not exist"),
         (["sing"], "sing"),
+        (["experiment", "estimate", "beauty"], "No such command 'estimate'; did you mean 'harbor estimate'?"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line(words, said, tmp_path):
@@ -264,3 +266,33 @@ def test_a_bidder_that_never_answers_is_told_of(tmp_path):
     done = harbor("auction", "mute.toml", "--json", cwd=tmp_path)
     assert "warning: Ben gave no answer" in done.stderr
     json.loads(done.stdout)
+
+
+REFUSED = """
+items = {count = 1}
+rules = {reasks = 0}
+[[bidders]]
+name = "Ann"
+agent = "mine:nothing"
+[[bidders]]
+name = "Ben"
+rule = "rational"
+"""
+
+
+@pytest.mark.parametrize("series", [False, True])
+def test_an_agent_whose_answers_are_refused_is_told_of_at_the_end_and_when_it_is_told_again(tmp_path, series):
+    (tmp_path / "mine.py").write_text("def nothing(turn): return {}\n")
+    (tmp_path / "refused.toml").write_text(REFUSED + ("[series]\nauctions = 2\n" if series else ""))
+    done = harbor("auction", "refused.toml", "--out", "run", cwd=tmp_path)
+    again = harbor("replay", "run", "--json", cwd=tmp_path)
+    often = "2 times" if series else "1 time"
+    warning = f"harbor: warning: Ann was asked {often}, and its answers were refused {often}; the first time: "
+    assert done.returncode == again.returncode == 0
+    for told in (done.stderr, again.stderr):
+        assert told.startswith(warning)
+        assert told.count("\n") == 1
+
+
+def test_what_happened_once_is_not_told_in_the_plural():
+    assert [counted(count, "time") for count in (1, 2)] == ["1 time", "2 times"]

@@ -58,7 +58,7 @@ def copy(run, tmp_path):
 def test_show_is_a_table_of_all(run):
     shown = command("show", "run", cwd=run)
     assert shown.returncode == 0, shown.stderr
-    for word in ("Ann [b]", "Ben", "learning", "episode", "dossier", "carried-over", "Lot A", "Memories"):
+    for word in ("Ann [b]", "Ben", "learning", "episode", "dossier", "carried-over", "Lot A"):
         assert word in shown.stdout
 
 

@@ -52,8 +52,7 @@ def test_a_folder_has_its_files_and_the_name_in_every_spelling(what, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", WRITES)
-@pytest.mark.parametrize("name", ["lowest-unique", "nim"])
+@pytest.mark.parametrize(("what", "name"), [*((what, "lowest-unique") for what in WRITES), ("game", "nim")])
 def test_its_suite_passes(what, name, tmp_path):
     done = suite(begun(what, name, tmp_path))
     assert done.returncode == 0, done.stdout
@@ -135,3 +134,18 @@ def test_a_bad_package_does_not_keep_anybody_from_beginning_a_game(tmp_path):
         done = harbor("new", "game", "nim", cwd=tmp_path)
     assert done.returncode == 0
     assert (tmp_path / "nim" / "nim" / "game.py").exists()
+
+
+def test_prompts_of_ones_own_begin_as_a_copy_that_plays(tmp_path):
+    done = harbor("new", "prompts", "meine", "--game", "water", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.split()) == {f"meine/{path.name}" for path in (tmp_path / "meine").iterdir()}
+    sale = "[rules]\ngame = 'water'\ndays = 2\n[[bidders]]\nname = 'Alex'\nprompts = 'meine'\n"
+    (tmp_path / "sale.toml").write_text(sale, encoding="utf-8")
+    assert harbor("auction", "sale.toml", cwd=tmp_path).returncode == 0
+
+
+def test_prompts_of_a_protocol_for_a_game_that_it_does_not_know_are_refused(tmp_path):
+    done = harbor("new", "prompts", "mine", "--game", "water", "--protocol", "aucarena", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "does not know the game 'water'" in mistake(done)

@@ -10,7 +10,6 @@ import pytest
 
 from harbor import Auction, Bidder, Item, Person, aresume
 from harbor._cli.configs import seat_person
-from harbor._cli.display.narration import news
 from harbor._config.auction import PATIENCE_SECONDS
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
@@ -25,6 +24,7 @@ from harbor._core.events import (
     SeatFailed,
 )
 from harbor._core.log import of_type
+from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process
 from support.processes import LONG, Terminal
 
@@ -105,6 +105,21 @@ def test_what_cannot_be_read_is_explained_and_costs_no_attempt(folder):
         assert "Type an amount, such as 1000, or: withdraw" in person.answer("1000")
         person.expect("Ann bids $1,000 on Lot A.")
     assert of(folder, "bid_failed") == []
+
+
+@pytest.mark.slow
+def test_a_person_may_ask_for_help_and_standings_and_quit_and_lines_fit_the_terminal(folder):
+    with Terminal(folder, "play", "small.toml", "--out", "run", columns=60) as person:
+        assert max(map(len, person.answer("help").splitlines())) <= 60
+        assert "quit: pause the auction, as Ctrl-C does" in person.answer("1500\n9999\n8888")
+        second = person.answer("standings")
+        assert second.count("What you typed before you were asked is dropped.") == 1
+        told = person.answer("quit")
+        assert "Ann: in" in told or "Ann: thinks" in told
+        assert "You bought Lot A for $1,500, worth $3,000." in told
+        person.expect("resume with: harbor resume run")
+        assert person.end() == 130
+    assert [line["words"] for line in of(folder, "answered")] == ["1500"]
 
 
 @pytest.mark.slow
@@ -327,6 +342,7 @@ def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(f
             "You do not win run 1.",
             costs,
             "After run 1 you have $90.",
+            "You have 600 s.",
         ]
         assert "Alex made no bid." in second
         assert "Bob bid $30." in second
@@ -364,11 +380,11 @@ def test_what_a_bidder_brings_is_told_a_sentence_a_line():
     seated = BidderSeated(
         "Ann", Decimal(500), {"Vase": Decimal(110)}, {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}}
     )
-    assert news(seated, "Ann") == [
+    assert told_to("Ann", seated) == [
         "Only you know: your budget is $500, and your objective is: items.",
         "Only you know your estimates: Vase $110.",
         "You act as (weight 0.5): You like boats.",
         "You know what Ben is like: farmer 1.",
     ]
-    assert news(BidFailed("Ann", "Vase", 1, 1, "it is odd"), "Ann") == []
-    assert news(ItemSold("Vase", "Ben", Decimal(5)), "Ann") == ["Vase is sold to Ben for $5."]
+    assert told_to("Ann", BidFailed("Ann", "Vase", 1, 1, "it is odd")) == []
+    assert told_to("Ann", ItemSold("Vase", "Ben", Decimal(5))) == ["Vase is sold to Ben for $5."]

@@ -104,7 +104,7 @@ def test_what_is_sent_as_json_by_hand_names_no_code_either(place):
     sent["bidders"][0] |= {"rule": None, "model": "m"}
     sent["models"] = {"m": {"use": "mine.models:CHAT"}}
     (place / "sent.json").write_text(json.dumps(sent))
-    assert "names the code 'mine.models:CHAT'" in mistake(harbor("auction", "sent.json", cwd=place))
+    assert "names the code 'mine.models:CHAT'" in mistake(harbor("auction", "sent.json", "--trust", cwd=place))
 
 
 def test_a_record_that_was_changed_names_no_code(place):
@@ -124,6 +124,6 @@ def test_a_package_that_stands_in_the_working_directory_is_not_an_installed_one(
     evil = "from pathlib import Path\nPath(__file__).with_name('evil-imported').touch()\n"
     install(place, "evil", {"evil.py": evil}, {"harbor.policies": {"evil": "evil:POLICY"}})
     (place / "sent.json").write_text(json.dumps({"bidders": [{"name": "Ann", "rule": "evil"}]}))
-    line = mistake(harbor("--plugin", "mine:POLICY", "auction", "sent.json", cwd=place))
+    line = mistake(harbor("--plugin", "mine:POLICY", "auction", "sent.json", "--trust", cwd=place))
     assert "unknown policy 'evil'" in line
     assert not (place / "evil-imported").exists()

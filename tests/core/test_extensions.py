@@ -13,7 +13,7 @@ from harbor._core.extensions import HARBOR, KINDS
 from harbor._core.finding import asked, everything, find, found, given, names, references, use
 from harbor._core.references import check_references
 from harbor._games.scripted import ScriptedPolicy
-from support.plugins import install, installed
+from support.plugins import install, installed, remembering
 
 POLICY = """
 from harbor._core.players import Policy
@@ -121,13 +121,17 @@ def test_a_reference_is_followed_from_the_working_directory(tmp_path):
         ("json:MINE", "can't be imported (AttributeError"),
         ("json:dumps", "'json:dumps' is no policy"),
         ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
-        ("policy.py:MINE", "can't be imported"),
+        ("mine.py:MINE", "write 'mine:MINE', without .py"),
+        ("no_mod:MINE", "a module is looked for in the working directory, and among what is installed"),
+        ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
         ("../policy:MINE", "is no name and no 'package.module:NAME'"),
         ("minimum-rise", "did you mean 'minimum-raise'?"),
     ],
 )
-def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint):
-    with installed(), pytest.raises(ConfigError) as refused:
+def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, tmp_path):
+    (tmp_path / "mine.py").write_text("")
+    (tmp_path / "lacking.py").write_text("import nowhere_at_all")
+    with installed(), chdir(tmp_path), pytest.raises(ConfigError) as refused:
         asked("policy", reference)
     assert complaint in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -197,3 +201,11 @@ def test_a_value_given_in_python_takes_the_place_of_the_one_given_before():
         use(one)
         use(other)
         assert (find("policy", "mine"), given()) == (other, ["mine"])
+
+
+def test_what_there_is_comes_in_the_order_of_its_packages_whatever_was_asked_for_first(monkeypatch):
+    with remembering(monkeypatch):
+        usual = names("game")
+    with remembering(monkeypatch):
+        find("game", "water")
+        assert names("game") == usual

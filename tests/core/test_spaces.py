@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from decimal import Decimal
 from random import Random
@@ -14,16 +15,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from harbor._core.actions import Accept, Bid, BundleBid, Choose, Say, Take, Unreadable, Wait, Withdraw
 from harbor._core.amounts import Amount, Number, Quantity
+from harbor._core.ask_json import ASK
 from harbor._core.asks import Ask, Pause
 from harbor._core.bundles import Bundle
-from harbor._core.decisions import BidReply
+from harbor._core.decisions import BidReply, as_reply, without_reasons
 from harbor._core.money import dollars
 from harbor._core.offers import AcceptOrWait, Choice, Words
 from harbor._games.mechanism import violation
 from harbor._games.policies import Adversary, AtRandom
 from harbor._house.auctioneer import answer_to, call
-from harbor._room.seats import _ASK, ask_message
-from harbor.graphs._context.replies import without_reasons
+from harbor._room.seats import ask_message
 
 QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 money = st.decimals(0, 10**9, places=2)
@@ -97,7 +98,7 @@ def test_what_is_beyond_a_space_is_refused_in_one_line(space):
 @given(spaces, seeds)
 def test_an_ask_with_any_space_survives_the_metadata_of_a_message(space, rng):
     asked = ask(space, attempt=2, refusal="no", note="")
-    read = _ASK.validate_json(_ASK.dump_json(asked))
+    read = ASK.validate_json(ASK.dump_json(asked))
     assert read == asked
     assert type(read.space) is type(space)
     assert read.space.draw(Random(1)) == space.draw(Random(1))
@@ -204,6 +205,13 @@ def test_a_reply_of_the_shape_of_a_space_gives_its_action(space, values, action)
     reply = space.reply.model_validate({"reasons": "so", **values})
     assert (reply.missing(), reply.taken()) == ("", action)
     assert without_reasons(space.reply).model_validate(values).taken() == action
+
+
+@each
+def test_an_action_that_is_written_as_a_reply_is_meant_by_it(space):
+    for action in (*space.edges(), space.draw(Random(1)), *([Withdraw()] if space.can_withdraw else ())):
+        reply = without_reasons(space.reply).model_validate(json.loads(json.dumps(as_reply(action))))
+        assert (reply.missing(), reply.taken()) == ("", action)
 
 
 @each

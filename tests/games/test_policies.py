@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor import Auction, Bidder, Item
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor._core.log import Log, of_type
+from harbor._games.english.game import ENGLISH
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.mechanism import violation
 from harbor._games.policies import MinimumRaise, Truthful
@@ -133,3 +135,59 @@ def test_a_scripted_bidder_only_makes_legal_bids(minimum, maximum, made, player)
 def test_equal_scripted_bidders_hold_equal_sales(player):
     runs = [hold({"Ann": player, "Ben": player}, 100, 50) for _ in range(2)]
     assert [entry.event for entry in runs[0]] == [entry.event for entry in runs[1]]
+
+
+# ---------------------------------------------------------------- the rational bidder of the ascending auction
+
+FIVE = ([100, 40, 260, 75, 120], [210, 95, 500, 160, 230])
+
+
+def profits(bidders, starts=FIVE[0], values=FIVE[1], **rules):
+    """Hold an auction of these bidders; give the profit of each purchase by (item, bidder)."""
+    items = [
+        Item(name=f"Item {number}", start=start, true_value=value)
+        for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
+    ]
+    log = Auction(items=items, bidders=bidders, rules=rules).run().log
+    value = {item.name: item.true_value for item in items}
+    return {(sale.item, sale.winner): value[sale.item] - sale.price for sale in of_type(log, ItemSold)}
+
+
+@pytest.mark.parametrize("overestimate", [-0.3, 0, 0.1, 0.5, 2])
+def test_rational_bidders_never_buy_at_a_loss_whatever_their_estimates_are(overestimate):
+    bidders = [Bidder(name, rule="rational", overestimate=overestimate) for name in ("Ann", "Ben", "Cho")]
+    found = profits(bidders)
+    assert len(found) == 5
+    assert all(profit >= 0 for profit in found.values())
+
+
+@pytest.mark.parametrize("overestimate", [0.1, 0.5])
+def test_against_truthful_bidders_the_rational_one_lets_them_have_the_losses(overestimate):
+    bidders = [Bidder("Ann", rule="rational", overestimate=overestimate)]
+    bidders += [Bidder(name, rule="truthful", overestimate=overestimate) for name in ("Ben", "Cho")]
+    found = profits(bidders)
+    assert min(profit for (_, bidder), profit in found.items() if bidder != "Ann") < 0
+    assert all(profit >= 0 for (_, bidder), profit in found.items() if bidder == "Ann")
+
+
+def test_a_rational_bidder_outbids_one_that_stops_below_the_value_once_a_value_is_revealed():
+    bidders = [Bidder("Ann", rule="rational"), Bidder("Ben", rule="minimum-raise", max_bids=1)]
+    found = profits(bidders)
+    assert [item for item, bidder in found if bidder == "Ann" and item != "Item 1"] == [
+        f"Item {number}" for number in (2, 3, 4, 5)
+    ]
+
+
+@pytest.mark.parametrize("reveal", ["true value", "price"])
+def test_before_a_true_value_is_revealed_a_rational_bidder_raises_nobody(reveal):
+    bidders = [Bidder("Ann", rule="rational"), Bidder("Ben", rule="minimum-raise", max_bids=9)]
+    items = [Item(name=name, start=100, true_value=300) for name in ("Loft", "Farm")]
+    log = Auction(items=items, bidders=bidders, rules={"reveal": reveal}).run().log
+    rounds = [(bid.item, bid.round) for bid in of_type(log, BidPlaced) if bid.bidder == "Ann"]
+    assert max(turn for item, turn in rounds if item == "Loft") == 1
+    assert (max(turn for item, turn in rounds if item == "Farm") > 1) == (reveal == "true value")
+
+
+def test_a_rational_bidder_declines_a_starting_price_above_its_estimate():
+    assert ENGLISH.rational(ask(90), [seated(Vase=88), opened()]) == Withdraw()
+    assert ENGLISH.rational(ask(90), [seated(Vase=165), opened()]) == Bid(Decimal(90))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError
@@ -419,6 +420,12 @@ def test_that_others_are_rational_is_a_public_fact_of_the_opening():
     assert ["perfectly rational" in event.words for event in opened] == [False, True]
 
 
+def test_that_all_are_equally_rational_is_told_to_everyone_in_the_opening():
+    opened = [picked(sale_of(beauty(equal_rivals=told)), SessionOpened)[0] for told in (False, True)]
+    assert [event.equal_rivals for event in opened] == [False, True]
+    assert ["equally rational" in event.words for event in opened] == [False, True]
+
+
 @pytest.mark.parametrize("kind", [SecondPrice, FirstPrice, EnglishPrivate])
 def test_the_opening_of_an_auction_tells_what_is_at_stake(kind):
     opened = picked(sale_of(auction(kind, [60, 5], [50, 6], assets=150)), SessionOpened)[0]
@@ -466,6 +473,17 @@ def test_equal_seeds_draw_equal_values_and_others_do_not(game):
     assert built(game, seed=1).values == built(game, seed=1).values != built(game, seed=2).values
 
 
+@pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
+def test_values_that_are_drawn_once_stay_the_same_in_all_runs_and_everyone_is_told_so(game):
+    anew, once = (built(game, draw=draw, runs=4) for draw in ("each run", "once"))
+    assert [len(set(values)) for values in anew.values.values()] == [4] * len(NAMES)
+    assert [len(set(values)) for values in once.values.values()] == [1] * len(NAMES)
+    assert len({values[0] for values in once.values.values()}) == len(NAMES)
+    told = "Everyone's money and value stay the same in all runs."
+    assert [told in rules.opened().words for rules in (anew, once)] == [False, True]
+    assert told not in built(game, draw="once", runs=1).opened().words
+
+
 @pytest.mark.parametrize(("group", "least", "most"), [("L", 10, 100), ("M", 100, 1000), ("H", 1000, 10000)])
 def test_groups_draw_the_bound_of_the_beauty_contest(group, least, most):
     drawn = {built("beauty", group=group, seed=seed).bound for seed in range(200)}
@@ -488,6 +506,16 @@ def test_given_values_hold_for_each_run_or_for_all():
         ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
         ("beauty", {"bound": 0}, "rules.bound 0: must be greater than 0"),
         ("beauty", {"history": -1}, "rules.history -1"),
+        (
+            "beauty",
+            {"rational_rivals": True, "equal_rivals": True},
+            "rational_rivals and equal_rivals tell players two things of their rivals; drop one",
+        ),
+        (
+            "second-price",
+            {"values": {"Ann": [5], "Ben": [5]}, "draw": "once"},
+            "draw 'once' draws no values if values are given; drop draw, or values",
+        ),
         ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
         ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values has 2 values for 'Ann'; give 1, or one for each"),
         ("second-price", {"group": "XL"}, "rules.group 'XL'"),
@@ -590,3 +618,12 @@ def test_a_session_that_never_began_measures_nothing(game):
     sale.record(BidderLabelled("Ann", {}, "test"))
     assert metrics.standings(sale.log.entries)[0].payoff is None
     assert metrics.runs(sale.log.entries) == []
+
+
+@pytest.mark.parametrize("game", ["second-price", "first-price"])
+def test_the_built_in_model_bids_above_its_assets_as_often_as_it_is_told(game):
+    models = {"simulated": {"simulated": {"over_budget_rate": 1}}}
+    people = [Bidder("Ann", model="simulated"), Bidder("Ben", rule="rational")]
+    log = Auction(rules={"game": game, "runs": 2, "reasks": 0}, bidders=people, models=models).run().log
+    assert {failed.bidder for failed in of_type(log, BidFailed)} == {"Ann"}
+    assert len(of_type(log, BidFailed)) == 2

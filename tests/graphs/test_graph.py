@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from decimal import Decimal
 from importlib.resources import files
-from typing import Any, TypedDict
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langgraph.graph import END, START, StateGraph
 
-from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, bidder_graph
+from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
 from harbor._config.auction import MindSettings
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Unreadable, Withdraw
@@ -32,16 +31,17 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.log import of_type
+from harbor._core.prompts import chosen
+from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
 from harbor._models.client import ModelClient
 from harbor._models.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.node import PROMPTS
-from harbor.graphs._context.prompting import as_json, fill
+from harbor.graphs._context.prompting import fill
 from harbor.graphs._nodes.believe import compare
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.memory._bidder.auction_view import AuctionView
 
 LOTS = ("Lot A", "Lot B", "Lot C")
 ASKED = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
@@ -123,12 +123,12 @@ def act(mind: BidderContext, wanted: Ask | Pause, seen: Sequence[Event]) -> Any:
 
 
 def nodes(**switches: Any) -> set[str]:
-    graph = bidder_graph(Desk().mind(**switches)).get_graph()
+    graph = GraphBidder(Desk().mind(**switches)).graph.get_graph()
     return set(graph.nodes) - {"__start__", "__end__"}
 
 
 def edges(**switches: Any) -> set[tuple[str, str]]:
-    return {(edge.source, edge.target) for edge in bidder_graph(Desk().mind(**switches)).get_graph().edges}
+    return {(edge.source, edge.target) for edge in GraphBidder(Desk().mind(**switches)).graph.get_graph().edges}
 
 
 def plan_of(*names: str) -> str:
@@ -237,38 +237,6 @@ def test_without_a_plan_the_opening_pause_asks_nothing():
     desk = Desk()
     act(desk.mind(planning="none"), Pause("Ann"), opening())
     assert desk.calls == []
-
-
-def test_the_graph_is_a_node_of_a_graph_of_yours():
-    class Theirs(TypedDict, total=False):
-        ask: Ask
-        view: Any
-        answer: Any
-        loud: str
-
-    async def shout(state: Theirs) -> dict[str, str]:
-        return {"loud": f"{state['answer'].amount}!"}
-
-    outer = StateGraph(Theirs)
-    outer.add_node("bidder", bidder_graph(Desk().mind()))
-    outer.add_node("shout", shout)
-    outer.add_edge(START, "bidder")
-    outer.add_edge("bidder", "shout")
-    outer.add_edge("shout", END)
-    done = asyncio.run(outer.compile().ainvoke({"ask": ask(), "view": AuctionView().after(opening())}))
-    assert done["answer"] == Bid(Decimal(1_000))
-    assert done["loud"] == "1000!"
-
-
-def test_the_graph_takes_the_events_seen_as_its_notebook():
-    done = asyncio.run(bidder_graph(Desk().mind()).ainvoke({"ask": ask(), "view": opening()}))
-    assert done["answer"] == Bid(Decimal(1_000))
-    assert done["view"].name == "Ann"
-
-
-def test_the_graph_gives_back_the_notebook_with_its_conclusions():
-    done = asyncio.run(bidder_graph(Desk().mind()).ainvoke({"ask": Pause("Ann"), "view": opening()}))
-    assert set(done["view"].priorities) == set(LOTS)
 
 
 def test_a_player_reads_each_event_once():
@@ -442,9 +410,17 @@ def test_an_error_is_counted_once_though_the_reply_was_repaired():
     assert desk.of(Believed)[0].errors_self == 2  # the budget, and the item won that it forgot
 
 
+def counted(fields):
+    """Count the wrong fields and all fields, each by whether they are about oneself."""
+    return tuple(
+        {mine: sum(field.mine == mine and (which or not field.right) for field in fields) for mine in (True, False)}
+        for which in (False, True)
+    )
+
+
 def test_a_true_belief_has_no_errors():
     truth = belief(100, {"Ann": 5, "Ben": -5}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]})
-    assert compare(truth, truth, "Ann") == ({True: 0, False: 0}, {True: 3, False: 2})
+    assert counted(compare(truth, truth, "Ann")) == ({True: 0, False: 0}, {True: 3, False: 2})
 
 
 @pytest.mark.parametrize(
@@ -463,14 +439,14 @@ def test_a_true_belief_has_no_errors():
 )
 def test_a_wrong_field_is_counted_for_whom_it_is_about(said, wrong_self, wrong_others):
     truth = belief(100, {"Ann": 5, "Ben": 7}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]})
-    wrong, _ = compare(said, truth, "Ann")
+    wrong, _ = counted(compare(said, truth, "Ann"))
     assert (wrong[True], wrong[False]) == (wrong_self, wrong_others)
 
 
 def test_bidder_1_is_not_bidder_10():
     truth = belief(100, {"Bidder 1": 5, "Bidder 10": 0}, {"Bidder 1": [("Lot A", 10)]})
     said = belief(100, {"Bidder 1": 5, "Bidder 10": 0}, {"Bidder 10": [("Lot A", 10)]})
-    assert compare(said, truth, "Bidder 1") == ({True: 1, False: 1}, {True: 3, False: 2})
+    assert counted(compare(said, truth, "Bidder 1")) == ({True: 1, False: 1}, {True: 3, False: 2})
 
 
 @given(
@@ -483,7 +459,7 @@ def test_bidder_1_is_not_bidder_10():
 )
 def test_there_are_never_more_errors_than_fields(budget, profits, wins):
     truth = belief(5, {"Ann": 1, "Ben": 0, "Cho": 0}, {"Ann": [("Lot A", 1)]})
-    wrong, fields = compare(belief(budget, profits, wins), truth, "Ann")
+    wrong, fields = counted(compare(belief(budget, profits, wins), truth, "Ann"))
     assert all(0 <= wrong[mine] <= fields[mine] for mine in (True, False))
 
 
@@ -492,9 +468,11 @@ def test_there_are_never_more_errors_than_fields(budget, profits, wins):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_a_prompt_file_is_filled_without_a_rest(name):
-    prompt = fill(PROMPTS / f"{name}.md", {"you": "Ann"}, {"budget": Decimal(100)})
+    file = PROMPTS / f"{name}.md"
+    told, *_ = chosen(file.read_text()) or ("budget",)
+    prompt = fill(file, {"you": "Ann"}, {told: Decimal(100)})
     assert "${" not in prompt.system + prompt.human
-    assert read_facts(prompt.system + "\n" + prompt.human) == {"you": "Ann", "task": name, "budget": 100}
+    assert read_facts(prompt.system + "\n" + prompt.human) == {"you": "Ann", "task": name, told: 100}
 
 
 def test_every_prompt_file_has_exactly_one_block_of_facts():
@@ -509,7 +487,7 @@ def test_a_prompt_begins_with_what_never_changes():
     act(desk.mind(), ask(), opening())
     act(desk.mind(), Pause("Ann", ("Lot A",)), after_lot_a())
     assert len(desk.calls) == 4
-    rules = (PROMPTS / "system.md").read_text().partition("\n[if personas]")[0]
+    rules = (PROMPTS / "system.md").read_text().partition("\n[if relative_objective]")[0]
     assert all(call.prompt[0].startswith(rules) for call in desk.calls)
 
 

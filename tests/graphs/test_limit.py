@@ -216,7 +216,7 @@ def test_a_limit_that_is_no_amount_is_a_failed_bid_and_sets_none(limit):
 
 def test_a_failed_bid_is_asked_again_and_costs_no_more_calls_than_it_has_attempts():
     bidders = [Bidder(name, bidding="limit", planning="none") for name in ("Ann", "Ben", "Cho")]
-    models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.3))}
+    models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.5))}
     log = Auction(items=LOTS, bidders=bidders, models=models, rules={"reasks": 5}).run().log
     made = [call for call in of_type(log, ModelCalled) if call.purpose == "limit"]
     failed = of_type(log, BidFailed)

@@ -30,7 +30,7 @@ from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._models.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor.graphs._context.context import BidderContext
-from harbor.graphs._wiring.bidder import bidder_graph
+from harbor.graphs._wiring.bidder import GraphBidder
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
 RUNS = 3
@@ -74,7 +74,7 @@ def test_equal_seeds_give_equal_play(game):
 def nodes(planning: str) -> set[str]:
     model = ModelClient("Ann", "model", SimulatedChat(), ModelSettings())
     mind = BidderContext(model, MindSettings(planning=planning), lambda: lambda _: None, game="water")  # type: ignore[arg-type]
-    return set(bidder_graph(mind).nodes) - {"__start__"}
+    return set(GraphBidder(mind).graph.nodes) - {"__start__"}
 
 
 def test_planning_that_is_switched_off_is_not_in_the_graph():
@@ -222,7 +222,7 @@ def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
         }
         for number, one in enumerate(closed)
     ]
-    return {"supply_today": supplies[day - 1], "days_left": 10 - day, "past": past[-5:], "status": status}
+    return {"supply_today": supplies[day - 1], "days_left": 10 - day, "past": past, "status": status}
 
 
 def as_told(facts: dict[str, Any]) -> dict[str, Any]:
@@ -233,10 +233,11 @@ def as_told(facts: dict[str, Any]) -> dict[str, Any]:
     return {key: facts[key] for key in ("supply_today", "days_left", "past")} | {"status": status}
 
 
-def test_every_fact_of_the_water_prompts_is_that_of_the_log(tmp_path):
+@pytest.mark.parametrize(("history", "shown"), [({}, 5), ({"history": 0}, 0), ({"history": "all"}, 8)])
+def test_every_fact_of_the_water_prompts_is_that_of_the_log(history, shown, tmp_path):
     bidders = [Bidder(name) for name in ("Alex", "Bob", "Cindy", "David")] + [Bidder("Eric", rule="adversary")]
     log = (
-        Auction(seed=2, bidders=bidders, rules={"game": "water", "days": 9, "supply": "low"})
+        Auction(seed=2, bidders=bidders, rules={"game": "water", "days": 9, "supply": "low", **history})
         .run(out=tmp_path / "run")
         .log
     )
@@ -246,7 +247,7 @@ def test_every_fact_of_the_water_prompts_is_that_of_the_log(tmp_path):
         day = int(facts["today"].removeprefix("day "))
         known, told = water_facts(log, day), as_told(facts)
         living = {name: one for name, one in known["status"].items() if one[0] > 0}
-        assert told == {**known, "status": living}
+        assert told == {**known, "past": known["past"][max(0, day - 1 - shown) :], "status": living}
         if "minimum" in facts:
             balance = living[facts["bidder"]][1] + float(RESIDENTS[facts["bidder"]].salary)
             assert facts["maximum"] == pytest.approx(balance)

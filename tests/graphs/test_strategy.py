@@ -295,8 +295,6 @@ rivals = st.lists(
         {
             "limit": st.integers(0, 4_000),
             "interest": st.floats(0, 1),
-            "leads": st.booleans(),
-            "out": st.booleans(),
             "expected_interest_of_yours": st.floats(0, 1),
         }
     ),
@@ -316,13 +314,16 @@ calls_to_bid = st.fixed_dictionaries(
             max_size=3,
         ),
         "forecasts": rivals,
+        "leader": st.sampled_from([None, "Rival 0", "Rival 1"]),
+        "withdrawn": st.sets(st.sampled_from(["Rival 0", "Rival 1", "Rival 2"])).map(sorted),
     }
 )
 
 
 def about(call: dict[str, Any]) -> dict[str, Any]:
     call = {**call, "budget": max(call["minimum"], call["budget"])}  # nobody is asked that cannot pay
-    return {"you": "Ann", "personas": [], "objective": "profit", "mean_estimate": 1_000, "plan": "", **call}
+    stands = {"leader": "Ben", "withdrawn": []}
+    return {"you": "Ann", "personas": [], "objective": "profit", "mean_estimate": 1_000, "plan": "", **stands, **call}
 
 
 # Calls at which it is tempting to drain a leader: the price is near what the item is worth, and more is to come.
@@ -331,7 +332,8 @@ temptations = st.builds(
         **call,
         "minimum": max(1, round(share * call["items"][0]["estimate"])),
         "items": [*call["items"], {"item": "Lot 9", "start": 10, "estimate": 3_000, "priority": 3}],
-        "forecasts": [{"rival": "Rival 9", "limit": limit, "interest": 1, "leads": True, "out": False}],
+        "forecasts": [{"rival": "Rival 9", "limit": limit, "interest": 1}],
+        "leader": "Rival 9",
     },
     calls_to_bid,
     st.floats(0.7, 1.1),
@@ -347,7 +349,7 @@ def test_no_rival_is_drained_beyond_what_the_item_is_worth_or_the_budget(call):
     event(reply["strategy"])
     if reply["strategy"] == "B":
         assert reply["amount"] <= min(facts["budget"], worth(facts["items"][0]["estimate"], 0.5))
-        assert any(rival["leads"] and not rival["out"] for rival in facts["forecasts"])
+        assert facts["leader"] in {rival["rival"] for rival in facts["forecasts"]} - {*facts["withdrawn"]}
         assert len(facts["items"]) > 1
 
 
@@ -362,7 +364,7 @@ def test_the_action_is_the_same_whether_it_is_fused_or_not(call):
     assert (followed["action"], followed["amount"]) == (fused["action"], fused["amount"])
 
 
-# The first of two equal items: up to $990 it is worth its price, so is the second; $1,000 is enough for one of them.
+# The first of two equal items: up to $1,100 it is worth its price, so is the second; $1,000 is enough for one of them.
 TEMPTING = {
     "minimum": 950,
     "budget": 1_000,
@@ -375,8 +377,8 @@ def action(**more: Any) -> str:
     return str(reply_to({"task": "strategize", **about({**TEMPTING, **more})}, Simulated(), stream(0, "x"))["strategy"])
 
 
-def rival(limit: int, leads: bool = True, out: bool = False, **more: Any) -> dict[str, Any]:
-    return {"rival": "Ben", "limit": limit, "interest": 0.9, "leads": leads, "out": out, **more}
+def rival(limit: int) -> dict[str, Any]:
+    return {"rival": "Ben", "limit": limit, "interest": 0.9}
 
 
 def test_a_leader_that_will_probably_raise_again_is_drained():
@@ -389,12 +391,18 @@ def test_the_order_in_which_the_bids_of_a_round_are_listed_does_not_change_the_a
 
 
 @pytest.mark.parametrize(
-    "rivals",
-    [[], [rival(950)], [rival(1_100)], [rival(1_400, leads=False)], [rival(1_400, out=True)]],
+    "stands",
+    [
+        {"forecasts": []},
+        {"forecasts": [rival(950)]},
+        {"forecasts": [rival(1_100)]},
+        {"forecasts": [rival(1_400)], "leader": "Cho"},
+        {"forecasts": [rival(1_400)], "withdrawn": ["Ben"]},
+    ],
     ids=["nobody", "at its limit", "not surely", "not leading", "gone"],
 )
-def test_nobody_is_drained_that_would_not_raise_again(rivals):
-    assert action(forecasts=rivals) != "B"
+def test_nobody_is_drained_that_would_not_raise_again(stands):
+    assert action(**stands) != "B"
 
 
 def test_nobody_is_drained_on_the_last_item():
@@ -402,11 +410,11 @@ def test_nobody_is_drained_on_the_last_item():
 
 
 def test_nobody_is_drained_above_what_the_item_is_worth():
-    assert action(forecasts=[rival(5_000)], minimum=1_050, budget=5_000) in "DEF"
+    assert action(forecasts=[rival(5_000)], minimum=1_105, budget=5_000) in "DEF"
 
 
 def test_a_rival_that_would_go_further_is_left_to_win():
-    assert action(forecasts=[rival(1_400, leads=False)]) == "F"
+    assert action(forecasts=[rival(1_400)], leader="Cho") == "F"
 
 
 def test_money_that_is_worth_more_later_is_saved():
@@ -414,7 +422,7 @@ def test_money_that_is_worth_more_later_is_saved():
 
 
 def test_what_leaves_no_margin_is_left():
-    assert action(forecasts=[], minimum=1_095, budget=5_000) == "E"
+    assert action(forecasts=[], minimum=1_105, budget=5_000) == "E"
 
 
 @pytest.mark.parametrize(("priority", "expected"), [(3, "A"), (2, "C"), (1, "C")])
@@ -441,7 +449,7 @@ def test_what_is_expected_of_rivals_is_in_the_prompts_of_action_and_bid():
     desk = Desk("on")
     expected = Predicted("Ann", "Lot A", (Prediction("Ben", 0.75, Decimal(1_800)),))
     desk.answer([expected])
-    row = {"rival": "Ben", "interest": 0.75, "limit": 1_800, "leads": False, "out": False}
+    row = {"rival": "Ben", "interest": 0.75, "limit": 1_800}
     assert [prompt["forecasts"] for prompt in desk.prompts] == [[row], [row]]
 
 

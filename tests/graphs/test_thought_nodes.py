@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from harbor import Auction, Bidder, BidderContext, SimulatedChat, bidder_graph, houses, resume
+from harbor import Auction, Bidder, SimulatedChat, houses, resume
 from harbor._config.auction import MemorySettings, MindSettings
-from harbor._core.errors import CodeError, ConfigError
+from harbor._core.errors import CodeError, ConfigError, RunFolderError
 from harbor._core.events import ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.finding import asked, everything
 from harbor._core.log import difference, of_type
 from harbor._models.simulated.chat_model import read_facts
+from harbor.graphs._context.context import BidderContext
+from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.graphs._wiring.built_in import NODES
 from harbor.graphs._wiring.mind import levels, nodes_of
 from support.folders import ROOT
@@ -136,6 +138,15 @@ def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_l
     assert line.startswith("bidder 'Ann': the node 'reflect' has a mistake in its code")
     assert f"(KeyError: 'nothing', at {place}.py:" in line
     assert "\n" not in line
+    assert "seat_failed" not in Path("run/events.jsonl").read_text()
+
+
+def test_a_run_whose_bidder_can_open_no_more_files_ends_as_that_is_no_play_of_its(place):
+    lacks = thought(Path(), place, facts="lambda *_: (_ for _ in ()).throw(OSError(24, 'Too many open files'))")
+    with pytest.raises(RunFolderError) as ended:
+        auction(lacks).run(out=Path("run"))
+    line = "bidder 'Ann' can't think: too many files are open: allow more with `ulimit -n 4096`"
+    assert str(ended.value).startswith(line)
     assert "seat_failed" not in Path("run/events.jsonl").read_text()
 
 
@@ -283,7 +294,7 @@ def test_what_a_node_says_it_uses_is_a_setting_of_bidders(node):
 
 def test_the_graph_of_a_mind_with_a_thought_of_its_own_shows_it(place):
     mind = BidderContext.of(Bidder("Ann", nodes=(thought(Path(), place),)), SimulatedChat())
-    edges = {(edge.source, edge.target) for edge in bidder_graph(mind).get_graph().edges}
+    edges = {(edge.source, edge.target) for edge in GraphBidder(mind).graph.get_graph().edges}
     assert ("believe", "reflect") in edges
 
 

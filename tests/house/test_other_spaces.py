@@ -21,7 +21,7 @@ from harbor._core.players import SeatReply
 from harbor._games.policies import Adversary, AtRandom
 from harbor._house.auctioneer import auction_loop
 from harbor._house.sale import Sale
-from harbor._room.seats import BidderAgent, ask_message
+from harbor._room.seats import PlayerAgent, ask_message
 from harbor.testing import check_rules
 
 PLAYERS = ("Ann", "Ben")
@@ -194,7 +194,7 @@ def test_random_and_adversarial_bidders_play_these_games_to_the_end(rules):
 
 
 async def test_a_bidder_of_harbor_answers_in_a_stock_team_in_the_words_of_the_space():
-    agent = BidderAgent("ann", AtRandom(1), lambda: ())
+    agent = PlayerAgent("ann", AtRandom(1), lambda: ())
     asked = ask_message(Ask("Ann", "Vase", 2, AcceptOrWait(Decimal(950))))
     said = (await agent.on_messages([asked], CancellationToken())).chat_message.to_text()
     assert said in (Accept().words, Wait().words)

@@ -110,7 +110,7 @@ def test_a_setting_that_a_package_does_not_have_is_refused_and_not_passed_over()
 
 def test_an_environment_variable_without_a_key_is_named(monkeypatch):
     monkeypatch.delenv("MY_SERVER")
-    with pytest.raises(ConfigError, match=r"environment variable 'MY_SERVER' \(api_key_env\) is not set"):
+    with pytest.raises(ConfigError, match=r"api_key_env: the environment variable 'MY_SERVER' is not set"):
         opened("openai:gpt", api_key_env="MY_SERVER")
 
 

@@ -131,7 +131,7 @@ def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(e
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server) | {"retry_seconds": 1})
         words = "--executor", executor, "--jobs", "2"
-        with started(tmp_path, "run", written(tmp_path, design), "--out", "run", *words) as running:
+        with started(tmp_path, "run", written(tmp_path, design), "--trust", "--out", "run", *words) as running:
             when(lambda: served(server) >= 10, running)
             server.fail("unavailable")
             _, complaints = running.communicate(timeout=60)
@@ -151,7 +151,7 @@ def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server))
         with started(
-            tmp_path, "run", written(tmp_path, design), "--out", "run", "--executor", executor, "--jobs", "2"
+            tmp_path, "run", written(tmp_path, design), "--trust", "--out", "run", "--executor", executor, "--jobs", "2"
         ) as running:
             when(lambda: served(server) >= 10, running)
             server.fail("unavailable")
@@ -163,8 +163,7 @@ def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor
         assert_is_whole(tmp_path / "run", design, offline, server)
 
 
-@pytest.mark.parametrize("given", [2, None])
-@pytest.mark.parametrize("executor", ["processes", "ray"])
+@pytest.mark.parametrize(("executor", "given"), [("processes", 2), ("ray", None)])  # which workers are no matter
 def test_two_workers_share_one_quota(executor, given, offline, tmp_path):
     with provider(seed=SEED, latency=0.02, limits=Limits(at_once=2)) as server:
         design = experiment(spoken("openai chat", server) | {"max_concurrent": given})

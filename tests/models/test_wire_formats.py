@@ -80,7 +80,8 @@ def test_a_call_that_fails_is_asked_again(form, kind, offline):
     with provider(seed=SEED, faults=Faults(kind, only={2}, retry_after=0.01)) as server:
         run = auction(spoken(form, server), timeout_seconds=0.5 if kind in STUCK else None).run()
         assert is_same(run, offline)
-        assert retries(run.log) == 1
+        slow = kind in STUCK  # where the machine is busy, a sound call may take longer than half a second too
+        assert retries(run.log) >= 1 if slow else retries(run.log) == 1
 
 
 @pytest.mark.parametrize("form", FORMATS)

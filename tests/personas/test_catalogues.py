@@ -210,8 +210,8 @@ def test_items_for_a_persona_of_ones_own_that_the_catalogue_lacks_are_refused_wi
     with pytest.raises(ConfigError) as refused:
         wine_sale(**own(id="guests")).run()
     assert str(refused.value) == (
-        "no item of the catalogue 'wines' suits your persona 'guests'; drop matched, list items, or name a catalogue"
-        " with items whose persona is 'guests'"
+        "no item of the catalogue 'wines' suits your persona 'guests'; drop matched, list items, or name items whose"
+        " persona is 'guests' in items.of or in a catalogue"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -145,7 +146,7 @@ def test_a_report_contains_its_figure(experiment, in_company):
     done = harbor("report", experiment)
     assert (done.returncode, done.stderr) == (0, "")
     page = (experiment / "report.html").read_text(encoding="utf-8")
-    assert page.count('alt="How far prices fall') == 2
+    assert page.count('aria-label="How far prices fall') == 2
     assert "Ann pays 0.4" in page
 
 
@@ -185,6 +186,12 @@ def test_without_the_package_a_log_says_which_one_is_missing(words, run):
 def test_without_the_package_an_experiment_says_which_one_is_missing(words, experiment):
     said = mistake(harbor(*words, experiment))
     assert "has the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed; install" in said
+
+
+def test_without_the_package_its_experiment_is_compared_with_none(experiment, tmp_path):
+    copy = shutil.copytree(experiment, tmp_path / "copy")
+    said = mistake(harbor("compare", copy, experiment))
+    assert "the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed; install" in said
 
 
 def test_without_the_package_its_settings_are_refused_in_one_line(tmp_path):

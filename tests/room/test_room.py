@@ -15,7 +15,7 @@ from autogen_agentchat.conditions import ExternalTermination, FunctionalTerminat
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
-from autogen_core.models import ChatCompletionClient, CreateResult, ModelInfo, RequestUsage
+from autogen_core.models import CreateResult, RequestUsage
 
 from harbor import Auction, Bidder, EnglishRules, Item
 from harbor._core.amounts import Amount
@@ -41,7 +41,8 @@ from harbor._house.auctioneer import announce
 from harbor._house.hearing import READY
 from harbor._house.sale import Sale
 from harbor._room.room import AuctionRoom
-from harbor._room.seats import AUCTIONEER, UNASKED, BidderAgent, Seat, ask_message
+from harbor._room.seats import AUCTIONEER, UNASKED, PlayerAgent, Seat, ask_message
+from support.replayed_chat import OfflineChat
 
 Answering = Callable[[Sequence[BaseChatMessage]], Awaitable[str]]
 LONG = 5  # seconds until a test that should have ended long ago is given up
@@ -67,7 +68,7 @@ class Speaker(BaseChatAgent):
         pass
 
 
-class TinyClient(ChatCompletionClient):
+class TinyClient(OfflineChat):
     """A model client that gives the same words whenever it is asked."""
 
     def __init__(self, words: str) -> None:
@@ -78,34 +79,6 @@ class TinyClient(ChatCompletionClient):
         self.asked.append(str(messages[-1].content))
         usage = RequestUsage(prompt_tokens=0, completion_tokens=0)
         return CreateResult(finish_reason="stop", content=self.words, usage=usage, cached=False)
-
-    def create_stream(self, messages: Any, **_: Any) -> Any:
-        raise NotImplementedError
-
-    async def close(self) -> None:
-        pass
-
-    def actual_usage(self) -> RequestUsage:
-        return RequestUsage(prompt_tokens=0, completion_tokens=0)
-
-    def total_usage(self) -> RequestUsage:
-        return self.actual_usage()
-
-    def count_tokens(self, messages: Any, **_: Any) -> int:
-        return 0
-
-    def remaining_tokens(self, messages: Any, **_: Any) -> int:
-        return 1_000
-
-    @property
-    def capabilities(self) -> Any:
-        return self.model_info
-
-    @property
-    def model_info(self) -> ModelInfo:
-        return ModelInfo(
-            vision=False, function_calling=False, json_output=False, family="unknown", structured_output=False
-        )
 
 
 def saying(*words: str) -> Answering:
@@ -155,7 +128,7 @@ def room_of(
     return sale, AuctionRoom(sale, seats, [], reasks, termination)
 
 
-def raiser(name: str, max_bids: int) -> BidderAgent:
+def raiser(name: str, max_bids: int) -> PlayerAgent:
     """A bidder that needs no memory of its own: it makes so many bids in all."""
     made: list[Event] = []
 
@@ -166,7 +139,7 @@ def raiser(name: str, max_bids: int) -> BidderAgent:
                 made.append(BidPlaced(ask.item, ask.round, ask.bidder, ask.minimum))
             return answer
 
-    return BidderAgent(name, Counting(max_bids), lambda: ())
+    return PlayerAgent(name, Counting(max_bids), lambda: ())
 
 
 # ---------------------------------------------------------------- agents that fail
@@ -339,7 +312,7 @@ def test_a_stock_assistant_agent_can_buy():
 
 
 def test_a_bidder_of_harbor_joins_a_stock_team():
-    bidder = BidderAgent("ann", MinimumRaise(4), lambda: ())
+    bidder = PlayerAgent("ann", MinimumRaise(4), lambda: ())
     ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(5_000)))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))
     assert isinstance(result, TaskResult)
@@ -348,27 +321,27 @@ def test_a_bidder_of_harbor_joins_a_stock_team():
 
 def test_a_bidder_of_harbor_knows_in_a_stock_team_what_it_has_seen():
     seated = BidderSeated("Ann", Decimal(5_000), {"Lot A": Decimal(900)}, {}, "profit")
-    bidder = BidderAgent("ann", Truthful(), lambda: (seated,))
+    bidder = PlayerAgent("ann", Truthful(), lambda: (seated,))
     ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(5_000)))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))
     assert result.messages[-1].to_text() == "I withdraw."
 
 
 def test_a_bidder_of_harbor_answers_the_last_of_several_asks():
-    bidder = BidderAgent("ann", MinimumRaise(4), lambda: ())
+    bidder = PlayerAgent("ann", MinimumRaise(4), lambda: ())
     asks = [ask_message(Ask("Ann", "Lot A", 1, Amount(Decimal(least), Decimal(5_000)))) for least in (1_000, 1_100)]
     response = asyncio.run(bidder.on_messages(asks, CancellationToken()))
     assert response.chat_message.to_text() == "I bid $1,100."
 
 
 def test_a_bidder_of_harbor_says_so_when_nobody_asked_it():
-    bidder = BidderAgent("ann", MinimumRaise(4), lambda: ())
+    bidder = PlayerAgent("ann", MinimumRaise(4), lambda: ())
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task="Hello?"))
     assert result.messages[-1].to_text() == UNASKED
 
 
 def test_a_bidder_of_harbor_says_at_a_pause_that_it_is_ready():
-    bidder = BidderAgent("ann", MinimumRaise(4), lambda: ())
+    bidder = PlayerAgent("ann", MinimumRaise(4), lambda: ())
     response = asyncio.run(bidder.on_messages([ask_message(Pause("Ann"))], CancellationToken()))
     assert response.chat_message.to_text() == READY
 

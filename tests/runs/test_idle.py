@@ -22,6 +22,14 @@ OTHER = {
     "chain_of_thought": False,
     "memory": "list",
     "learning": True,
+    "believe": False,
+    "predict": False,
+    "reply": "json",
+    "context": "dialogue",
+    "facts": "prose",
+    "bounds": "untold",
+    "hints": False,
+    "relative_objective": True,
     "model": "other",
     "max_bids": 5,
     "objective": "items",
@@ -37,7 +45,8 @@ PLAYERS = {
     "person": {"person": True},
     "agent": {"agent": True},
 }
-SESSIONS = {"planning", "chain_of_thought", "model"}
+PROTOCOL = {"believe", "reply", "context", "facts", "bounds", "hints", "relative_objective"}
+SESSIONS = {"planning", "chain_of_thought", "model", *PROTOCOL}
 
 
 class Silent(BaseChatAgent):
@@ -72,7 +81,18 @@ def refusal(game: str, player: str, setting: str) -> str:
 
 
 def test_every_setting_of_a_bidder_is_tried():
-    everyone = {"name", "persona", "timeout_seconds", "rule", "agent", "person", "nodes"}
+    everyone = {
+        "name",
+        "persona",
+        "timeout_seconds",
+        "rule",
+        "agent",
+        "person",
+        "nodes",
+        "protocol",
+        "prompts",
+        "placebo",
+    }
     assert set(Bidder.model_fields) - everyone == set(OTHER)
 
 

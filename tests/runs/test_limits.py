@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import asdict
+import warnings
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,7 @@ from harbor._core.events import CLOCK_FIELDS, ModelCalled, SeatFailed
 from harbor._core.log import of_type, read_log
 from harbor._models.replay import RawCall
 from harbor._runs.limits import paid_for
+from harbor._runs.raw_calls import read_calls
 from harbor.evaluation._metrics.summary import summarise
 from support.commands import harbor, mistake
 from support.folders import paid
@@ -47,23 +49,57 @@ PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=
 CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
 
 
-def test_a_line_that_is_cut_short_is_not_paid_for(tmp_path):
-    line = json.dumps(asdict(CALL))
-    (tmp_path / "calls.jsonl").write_text(f"{line}\n" * 3 + line[:40])
-    assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
+def test_a_line_that_is_cut_short_may_have_been_as_dear_as_the_dearest(tmp_path):
+    lines = [json.dumps(asdict(replace(CALL, cost_dollars=cost))) for cost in (1.0, 4.0, 2.0)]
+    (tmp_path / "calls.jsonl").write_text("\n".join(lines) + "\n" + lines[0][:40])
+    assert paid_for(tmp_path, PRICED) == 7 + 4
 
 
 WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}]
-MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in WRONG_TYPES]
+MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in [*WRONG_TYPES, {"message": 5}, {"new": 1}]]
 
 
 @pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *MISTYPED], ids=str)
-def test_a_line_that_is_no_call_is_named_with_its_file_and_the_remedy(line, tmp_path):
+def test_a_line_that_is_no_call_costs_as_much_as_the_dearest_of_its_run(line, tmp_path):
     call = json.dumps(asdict(CALL)).encode()
     (tmp_path / "0001").mkdir()
     (tmp_path / "0001" / "calls.jsonl").write_bytes(call + b"\n" + line + b"\n" + call + b"\n")
+    assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
     with pytest.raises(LogError, match=r"0001/calls.jsonl' line 2 is not a model call; restore the file$"):
-        paid_for(tmp_path, PRICED)
+        read_calls(tmp_path / "0001" / "calls.jsonl")
+
+
+def test_zeros_as_long_as_three_calls_may_have_been_three(tmp_path):
+    call = json.dumps(asdict(CALL)).encode()
+    (tmp_path / "calls.jsonl").write_bytes(call + b"\n" + b"\0" * (3 * len(call)))
+    assert paid_for(tmp_path, PRICED) == 4 * CALL.cost_dollars
+
+
+def test_where_no_call_can_be_read_a_damaged_line_costs_what_a_first_call_is_taken_to_cost(tmp_path):
+    (tmp_path / "calls.jsonl").write_bytes(b"garbage\n")
+    assert paid_for(tmp_path, PRICED) == pytest.approx(5_000 * (3 + 6) / 1_000_000)
+
+
+def quietly(do, *given, **named):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return do(*given, **named)
+
+
+def test_a_limit_is_kept_by_a_run_with_a_damaged_line_and_what_it_hid_is_not_spent_again(whole, tmp_path):
+    folder, limit = tmp_path / "run", 0.5 * spent_in(whole)
+    with pytest.raises(LimitReached):
+        Auction(**SALE).run(out=folder, max_cost=limit)
+    calls = (folder / "calls.jsonl").read_bytes().splitlines(keepends=True)
+    calls[1] = b"\xff garbage\n"
+    (folder / "calls.jsonl").write_bytes(b"".join(calls))
+    for _ in range(2):  # the second time from the files that are set aside
+        before = spent_in(folder)
+        assert before >= limit
+        with pytest.raises(LimitReached):
+            quietly(resume, folder, max_cost=limit)
+        assert spent_in(folder) == pytest.approx(before)
+        assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(calls) - 1
 
 
 def log_in(folder):
@@ -185,16 +221,16 @@ def test_the_command_refuses_a_limit_that_nobody_can_keep(tmp_path):
 
 def test_the_tables_of_a_run_and_of_its_replay_tell_what_its_calls_took(tmp_path):
     (tmp_path / "sale.toml").write_text(CONFIG + PRICES)
-    held = harbor("auction", "sale.toml", "--out", "run", cwd=tmp_path).stdout
-    replayed = harbor("replay", "run", cwd=tmp_path).stdout
+    held = harbor("auction", "sale.toml", "--out", "run", "--full", cwd=tmp_path).stdout
+    replayed = harbor("replay", "run", "--full", cwd=tmp_path).stdout
     total = summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.total
     for shown in (held, replayed):
         table = shown[shown.index("Model calls") :]
         assert [word for word in ("bidder", "purpose", "model", "total") if word not in table] == []
         assert f"{total.input_tokens:,}" in table
         assert "cached" not in table
-    quiet = harbor("resume", "run", "--quiet", cwd=tmp_path)
-    assert "Model calls" not in quiet.stdout
+    for usual in (harbor("resume", "run", "--quiet", cwd=tmp_path), harbor("replay", "run", cwd=tmp_path)):
+        assert "Model calls" not in usual.stdout
 
 
 @pytest.mark.slow

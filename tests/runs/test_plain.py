@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, Item, houses
 from harbor._core.actions import Accept, BundleBid, Choose, Say, Take, Wait
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
-from harbor._core.errors import MemoryStoreError, RunFolderError
+from harbor._core.errors import RunFolderError, RunPaused
 from harbor._core.events import BidFailed, LogOpened, SeatFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry, encode
@@ -84,7 +86,7 @@ class Odd(Policy):
 class Raising(Policy):
     """Always raises one error."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
@@ -165,11 +167,51 @@ def test_what_a_policy_raises_is_logged_without_secrets_and_costs_its_seat_the_t
     assert of_type(log, SeatFailed) == [SeatFailed("Alex", "error", "ValueError: [redacted]")] * 3
 
 
-@pytest.mark.parametrize("error", [RunFolderError("no room"), MemoryStoreError("lost")])
-def test_what_breaks_off_the_room_breaks_off_the_plain_loop(error):
+NO_PLAY = [RunFolderError("no room"), RunPaused("later"), SystemExit(3), KeyboardInterrupt(), GeneratorExit()]
+
+
+@pytest.mark.parametrize("error", [*NO_PLAY, asyncio.CancelledError(), BaseException("all")], ids=repr)
+def test_whatever_a_policy_raises_costs_its_seat_the_turn_alone_here_and_in_the_room(error):
+    runs = [seated(scripts("second-price", "random", "rational"), Raising(error)) for _ in range(2)]
+    held, roomy = runs[0].play(None, None).log, in_the_room(runs[1])
+    detail = "cancelled itself" if isinstance(error, asyncio.CancelledError) else f"{type(error).__name__}: {error}"
+    assert of_type(held, SeatFailed) == [SeatFailed("Alex", "error", detail)] * 3
+    assert lines(held) == lines(roomy)
+
+
+class Blocking(Policy):
+    """Does not give the thread back: it runs for ever, or sleeps in C, which can't be interrupted."""
+
+    def __init__(self, sleeps: bool) -> None:
+        self.sleeps = sleeps
+
+    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
+        while not self.sleeps:
+            pass
+        time.sleep(0.3)
+        return Bid(ask.maximum)
+
+
+@pytest.mark.parametrize("sleeps", [True, False])
+def test_a_policy_that_does_not_give_the_thread_back_runs_out_of_time_here_and_in_the_room(sleeps):
+    auction = scripts("second-price", "random", "rational", timeout_seconds=0.2)
+    held = seated(auction, Blocking(sleeps)).play(None, None).log
+    roomy = in_the_room(seated(auction, Blocking(sleeps)))
+    detail = "no answer within 0.2 s, and nobody else could go on meanwhile"
+    assert of_type(held, SeatFailed) == [SeatFailed("Alex", "timeout", detail)] * 3
+    assert lines(held) == lines(roomy)
+
+
+class Pressed(Policy):
+    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return Withdraw()
+
+
+def test_ctrl_c_stops_a_sale_also_while_a_policy_decides():
     for hold in (lambda run: run.play(None, None), in_the_room):
-        with pytest.raises(type(error), match=str(error)):
-            hold(seated(scripts("second-price", "random", "rational"), Raising(error)))
+        with pytest.raises(KeyboardInterrupt):
+            hold(seated(scripts("second-price", "random", "rational"), Pressed()))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -214,6 +256,7 @@ def test_in_a_folder_each_event_is_on_disk_when_a_listener_hears_of_it(tmp_path)
         "config.json",
         "events.jsonl",
         "manifest.json",
+        "mark",
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -13,7 +14,6 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_core.models import RequestUsage
@@ -24,8 +24,11 @@ from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed,
 from harbor._core.log import of_type, read_log
 from harbor._runs.folder import RunFolder
 from harbor.evaluation._metrics.summary import summarise
+from support.clerk import Clerk
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import paid
+from support.forging import lines_of, write
+from support.forging import of_type as of_kind
 from support.processes import full_disk
 
 SLOW = """
@@ -70,36 +73,13 @@ class Counting(SimulatedChat):
         return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
 
-class Clerk(BaseChatAgent):
-    """An agent of yours that bids the least it hears of, and keeps what it heard."""
-
-    def __init__(self, fails_at: int = -1):
-        super().__init__("clerk", "An agent.")
-        self.heard: list[str] = []
-        self.asked = 0
-        self.fails_at = fails_at
-
-    @property
-    def produced_message_types(self):
-        return (TextMessage,)
-
-    async def on_messages(self, messages, cancellation_token):
-        self.asked += 1
-        self.heard += [message.to_text() for message in messages]
-        if self.asked == self.fails_at:
-            raise RuntimeError("a slip")
-        least = json.loads(messages[-1].metadata["ask"])[3]
-        words = f"I bid ${least}." if self.asked % 3 else "well, perhaps"
-        return Response(chat_message=TextMessage(content=words, source=self.name))
-
-    async def on_reset(self, cancellation_token):
-        pass
+FILES = ("config.json", "manifest.json", "mark")
 
 
-def sale(model="mine", **settings):
+def sale(model="mine", items=3, **settings):
     return Auction(
         seed=7,
-        items=houses(3, seed=7),
+        items=houses(items, seed=7),
         bidders=[
             Bidder("Ann", persona="urban-dwellers", model=model, theory_of_mind="inferred", **settings),
             Bidder("Ben", model=model, **settings),
@@ -148,16 +128,31 @@ def whole(tmp_path_factory):
 # ---------------------------------------------------------------- any point
 
 
-@pytest.mark.parametrize("step", [70, pytest.param(7, marks=pytest.mark.slow)])
-def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(whole, tmp_path, step):
-    expected = timeless(whole)
+STEP = 7
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A run, and what was on disk after many a line of its log: in folders that are called by the number of lines."""
+    place = tmp_path_factory.mktemp("copied")
+
+    def copy(entry):
+        if entry.seq % STEP == 0:
+            shutil.copytree(place / "run", place / str(entry.seq + 1))
+
+    sale(items=2).run(out=place / "run", models={"mine": chat()}, agents={"Dot": Clerk()}, listen=copy)
+    *lines, _ = (place / "run" / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (shutil.copytree(place / "run", place / str(len(lines))) / "events.jsonl").write_bytes(b"".join(lines))
+    return place
+
+
+@pytest.mark.parametrize("step", [10 * STEP, pytest.param(STEP, marks=pytest.mark.slow)])
+def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(copied, tmp_path, step):
+    whole, expected = copied / "run", timeless(copied / "run")
     for after in [*range(1, len(expected), step), len(expected) - 1]:
-        folder = tmp_path / str(after)
-        broken(sale(), folder, after)
-        asked = sum(line["type"] == "answered" for line in lines(folder))
-        clerk = Clerk()
-        clerk.asked = asked  # its one memory
-        result = resume(folder, models={"mine": chat()}, agents={"Dot": clerk})
+        folder = Path(shutil.copytree(copied / str(after), tmp_path / str(after)))
+        assert len(lines(folder)) == after
+        result = resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
         assert timeless(folder) == expected, after
         assert paid(folder) == paid(whole), after
         assert [entry.event for entry in result.log] == [
@@ -198,7 +193,7 @@ def test_a_run_may_be_interrupted_again_and_again(whole, tmp_path):
         with pytest.raises(Broken):
             resumed(after)
     resumed(-1)
-    assert {path.name for path in folder.iterdir()} == {"config.json", "manifest.json", "events.jsonl", "calls.jsonl"}
+    assert {path.name for path in folder.iterdir()} == {*FILES, "events.jsonl", "calls.jsonl"}
     assert timeless(folder) == timeless(whole)
     assert paid(folder) == paid(whole)
 
@@ -268,7 +263,8 @@ def test_a_call_that_was_cut_short_is_asked_anew(whole, tmp_path):
     while b'"model_called"' in (log := (folder / "events.jsonl").read_bytes().splitlines(keepends=True))[-1]:
         (folder / "events.jsonl").write_bytes(b"".join(log[:-1]))
     (folder / "calls.jsonl").write_bytes(calls + last[:30])
-    resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+    with pytest.warns(UserWarning, match=r"line \d+ can't be read and is kept in calls-damaged.jsonl"):
+        resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
     assert timeless(folder) == timeless(whole)
     assert all(json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines())
 
@@ -370,7 +366,7 @@ def refused(folder, error, match):
 
 def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor._runs.run.__version__", "9.0")
+    monkeypatch.setattr("harbor._runs.opening.__version__", "9.0")
     refused(
         tmp_path / "run",
         LogError,
@@ -386,9 +382,7 @@ def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path
 
 def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr(
-        "harbor.graphs._context.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1)
-    )
+    monkeypatch.setattr("harbor._core.telling.as_json", lambda facts: json.dumps(facts, default=float, indent=1))
     refused(tmp_path / "run", LogError, r"line \d+ is 'model_called', but this run gives .*not what is recorded")
 
 
@@ -404,13 +398,6 @@ def test_a_line_of_the_log_that_was_edited_is_refused(tmp_path):
     log = tmp_path / "run" / "events.jsonl"
     log.write_text(log.read_text().replace('"seed":7', '"seed":8'))
     refused(tmp_path / "run", LogError, "line 1 was edited")
-
-
-def test_a_line_of_the_calls_that_is_no_call_is_refused(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
-    calls = tmp_path / "run" / "calls.jsonl"
-    calls.write_text("{}\n" + calls.read_text())
-    refused(tmp_path / "run", LogError, r"calls.jsonl' line 1 is not a model call")
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
@@ -439,6 +426,18 @@ def test_a_complete_run_is_left_as_it_is(whole):
     assert done.returncode == 0
     assert done.stderr.splitlines()[0] == f"harbor: run {str(whole)!r} is complete; there is nothing to resume"
     assert unchanged(whole) == before
+
+
+def test_a_complete_run_that_does_not_follow_from_its_rules_is_refused(whole, tmp_path):
+    folder = shutil.copytree(whole, tmp_path / "forged")
+    forged = lines_of(folder / "events.jsonl")
+    for line in of_kind(forged, "item_sold"):
+        line["price"] = 1
+    write(folder / "events.jsonl", forged)
+    said = r"line \d+: item_sold with .*; see: harbor verify "
+    with pytest.raises(LogError, match=said):
+        resume(folder)
+    assert re.search(said, mistake(harbor("resume", folder)))
 
 
 async def test_resuming_in_a_running_loop_is_refused_with_the_remedy(whole):
@@ -471,9 +470,9 @@ def killed(command, folder, name, size, how=signal.SIGKILL):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "share", [0.37, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.02, 0.71, 0.95))]
+    ("name", "share"),  # early and late of each: one follows the other, so that these are four moments
+    [("calls.jsonl", 0.02), ("events.jsonl", 0.37), ("calls.jsonl", 0.71), ("events.jsonl", 0.95)],
 )
-@pytest.mark.parametrize("name", ["events.jsonl", "calls.jsonl"])
 def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path, name, share):
     folder = tmp_path / "run"
     (tmp_path / "slow.toml").write_text(SLOW)

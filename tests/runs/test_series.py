@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from harbor._core.log import of_type
 from harbor._core.thoughts import Learned, Recalled
 from harbor.evaluation._metrics.series import summarise_series
 from harbor.memory._store.transfer import open_existing
-from support.commands import HARBOR, harbor
+from support.commands import HARBOR, harbor, mistake
 from support.processes import shown_in_terminal
 
 AUCTIONS = 3
@@ -83,6 +84,10 @@ if folder.exists():
 else:
     run_series(read_settings(config, Auction), out=folder, listen=listen)
 """
+
+
+class Stopped(Exception):
+    """Breaks a series off, as a crash would."""
 
 
 def kill(whole, place, what, nth):
@@ -302,12 +307,55 @@ def test_a_config_that_was_changed_is_refused(whole, tmp_path):
         resume(tmp_path / "run")
 
 
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A series that was stopped in its second auction, beside the logs of one that was not."""
+    place = tmp_path_factory.mktemp("stopped")
+    recalled = []
+
+    def stop(entry):
+        recalled.extend([entry] if isinstance(entry.event, Recalled) else [])
+        if len(recalled) == AUCTIONS - 1:
+            raise Stopped
+
+    run_series(short(), out=place / "whole" / "run")
+    with pytest.raises(Stopped):
+        run_series(short(), out=place / "run", listen=stop)
+    return place
+
+
+def test_a_series_goes_on_with_the_memory_that_a_pack_has_as_lines(stopped, tmp_path):
+    shutil.copytree(stopped / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
+    packed = tmp_path / "run" / "memory.jsonl"
+    assert harbor("memory", "export", stopped / "run", "--out", packed).returncode == 0
+    done = harbor("resume", "run", "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the memory is made again from 'run/memory.jsonl'" in done.stderr
+    assert logs(tmp_path / "run") == logs(stopped / "whole" / "run")
+    assert memories(tmp_path / "run") == memories(stopped / "whole" / "run")
+
+
+@pytest.mark.parametrize("lines", [None, ""], ids=["no lines", "lines of none"])
+def test_a_series_whose_memory_is_gone_is_not_held_without_it(stopped, tmp_path, lines):
+    shutil.copytree(stopped / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
+    if lines is not None:
+        (tmp_path / "run" / "memory.jsonl").write_text(lines)
+    before = logs(tmp_path / "run")
+    assert "would be held without what was remembered" in mistake(harbor("resume", "run", cwd=tmp_path))
+    assert logs(tmp_path / "run") == before
+
+
+def test_a_series_that_is_over_needs_no_memory(whole, tmp_path):
+    shutil.copytree(whole / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
+    assert harbor("resume", "run", cwd=tmp_path).returncode == 0
+
+
 # ---------------------------------------------------------------- from the shell
 
 
 def test_json_of_a_series_is_one_object_of_the_agreed_shape(whole):
     printed = json.loads((whole / "printed.json").read_text())
-    assert list(printed) == ["run", "seed", "length", "auctions", "mean_ranks", "total_profits", "calls"]
+    assert list(printed) == ["run", "seed", "length", "auctions", "mean_ranks", "total_profits", "calls", "simulated"]
     assert list(printed["auctions"][0]) == ["auction", "seed", "ranks", "profits", "learnings"]
     assert len(printed["auctions"]) == AUCTIONS
 

@@ -1,4 +1,4 @@
-"""API.md as the list of public names and their docstrings say it; `python tests/support/api.py` writes it anew."""
+"""API.md as the list of public names and their docstrings say it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = Path(__file__).resolve().parents[2] / "API.md"
 HEAD = """# Public names
 
 What you may import. Everything else stands in folders whose names begin with an underscore, and may change at any time.
-`tests/test_public.py` compares this page with the list in `harbor/_core/faces.py`.
+`make references` writes this page anew.
 """
 ALIASES = {  # type aliases have no docstring
     "Action": "What the rules settle: a bid or a withdrawal.",
@@ -43,7 +43,3 @@ def _section(module: str) -> Iterator[str]:
 def _sentence(name: str, thing: object) -> str:
     text = ALIASES.get(name) or cleandoc(thing.__doc__ or "")
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

@@ -11,6 +11,7 @@ from textwrap import dedent
 import pytest
 
 from harbor._core import finding
+from harbor._core import installed as at_hand
 
 
 def install(
@@ -62,8 +63,8 @@ def remembering(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Put what was found so far back afterwards; what is found meanwhile is found anew."""
     patch.setattr(finding, "_FOUND", {kind: {} for kind in finding.KINDS})
     patch.setattr(finding, "_TRIED", {})
-    finding._points.cache_clear()
+    at_hand.points_of.cache_clear()
     try:
         yield
     finally:
-        finding._points.cache_clear()
+        at_hand.points_of.cache_clear()

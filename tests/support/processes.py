@@ -77,9 +77,10 @@ def chroma_server(folder: Path, port: int | None = None) -> tuple[str, subproces
 class Terminal:
     """A process at a terminal of its own, as a person has it."""
 
-    def __init__(self, folder: Path, *words: str):
+    def __init__(self, folder: Path, *words: str, columns: int = 200):
         self.pid, self.screen = pty.fork()
         if self.pid == 0:
+            os.environ["COLUMNS"] = str(columns)
             os.chdir(folder)
             os.execv(sys.executable, [*HARBOR, *words])
         self.shown = ""

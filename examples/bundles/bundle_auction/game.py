@@ -9,6 +9,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
+from bundle_auction.record import RECORD
 from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundleSealed, BundlesOpened, ValuesDrawn, worth
 from harbor.events import BidderLabelled, Event
 from harbor.games import (
@@ -122,6 +123,7 @@ BUNDLES = Game(
     uses=("budget",),
     rational=rational,
     measures=Measures("outcomes", standings, outcomes),
+    record=RECORD,
     play=Play(
         facts=facts,
         system=files(__package__) / "system.md",

@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from harbor._cli.display.render import Table
 from harbor._cli.display.result_tables import simulated
+from harbor._core.counting import counted
+from harbor._core.settings import as_toml, toml_key
+from harbor.evaluation._analysis.reach import unreachable
 from harbor.evaluation._experiments.design import (
     OWN_NOISE,
     Experiment,
+    PublishedValue,
     Side,
     Variation,
     model_slots,
     substitutes,
 )
-from harbor.evaluation._experiments.trials import trial_count
+from harbor.evaluation._experiments.heeding import unheeded
+from harbor.evaluation._experiments.trials import people, trial_count
+from harbor.evaluation._experiments.variations import Factor, aliases
 from harbor.evaluation._metrics.registry import metric_of
 
-if TYPE_CHECKING:  # it brings the statistics, which a design needs nothing of
-    from harbor.evaluation._analysis.power import Power
+if TYPE_CHECKING:
+    from harbor.evaluation._analysis.power import Games, Power
 
 
 def listed(experiment: Experiment) -> dict[str, str | int]:
@@ -40,6 +46,10 @@ def as_json(experiment: Experiment) -> str:
         "metrics": list(_metrics(experiment)),
         "slots": dict(zip(model_slots(experiment), experiment.models, strict=False)),
         "standing_in": substitutes(experiment),
+        "people": people(experiment),
+        "unheeded": unheeded(experiment),
+        "simulated": "simulated" in experiment.models[: len(model_slots(experiment))],
+        "unreachable": unreachable(experiment),
     }
     return json.dumps({**experiment.model_dump(mode="json"), **extra})
 
@@ -51,7 +61,11 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
     yield f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}"
     yield from [OWN_NOISE] if experiment.same_seed else []
     yield Table("Bidders", list(_bidders(experiment.auction)))
-    yield Table("Arms", [_variation(one) for one in experiment.arms])
+    yield from (f"A person plays {bidder} in arm {arm}." for arm, bidder in people(experiment).items())
+    yield Table("Factors", [_factor(one) for one in experiment.factors])
+    yield from filter(None, [aliases(experiment.factors, experiment.crossing)])
+    arms = [{"name": one.name} if experiment.factors else _variation(one) for one in experiment.arms]
+    yield Table("Arms", arms)
     yield Table("Conditions", [_variation(one) for one in experiment.conditions if len(experiment.conditions) > 1])
     slots = zip(model_slots(experiment), experiment.models, strict=False)
     yield Table("Models", [{"slot": slot, "model": model} for slot, model in slots])
@@ -61,9 +75,36 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
         {"metric": one.metric, "of": _place(one.of), "minus": _place(one.against)} for one in experiment.comparisons
     ]
     yield Table("Planned comparisons", compared)
+    yield from filter(None, [unreachable(experiment)])
     yield Table("Published", list(_published(experiment)))
     yield from dict.fromkeys(one.note for one in experiment.published if one.note)
-    yield from substitutes(experiment)
+    yield from (*substitutes(experiment), *unheeded(experiment))
+    yield Table("Deviations from the paper", [one.model_dump() for one in experiment.deviations])
+
+
+def short_design(experiment: Experiment) -> Iterator[Table | str]:
+    """Give the design of an experiment on one screen: what it asks, its arms, and how much else there is."""
+    yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}"))
+    yield f"{trial_count(experiment)} games, temperature {experiment.temperature:g}, seed {experiment.seed}"
+    yield from [OWN_NOISE] if experiment.same_seed else []
+    yield Table("Bidders", [{**one, "settings": ""} for one in _bidders(experiment.auction)])
+    yield from (f"A person plays {bidder} in arm {arm}." for arm, bidder in people(experiment).items())
+    yield Table("Factors", [_factor(one) for one in experiment.factors])
+    named = [] if experiment.factors else [{"name": one.name, "what": one.label} for one in experiment.arms]
+    yield Table("Arms", named)
+    conditions = [{"name": one.name, "what": one.label} for one in experiment.conditions]
+    yield Table("Conditions", conditions if len(conditions) > 1 else [])
+    yield f"Measured: {', '.join(experiment.metrics)}."
+    yield from filter(None, [unreachable(experiment)])
+    yield from (f"{one[:1].upper()}{one[1:]}." for one in (*substitutes(experiment), *unheeded(experiment)))
+    published = sum(len(one.values) for one in experiment.published)
+    counts = {
+        "planned comparison": len(experiment.comparisons),
+        "published number": published,
+        "deviation": len(experiment.deviations),
+    }
+    told = ", ".join(counted(count, what) for what, count in counts.items() if count)
+    yield f"{told or 'Nothing else'}; all of it, with every setting: --full"
 
 
 def power_tables(power: Power) -> Iterator[Table | str]:
@@ -75,29 +116,47 @@ def power_tables(power: Power) -> Iterator[Table | str]:
             "difference": f"{_place(one.of)} - {_place(one.against)}",
             "pilot pairs": f"{one.pairs} of {one.pairs + one.missing}",
             "sd of differences": None if one.sd is None else f"{one.sd:.4g}",
-            "games per side": one.games,
-            "by Holm at worst": one.games_holm,
+            "test": one.test,
+            "games per side": _games(one.games),
+            "by Holm at worst": _games(one.games_holm),
         }
         for one in power.needs
     ]
-    yield Table(f"Games to find a difference of {asked.effect:g}", rows)
+    yield Table(f"Games to find a difference of {_effect(power)}", rows)
     yield from dict.fromkeys(one.note for one in power.needs if one.note)
     yield (
-        f"A paired t test finds it {asked.power:.0%} of the time at alpha {asked.alpha:g}; at worst, at alpha over"
-        f" {power.family}, the number of planned comparisons{simulated(power.simulated)}"
+        f"The planned test finds it {asked.power:.0%} of the time at alpha {asked.alpha:g}; at worst, at alpha over"
+        f" {power.family}, the number of planned comparisons. It is simulated on the pilot's differences, moved to"
+        f" {_effect(power)}. In brackets: if they vary as little or as much as the pilot allows, each limit with 80 %"
+        " confidence if differences are normal, and with less if they are skewed, as rare great ones are seldom in a"
+        f" pilot; plan the greater, and more for a skewed metric{simulated(power.simulated)}"
     )
+
+
+def _effect(power: Power) -> str:
+    """Write the effect with its unit, if all comparisons have one."""
+    effect, units = power.question.effect, {metric_of(one.metric).unit for one in power.needs}
+    return " ".join([f"{effect:,.0f}" if effect.is_integer() else f"{effect:,g}", *(units if len(units) == 1 else ())])
+
+
+def _games(found: Games | None) -> str | None:
+    return None if found is None else f"{found.likely} ({found.least} to {found.enough})"
 
 
 def _bidders(auction: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for bidder in auction.get("bidders", []):
-        rest = {key: value for key, value in bidder.items() if key not in ("name", "persona", "model")}
+        rest = {key: value for key, value in bidder.items() if key not in ("name", "persona", "model", "person")}
         persona = bidder.get("persona", "")
         yield {
             "bidder": bidder.get("name", ""),
             "persona": persona if isinstance(persona, str) else " + ".join(persona),
-            "played by": bidder.get("rule") or bidder.get("model", "simulated"),
+            "played by": bidder.get("rule") or _by_somebody(bidder) or bidder.get("model", "simulated"),
             "settings": ", ".join(_flat(rest)),
         }
+
+
+def _by_somebody(bidder: Mapping[str, Any]) -> str:
+    return "a person" if bidder.get("person") else "an agent" if bidder.get("agent") else ""
 
 
 def _variation(variation: Variation) -> dict[str, str | None]:
@@ -112,16 +171,21 @@ def _variation(variation: Variation) -> dict[str, str | None]:
     }
 
 
+def _factor(factor: Factor) -> dict[str, str]:
+    levels = (f"{one.name}: {', '.join(_flat(one.auction)) or 'as in the auction'}" for one in factor.levels)
+    return {"factor": factor.name, "levels": "; ".join(levels)}
+
+
 def _flat(changes: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """Write nested settings one by one, with their paths; of a list of tables, the names."""
+    """Write nested settings one by one as in TOML, with their paths; of a list of tables, the names."""
     for key, value in changes.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{key}.")
+            yield from _flat(value, f"{path}{toml_key(key)}.")
         elif isinstance(value, list):
             names = [one.get("name", "") if isinstance(one, Mapping) else str(one) for one in value]
-            yield f"{path}{key} = {' + '.join(names) or 'none'}"
+            yield f"{path}{toml_key(key)} = {' + '.join(names) or 'none'}"
         else:
-            yield f"{path}{key} = {value}"
+            yield f"{path}{toml_key(key)} = {as_toml(value)}"
 
 
 def _metrics(experiment: Experiment) -> Iterator[dict[str, str]]:
@@ -129,19 +193,18 @@ def _metrics(experiment: Experiment) -> Iterator[dict[str, str]]:
         yield {"name": name, "says": metric_of(name).description, "unit": metric_of(name).unit}
 
 
-def _place(side: Side) -> str:
+def _place(side: Side | PublishedValue) -> str:
     return ", ".join(part for part in (side.bidder or "the game", side.arm, side.condition) if part)
 
 
-def _published(experiment: Experiment) -> Iterator[dict[str, str]]:
+def _published(experiment: Experiment) -> Iterator[dict[str, str | int | float | None]]:
     for one in experiment.published:
         for value in one.values:
             yield {
                 "metric": one.metric,
-                "arm": value.arm,
-                "condition": value.condition,
-                "bidder": value.bidder,
+                "of": _place(value),
                 "value": f"{value.value:g}",
-                "model": one.model,
-                "source": one.source,
+                "n": one.games(value),
+                "sd": value.sd,
+                "source": f"{one.model}: {one.source}",
             }

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from harbor._core.events import (
-    AnalystEvent,
     BidderSeated,
     Event,
     ItemSold,
@@ -14,15 +13,7 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import dollars
-from harbor._house.auctioneer import announce
 from harbor._house.people import Call
-
-
-def news(event: Event, bidder: str) -> list[str]:
-    """Tell a bidder an event that its seat may see; nothing, if it needs no words or the next call speaks of it."""
-    if isinstance(event, AnalystEvent):
-        return []
-    return [*event.sentences(bidder)] or [line for line in [announce(event)] if line]
 
 
 def situation(call: Call) -> list[str]:
@@ -36,6 +27,15 @@ def _item(item: str, seen: Sequence[Event]) -> Iterator[str]:
             yield from (f"{lot.name}: {lot.listing}" for lot in event.lots if lot.name == item and lot.listing)
         elif isinstance(event, BidderSeated) and item in event.estimates:
             yield f"Your estimate: {dollars(event.estimates[item])}."
+
+
+def own_items(name: str, seen: Sequence[Event]) -> Iterator[str]:
+    """Tell what a bidder has bought, item by item."""
+    values = {event.item: event.true_value for event in seen if isinstance(event, ValueRevealed)}
+    for event in seen:
+        if isinstance(event, ItemSold) and event.winner == name:
+            worth = f", worth {dollars(values[event.item])}" if event.item in values else ""
+            yield f"You bought {event.item} for {dollars(event.price)}{worth}."
 
 
 def _standings(seen: Sequence[Event]) -> Iterator[str]:

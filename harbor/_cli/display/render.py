@@ -6,22 +6,22 @@ Names come from files and people, so nothing is printed as markup and no control
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
 import rich.table
 from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from harbor._cli.display.fitting import widths_of, wrapped
 from harbor._core.money import dollars
 from harbor._core.parsing import printable
 
-BETWEEN = 2
-"""Spaces between two columns."""
+INDENT = 2
+"""Of what stands below the name of a row, where a table is too wide for the screen."""
 
 _NUMBER = re.compile(r"[-\u2212+]?\$?[\d,.]+ ?[%k]?(\n?\[.*\])?")
 
@@ -51,47 +51,44 @@ def render(blocks: Iterable[Table | str]) -> None:
     above = False
     for block in blocks:
         if isinstance(block, str):
-            screen.print(Text(printable(block)), soft_wrap=not screen.is_terminal)
+            screen.print(Text("\n".join(map(printable, block.split("\n")))), soft_wrap=not screen.is_terminal)
         elif block.rows:
             screen.print(*[""] * above, _drawn(block, screen), sep="\n", crop=False)
         above = True
 
 
-def _drawn(table: Table, screen: Console) -> rich.table.Table:
+def _drawn(table: Table, screen: Console) -> RenderableType:
+    """Draw a table as wide as the screen; where not even parts of names fit beside each other, row after row."""
     columns = {name: [_written(row[name]) for row in table.rows] for name in table.rows[0]}
     columns = {name: cells for name, cells in columns.items() if any(cells)}
+    title = Text(printable(table.title), style="italic")
+    widths = widths_of([[name, *cells] for name, cells in columns.items()], screen.width, screen.is_terminal)
+    if widths is None:
+        return Group(title, *_stacked(columns, screen.width))
     numeric = [all(_NUMBER.fullmatch(one) for one in cells if one) for cells in columns.values()]
-    drawn = rich.table.Table(
-        title=Text(printable(table.title)),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    widths = _widths([[name, *cells] for name, cells in columns.items()], screen)
+    drawn = rich.table.Table(box=SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
     for name, width, number in zip(columns, widths, numeric, strict=True):
-        drawn.add_column(cell(name), width=width, justify="right" if number else "left", overflow="fold")
+        head = cell(wrapped(name, width))
+        drawn.add_column(head, width=width, justify="right" if number else "left", overflow="fold")
     rows = list(zip(*columns.values(), strict=True))
     first = [row[0] for row in rows]
     groups = not numeric[0] and any(one == other for one, other in pairwise(first))
     for before, row in zip(("", *first), rows, strict=False):
         if groups and row[0] != before:
             drawn.add_section()
-        drawn.add_row(*map(cell, ("", *row[1:]) if groups and row[0] == before else row))
-    return drawn
+        shown = ("", *row[1:]) if groups and row[0] == before else row
+        drawn.add_row(*(cell(wrapped(text, width)) for text, width in zip(shown, widths, strict=True)))
+    return Group(title, drawn)
 
 
-def _widths(columns: Sequence[Sequence[str]], screen: Console) -> list[int | None]:
-    """Share out the room, so that no word is broken: first to each column's longest word, then to its longest line."""
-    words = [max(cell_len(word) for text in column for word in [*text.split(), ""]) for column in columns]
-    lines = [max(cell_len(line) for text in column for line in text.split("\n")) for column in columns]
-    more = [line - word for line, word in zip(lines, words, strict=True)]
-    spare = screen.width - sum(words) - BETWEEN * (len(columns) - 1)
-    if spare < 0 and screen.is_terminal:
-        return [None] * len(columns)  # there is no room for the words: they are broken where the lines end
-    share = min(1.0, max(0, spare) / max(1, sum(more)))
-    return [word + int(extra * share) for word, extra in zip(words, more, strict=True)]
+def _stacked(columns: Mapping[str, Sequence[str]], width: int) -> Iterator[Text]:
+    """Write each row as a list: its first cell, and indented below it what the other columns say."""
+    (_, firsts), *others = columns.items()
+    for at, first in enumerate(firsts):
+        yield cell(wrapped(first, width))
+        said = {" ".join(name.split()): " ".join(cells[at].split()) for name, cells in others}
+        text = "; ".join(f"{name}: {one}" for name, one in said.items() if one)
+        yield cell("\n".join(" " * INDENT + line for line in wrapped(text, width - INDENT).split("\n")))
 
 
 def cell(text: str) -> Text:

@@ -11,10 +11,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from harbor._cli.display.call_tables import call_tables
+from harbor._cli.display.extent import Extent
 from harbor._cli.display.render import Table
-from harbor._core.money import dollars, to_cents
+from harbor._core.money import cost_in_words, dollars, to_cents
 from harbor._games.english.measures import ItemResult
-from harbor.evaluation._metrics.registry import metric_of
+from harbor.evaluation._metrics.registry import PRIVATE, metric_of
 
 if TYPE_CHECKING:
     from harbor.evaluation._metrics.score import RunScore
@@ -26,21 +27,25 @@ HARBOR_LABELS = 3
 """The length of a namespace of Harbor's own: scope, bidder, kind."""
 
 
-def summary_tables(summary: Summary, in_full: bool = True) -> Iterator[Table | str]:
-    """Give the standings of a run; in full also its items, days or runs, and its model calls."""
-    if in_full:
+def summary_tables(summary: Summary, extent: Extent = "usual") -> Iterator[Table | str]:
+    """Give the standings of a run; usually also its items, days or runs, and in full also its model calls."""
+    if extent != "short":
         yield Table(summary.parts.capitalize(), [_part(one) for one in summary.items])
     yield Table("Standings", [_row(one) for one in summary.standings])
     if summary.figures:
         yield ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items())
-    calls = summary.calls
+    if (calls := summary.calls) is None:
+        yield f"a public log: what needs private events is left out{simulated(summary.simulated)}"
+        return
     if calls.failed:
         yield f"{calls.failed} model calls failed for good; the bidders played on, which is no choice of a model"
     yield (
         f"{calls.count} model calls, {calls.input_tokens:,} tokens in, {calls.output_tokens:,} out, "
-        f"{summary.seconds:.1f} s{simulated(summary.simulated)}"
+        f"{cost_in_words(calls.total.cost_dollars)}, {summary.seconds:.1f} s{simulated(summary.simulated)}"
     )
-    if in_full:
+    if summary.unheeded:
+        yield f"Note: {summary.unheeded}."
+    if extent == "full":
         yield from call_tables(calls)
 
 
@@ -56,12 +61,12 @@ def _row(record: Any) -> dict[str, object]:
     return {field.name.replace("_", " "): getattr(record, field.name) for field in fields(record)}
 
 
-def simulated(is_simulated: bool) -> str:
-    """Label results in which the built-in model played."""
-    return " (simulated bidders)" if is_simulated else ""
+def simulated(is_simulated: bool, with_people: bool = False) -> str:
+    """Label results in which the built-in model played, and people beside it."""
+    return f" ({'people and ' if with_people else ''}simulated bidders)" if is_simulated else ""
 
 
-def series_tables(summary: SeriesSummary, in_full: bool = True) -> Iterator[Table | str]:
+def series_tables(summary: SeriesSummary, extent: Extent = "usual") -> Iterator[Table | str]:
     """Give everyone's rank in each auction of a series, the mean of them, and the total profit; in full also calls."""
     rows = [
         {
@@ -74,7 +79,7 @@ def series_tables(summary: SeriesSummary, in_full: bool = True) -> Iterator[Tabl
     ]
     yield Table("Ranks by auction", rows)
     yield f"{len(summary.auctions)} of {summary.length} auctions finished{simulated(summary.simulated)}"
-    if in_full and summary.calls:
+    if extent == "full" and summary.calls:
         yield from call_tables(summary.calls)
 
 
@@ -96,9 +101,14 @@ def score_tables(score: RunScore) -> Iterator[Table | str]:
     placed = dict.fromkeys(one.metric for one in score.measurements if one.at is not None and one.value is not None)
     if placed:
         yield f"item by item, day by day or run by run, in --json: {', '.join(placed)}"
-    for (metric, why), whose in _missing(score).items():
-        yield f"missing: {metric}{whose}: {why}"
-    yield f"seed {score.seed}{simulated(score.simulated)}"
+    missing = _missing(score)
+    if private := [metric for metric, why in missing if why == PRIVATE]:
+        yield f"missing, as this log has public events alone: {', '.join(private)}"
+    for why in dict.fromkeys(why for _, why in missing if why != PRIVATE):
+        metrics = (f"{metric}{whose}" for (metric, one), whose in missing.items() if one == why)
+        yield f"missing: {', '.join(metrics)}: {why}"
+    seed = "a public log" if score.seed is None else f"seed {score.seed}"
+    yield f"{seed}{simulated(score.simulated)}"
 
 
 def _number(metric: str, values: list[float] | None) -> str:
@@ -126,17 +136,19 @@ def _whose(bidders: list[str]) -> str:
     return of + (f" ({len(bidders)} times)" if len(bidders) > max(1, len(names)) else "")
 
 
-def memory_tables(found: Sequence[tuple[Record, float | None]]) -> Iterator[Table | str]:
+def memory_tables(found: Sequence[tuple[Record, float | None]]) -> Iterator[str]:
     """Give memories, each with its score in a search, if there was one."""
-    yield Table("Memories", [_memory(record, score) for record, score in found])
+    for record, score in found:
+        yield _memory(record, score)
 
 
-def _memory(record: Record, score: float | None) -> dict[str, object]:
-    """Say whose memory it is, of which kind, in which scope; of another app's, only its namespace."""
+def _memory(record: Record, score: float | None) -> str:
+    """Tell a memory, and whose it is, of which kind, in which scope; of another app's, only its namespace."""
     value = record.content()
     bidder, kind, scope = "/".join(record.namespace), "", ""
     if len(record.namespace) == HARBOR_LABELS and isinstance(value.get("bidder"), str):
         bidder, (scope, _, kind) = value["bidder"], record.namespace
     text = value["text"] if isinstance(value.get("text"), str) else json.dumps(value, ensure_ascii=False)
     written = datetime.fromtimestamp(record.created, UTC).isoformat(" ", "minutes")[:16]
-    return {"score": score, "bidder": bidder, "kind": kind, "scope": scope, "written": written, "memory": text}
+    about = ("" if score is None else f"score {score:.3f}", bidder, kind, scope, written)
+    return f"{', '.join(filter(None, about))}\n  {' '.join(text.split())}"

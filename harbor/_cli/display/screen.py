@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from harbor._cli.display.render import cell
-from harbor._core.events import (
-    AuctionHeld,
-    BiddersAsked,
-    BidderSeated,
-    BidderWithdrew,
-    BidPlaced,
-    Event,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    LogOpened,
-    Paused,
-    PriceLowered,
-    PublicEvent,
-    RoundClosed,
-    SaleOpened,
-    SeriesOpened,
-)
+from harbor._cli.display.ticker import Ticker
+from harbor._core.events import AuctionHeld, Event, LogOpened, SeriesOpened
 from harbor._core.log_lines import Entry
 from harbor._core.money import dollars
 from harbor._core.parsing import printable
+from harbor._games.board import GuardedBoard, PlainBoard, Shown
+from harbor._games.game import game_of
 from harbor._house.auctioneer import announce
 
 if TYPE_CHECKING:
@@ -43,61 +28,20 @@ if TYPE_CHECKING:
 
 FRAME_SECONDS = 0.06
 """The least time between two frames of the board."""
+REFRESHED = 2
+"""How often a second it is drawn anew while nothing happens, for the seconds that bidders have been thinking."""
 
 
-class Board:
-    """The item under the hammer and the bidders, as a fold over the log."""
-
-    def __init__(self, title: str = "") -> None:
-        self._title = title
-        self._items = 0
-        self._closed = 0
-        self._headline = ""
-        self._status = ""
-        self._budgets: dict[str, Decimal] = {}
-        self._won: Counter[str] = Counter()
-        self._doing: dict[str, str] = {}
-
-    def note(self, event: Event) -> None:
-        """Take one event in."""
-        match event:
-            case BidderSeated(bidder=bidder, budget=budget):
-                self._budgets[bidder] = budget
-            case SaleOpened(lots=lots):
-                self._items = len(lots)
-            case ItemOpened(item=item, start=start) | PriceLowered(item=item, start=start):
-                self._headline = f"Item {self._closed + 1} of {self._items}: {item}, from {dollars(start)}"
-                self._status, self._doing = "no bid yet", {}
-            case BidPlaced(bidder=bidder, amount=amount):
-                self._doing[bidder] = f"bids {dollars(amount)}"
-            case BidderWithdrew(bidder=bidder, reason=reason):
-                self._doing[bidder] = "out" if reason == "declined" else f"out ({reason})"
-            case RoundClosed(leader=leader, price=price, round=round):
-                self._status = f"round {round}: {leader} leads with {dollars(price)}"
-            case ItemSold(winner=winner, price=price):
-                self._closed += 1
-                self._budgets[winner] -= price
-                self._won[winner] += 1
-                self._status = f"sold to {winner} for {dollars(price)}"
-            case ItemUnsold():
-                self._closed += 1
-                self._status = "not sold"
-            case BiddersAsked(bidders=bidders):
-                self._doing |= dict.fromkeys(bidders, "thinks")
-            case Paused():
-                self._status += "; the bidders think"
-            case _ if isinstance(event, PublicEvent) and event.words:  # of the other games
-                self._headline, self._status, self._doing = self._status, event.words, {}
-
-    def render(self) -> Group:
-        """Draw the board."""
-        budgets = ("budget left", "items") if self._items else ()  # only the ascending auction has them
-        table = Table("bidder", *budgets, "now", expand=False)
-        for bidder, budget in self._budgets.items():
-            left = (dollars(budget), str(self._won[bidder])) if budgets else ()
-            table.add_row(cell(bidder), *left, cell(self._doing.get(bidder, "")))
-        headline = ". ".join(filter(None, (self._title, self._headline)))
-        return Group(Text(printable(headline), style="bold"), Text(printable(self._status)), table)
+def drawn(shown: Shown, title: str = "", below: Sequence[str] = ()) -> Group:
+    """Draw what a board shows, and lines below its state."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in shown.columns:
+        table.add_column(cell(name))
+    for row in shown.rows:
+        table.add_row(*map(cell, row))
+    headline = ". ".join(filter(None, (title, shown.headline)))
+    lines = [Text(printable(line)) for line in (shown.state, *below)]
+    return Group(Text(printable(headline), style="bold"), *lines, *([table] if shown.columns else []))
 
 
 @contextmanager
@@ -106,8 +50,9 @@ def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
     if not console.is_terminal:
         yield _Lines(console)
         return
-    with Live(Board().render(), console=console, auto_refresh=False) as live:
+    with Live(console=console, refresh_per_second=REFRESHED) as live:  # by itself, as seconds pass without an event
         boards = _Boards(live)
+        live.update(boards)
         yield boards
         boards.draw()
 
@@ -117,9 +62,17 @@ class _Boards:
 
     def __init__(self, live: Live) -> None:
         self._live = live
-        self._board = Board()
+        self._title = ""
+        self._board, self._told = GuardedBoard("", PlainBoard), ""
         self._drawn = time.monotonic()
         self._done, self._length = 0, 0
+        self._ticker = Ticker()
+        self._shown = Shown()
+
+    def __rich__(self) -> Group:
+        """Draw what was shown last; it is called from a thread of the screen, too, so nothing is folded here."""
+        prices = self._ticker.prices() if "UTF" in self._live.console.encoding.upper() else ""
+        return drawn(self._shown, self._title, [prices, self._ticker.thinking(time.monotonic())])
 
     def __call__(self, entry: Entry) -> None:
         match entry.event:
@@ -128,16 +81,27 @@ class _Boards:
             case AuctionHeld() as done:
                 self._done = done.auction
                 self._live.console.print(Text(printable(_progress(done, self._length))))
-            case LogOpened() if self._length:
-                self._board = Board(f"Auction {self._done + 1} of {self._length}")
-        self._board.note(entry.event)
+            case LogOpened():
+                game = game_of([entry])
+                self._title = f"Auction {self._done + 1} of {self._length}" if self._length else ""
+                self._board = GuardedBoard(game.name, game.board)
+        self._note(entry.event)
         if time.monotonic() - self._drawn >= FRAME_SECONDS:
             self.draw()
 
     def draw(self) -> None:
         """Draw the board as it is now."""
-        self._live.update(self._board.render(), refresh=True)
+        self._shown = self._board.shown()
+        self._live.refresh()
         self._drawn = time.monotonic()
+
+    def _note(self, event: Event) -> None:
+        """Take an event in; a board that fails is told of once, above the plain one that takes its place."""
+        self._ticker.note(event, time.monotonic())
+        self._board.note(event)
+        if self._board.complaint != self._told:
+            self._told = self._board.complaint
+            self._live.console.print(Text(printable(self._board.complaint)))
 
 
 class _Lines:

@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
-import threading
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from harbor._cli.display.narration import news, situation
+from harbor._cli.display.clock import Clock
+from harbor._cli.display.fitting import width, wrapped
+from harbor._cli.display.keyboard import Keyboard
+from harbor._cli.display.narration import own_items, situation
 from harbor._config.auction import Bidder
 from harbor._core.asks import Unreadable
-from harbor._core.events import EVERYONE
+from harbor._core.events import EVERYONE, LogOpened, SeriesOpened
 from harbor._core.log_lines import Entry
 from harbor._core.parsing import printable
-from harbor._house.auctioneer import answer_to, call
+from harbor._games.board import GuardedBoard, PlainBoard, Shown
+from harbor._games.game import game_of
+from harbor._house.auctioneer import answer_to, call, told_to
 from harbor._house.people import Call, Person
 from harbor._runs.result import Listener
 
 R = TypeVar("R")
 PROMPT = "> "
+HELP = """pass: withdraw
+standings: how everybody stands, and what you have bought
+quit: pause the auction, as Ctrl-C does; it can be resumed"""
+_SAY = re.compile(r" Say '[^\n]*\Z")
+"""How an agent answers, in a call; a person may type less."""
 
 
-async def at_the_terminal(bidder: Bidder, begin: Callable[[Listener, Mapping[str, Person]], Awaitable[R]]) -> R:
+async def at_the_terminal(
+    bidder: Bidder, begin: Callable[[Listener, Mapping[str, Person]], Awaitable[R]], keys: Keyboard | None = None
+) -> R:
     """Run an auction with a person at this terminal.
 
     Args:
         bidder: whom the person plays.
         begin: runs the auction, given a listener and the person by its bidder's name.
+        keys: what is typed, where one person plays in several auctions (None: in this one alone).
 
     Raises:
         EOFError: the input ended; the auction was stopped, and can be resumed.
     """
     person = Person()
-    terminal = Terminal(bidder, person)
+    terminal = Terminal(bidder, person, keys or Keyboard())
     running = asyncio.ensure_future(begin(terminal.hear, {bidder.name: person}))
     served = asyncio.ensure_future(terminal.serve())
     try:
@@ -51,26 +63,33 @@ async def at_the_terminal(bidder: Bidder, begin: Callable[[Listener, Mapping[str
 class Terminal:
     """One client of a `Person`; all that it prints is public, or private to its bidder."""
 
-    def __init__(self, bidder: Bidder, person: Person) -> None:
+    def __init__(self, bidder: Bidder, person: Person, keys: Keyboard) -> None:
         self._bidder = bidder
         self._person = person
         self._mine = f"bidder:{bidder.name}"
         self._item = ""
-        self._keys = Keyboard()
+        self._keys = keys
+        self._board = GuardedBoard("", PlainBoard)
+        self._told_of_dropped = False
 
     def hear(self, entry: Entry) -> None:
         """Tell the news as it happens."""
-        if entry.seq == 0:
-            _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction.")
+        if isinstance(entry.event, LogOpened):
+            game = game_of([entry])
+            self._board = GuardedBoard(game.name, game.board)
+        if entry.seq == 1 and not isinstance(entry.event, SeriesOpened):
+            self._item = ""
+            _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction; type help for what else you can type.")
         if entry.event.audience in (EVERYONE, self._mine):
-            for line in news(entry.event, self._bidder.name):
+            self._board.note(entry.event)
+            for line in told_to(self._bidder.name, entry.event):
                 _print(line)
 
     async def serve(self) -> None:
         """Put calls to the person, for as long as there is input.
 
         Raises:
-            EOFError: the input has ended.
+            EOFError: the input has ended, or the person has quit.
         """
         self._keys.start()
         while True:
@@ -83,8 +102,10 @@ class Terminal:
             for line in situation(asked):
                 _print(line)
         self._item = asked.ask.item
-        _print(f"{call(asked.ask)} You have {self._bidder.timeout_seconds:g} s.")
-        self._keys.forget()
+        _print(f"{_SAY.sub('', call(asked.ask))} Type {asked.ask.space.hint}.")
+        if self._keys.forget() and not self._told_of_dropped:
+            self._told_of_dropped = True
+            _print("What you typed before you were asked is dropped.")
         over = asyncio.ensure_future(self._person.asks.get())
         try:
             words = await self._words(asked, over)
@@ -97,61 +118,58 @@ class Terminal:
 
     async def _words(self, asked: Call, over: asyncio.Future[Call | None]) -> str | None:
         """Read lines until one is an answer; None if time runs out before that."""
+        clock = Clock(self._bidder.timeout_seconds)
         while True:
+            _print(clock.told())
             sys.stdout.write(PROMPT)
             sys.stdout.flush()
             typed = asyncio.ensure_future(self._keys.line())
             try:
-                either: set[asyncio.Future[Any]] = {typed, over}
-                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-                if over.done():
+                if not await clock.awaits(typed, over):
                     return None
                 words = typed.result().strip()
             finally:
                 typed.cancel()
-            answer = answer_to(asked.ask, words)
-            if not isinstance(answer, Unreadable):
-                return words
-            _print(f"That can't be read: {answer.reason}. Type {asked.ask.space.hint}")
+            if (answer := self._answer(asked, words)) is not None:
+                return answer
 
-
-class Keyboard:
-    """Lines of the standard input, read in a thread of their own, so that waiting for one delays nothing."""
-
-    def __init__(self) -> None:
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-
-    def start(self) -> None:
-        """Begin to read; the thread ends with the input or the program."""
-        threading.Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True).start()
-
-    async def line(self) -> str:
-        """Wait for a line.
+    def _answer(self, asked: Call, words: str) -> str | None:
+        """Take words that are an answer; do what others ask for, or explain how to answer.
 
         Raises:
-            EOFError: there is none any more.
+            EOFError: the person quits.
         """
-        line = await self._lines.get()
-        if line is None:
-            self._lines.put_nowait(None)
-            raise EOFError
-        return line
+        found = answer_to(asked.ask, words)
+        if not isinstance(found, Unreadable):
+            return words
+        match words.lower():
+            case "help" | "?":
+                _print(f"Type {asked.ask.space.hint}.\n{HELP}")
+            case "standings":
+                for line in [*_rows(self._board.shown()), *own_items(self._bidder.name, asked.seen)]:
+                    _print(line)
+            case "quit":
+                raise EOFError
+            case _:
+                _print(f"That can't be read: {found.reason}. Type {asked.ask.space.hint}, or: help")
+        return None
 
-    def forget(self) -> None:
-        """Drop what was typed before anything was asked; a program that writes to us does so on purpose."""
-        typed = [self._lines.get_nowait() for _ in range(self._lines.qsize())]
-        if not sys.stdin.isatty() or None in typed:
-            for line in typed:
-                self._lines.put_nowait(line)
 
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        # Unbuffered: a thread that sleeps in the buffer of sys.stdin would hang the end of the program.
-        with suppress(RuntimeError), open(0, "rb", buffering=0, closefd=False) as typed:
-            while line := typed.readline():
-                loop.call_soon_threadsafe(self._lines.put_nowait, line.decode(errors="replace"))
-            loop.call_soon_threadsafe(self._lines.put_nowait, None)
+def _rows(shown: Shown) -> list[str]:
+    """Write each row of a board as a line, without what is empty."""
+    lines = []
+    for first, *rest in shown.rows:
+        told = (
+            text if name == "now" else f"{name} {text}"
+            for name, text in zip(shown.columns[1:], rest, strict=True)
+            if text
+        )
+        lines.append(f"{first}: {', '.join(told)}")
+    return [shown.state, *lines]
 
 
 def _print(text: str) -> None:
-    sys.stdout.write(printable(text) + "\n")
+    if sys.stdout.isatty():
+        text = "\n".join(wrapped(line, width()) for line in text.split("\n"))
+    sys.stdout.write("\n".join(map(printable, text.split("\n"))) + "\n")
     sys.stdout.flush()

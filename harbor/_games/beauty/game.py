@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from importlib.resources import files
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.seeding import stream
 from harbor._games.beauty import measures, play
+from harbor._games.beauty.heard import HEARD
+from harbor._games.beauty.record import RECORD
 from harbor._games.beauty.rules import GROUPS, Beauty, BeautyOpened, PrizeAwarded
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.game import Game, Measures, Play
 from harbor._games.sessions import facts
+from harbor._games.sessions.board import SessionBoard
 from harbor._games.sessions.measures import standings
 from harbor._games.sessions.session import RunLabelled, RunOpened, RunSettled
 
@@ -37,8 +41,12 @@ BEAUTY = Game(
         policy=play.policy,
         plan=play.PLAN,
         forecast=play.forecast,
+        heeds_personas=False,
     ),
     rational=play.rational,
     measures=Measures("runs", standings, measures.contests),
     unit="number",
+    record=RECORD,
+    heard=HEARD,
+    board=partial(SessionBoard, in_dollars=False),
 )

@@ -5,6 +5,7 @@ The model reasons `level` steps ahead of what the others will pick.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from random import Random
 from statistics import fmean
 
@@ -21,14 +22,15 @@ PLAN = "Think one step further than the others seem to."
 def standing(name: str, seen: Seen) -> Facts:
     """Tell how the session stands, with the range of numbers and the fraction of their mean."""
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
-    return {**session.standing(name, seen), "bound": opened.bound, "fraction": float(opened.fraction)}
+    return {**session.standing(name, seen), "bound": opened.bound, "fraction": str(opened.fraction)}
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Answer best to what the others are expected to pick, or reason some steps from the middle of the range."""
-    if facts.get("rivals_are_rational") and float(facts["fraction"]) < 1:
+    fraction = float(Fraction(facts["fraction"]))
+    if facts.get("rivals_are_rational") and fraction < 1:
         return bid_of(0.0, "Rational players all pick 0, so 0 is best")
-    count, fraction = len(facts["players"]), float(facts["fraction"])
+    count = len(facts["players"])
     if facts.get("forecasts"):
         number, steps = fmean(float(forecast["bid"]) for forecast in facts["forecasts"]), 1
     else:
@@ -49,7 +51,7 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
     """Expect that a rival thinks some steps ahead of what it picked last, or of the middle of the range."""
     past = [run["actions"].get(rival) for run in facts["past"] if run["actions"].get(rival) is not None]
     last = float(past[-1]) if past else float(facts["bound"]) / 2
-    return float(last * facts["fraction"] ** (settings.level - 1))
+    return float(last * float(Fraction(facts["fraction"])) ** (settings.level - 1))
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:  # noqa: ARG001

@@ -103,7 +103,8 @@ class Beauty(Session):
 
     def opened(self) -> BeautyOpened:
         """Give the opening of the session."""
-        return BeautyOpened(*self.facts(), self.bound, self.options.fraction, self.options.prize)
+        options = self.options
+        return BeautyOpened(**self.facts(), bound=self.bound, fraction=options.fraction, prize=options.prize)
 
     def tell(self, run: int) -> list[Event]:
         """Give no private facts: everything is known to everyone."""

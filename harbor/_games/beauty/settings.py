@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
@@ -29,9 +29,16 @@ Ratio = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, whe
 class BeautyRules(SessionRules):
     """A beauty contest: pick a number from 0 to `bound`; the number closest to `fraction` of the mean wins `prize`.
 
-    If `group` is given, the bound is drawn: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999. Ties split the
-    prize. There is no entrance fee.
+    Ties split the prize. There is no entrance fee.
+
+    Attributes:
+        fraction: The fraction of the mean, such as "2/3" or 0.5.
+        bound: The greatest number that may be picked.
+        group: Draws the bound instead: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999.
+        prize: What the closest number wins.
     """
+
+    public: ClassVar[frozenset[str]] = SessionRules.public | frozenset({"fraction", "prize"})
 
     game: str = "beauty"
     fraction: Annotated[Ratio, Field(gt=0, le=1)] = Fraction(2, 3)

@@ -26,7 +26,7 @@ from harbor._core.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.money import CENT, DOLLAR, to_cents
+from harbor._core.money import DOLLAR
 from harbor._games.english.settings import EnglishRules
 
 
@@ -191,11 +191,15 @@ class English:
             yield ValueRevealed(state.item, self.items[state.number].true_value)
 
     def _may_lower(self, state: EnglishState) -> bool:
-        return state.lowered < self.options.lowerings
+        return state.lowered < self.options.lowerings and self._lowered(state.start) < state.start
 
     def _lower(self, state: EnglishState) -> PriceLowered:
-        start = max(CENT, to_cents(state.start * (1 - self.options.lowering_share)))
+        start = self._lowered(state.start)
         return PriceLowered(state.item, start, self._increment(start))
+
+    def _lowered(self, start: Decimal) -> Decimal:
+        """Cut a lowered price to whole dollars, as the source does: 999, 499, 249. It is never below one dollar."""
+        return max(DOLLAR, (start * (1 - self.options.lowering_share)).quantize(DOLLAR, rounding=ROUND_DOWN))
 
     def _increment(self, start: Decimal) -> Decimal:
         return max(DOLLAR, (start * self.options.increment_share).quantize(DOLLAR, rounding=ROUND_DOWN))

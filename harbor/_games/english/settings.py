@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,10 +14,18 @@ from harbor._core.settings import Share
 class EnglishRules(RuleSettings):
     """The rules of an ascending auction.
 
-    `increment_share` is the minimum raise as a share of the starting price. `lowerings` is how often an item without a
-    bid is offered again, each time with its price lowered by `lowering_share`.
+    Attributes:
+        increment_share: The minimum raise, as a share of the starting price.
+        lowerings: How often an item without a bid is offered again; a price of one dollar is not lowered.
+        lowering_share: By which share its price is lowered then, cut to whole dollars.
+        reveal: What is announced of an item after its sale.
+
     Source: Chen et al. 2023, sec. 3.1.
     """
+
+    public: ClassVar[frozenset[str]] = RuleSettings.public | frozenset(
+        {"increment_share", "lowerings", "lowering_share", "reveal"}
+    )
 
     game: str = "english"
     increment_share: Share = Decimal("0.1")

@@ -68,7 +68,7 @@ class EnglishPrivate(PrivateValues):
 
     def opened(self) -> EnglishPrivateOpened:
         """Give the opening of the session."""
-        return EnglishPrivateOpened(*self.facts(), self.step)
+        return EnglishPrivateOpened(**self.facts(), step=self.step)
 
     def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask a bidder whether it stays in at the price."""

@@ -10,16 +10,18 @@ from harbor._core.money import to_cents
 from harbor._games.first_price.rules import FirstPrice, FirstPriceOpened
 from harbor._games.first_price.settings import FirstPriceRules
 from harbor._games.game import Facts, Game, Seen, Values
-from harbor._games.reply import bid_of
+from harbor._games.reply import sealed
 from harbor._games.sessions import private_games
+from harbor._games.sessions.board import SessionBoard
+from harbor._games.sessions.heard import AUCTION, of_session
+from harbor._games.sessions.record import sealed as sealed_bids
 
 
-def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Bid the value times (n - 1) / n."""
     count, value = len(facts["players"]), float(facts["value"])
-    amount = min(value * (count - 1) / count, float(facts["maximum"]))
     why = f"It is worth ${value:,.2f} to me; with {count} bidders I bid {count - 1}/{count} of that, as far as I may"
-    return bid_of(amount, why)
+    return sealed(value * (count - 1) / count, float(facts["maximum"]), why, settings, chance)
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:
@@ -40,4 +42,7 @@ FIRST_PRICE = Game(
     ),
     rational=rational,
     measures=private_games.MEASURES,
+    record=sealed_bids(FirstPrice, FirstPriceRules),
+    heard=(*of_session(FirstPriceOpened), *AUCTION),
+    board=SessionBoard,
 )

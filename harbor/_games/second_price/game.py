@@ -7,18 +7,21 @@ from random import Random
 from harbor._config.auction import Simulated
 from harbor._core.asks import Ask, Bid
 from harbor._games.game import Facts, Game, Seen, Values
-from harbor._games.reply import bid_of
+from harbor._games.reply import sealed
 from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
 from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions import private_games
+from harbor._games.sessions.board import SessionBoard
+from harbor._games.sessions.heard import AUCTION, of_session
+from harbor._games.sessions.record import sealed as sealed_bids
 
 
-def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Bid what the item is worth, which is dominant."""
     value, most = float(facts["value"]), float(facts["maximum"])
     amount = "exactly that" if value <= most else f"all that I may, ${most:,.2f}"
     why = f"It is worth ${value:,.2f} to me, and the others decide what I pay: I bid {amount}"
-    return bid_of(min(value, most), why)
+    return sealed(value, most, why, settings, chance)
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:
@@ -36,4 +39,7 @@ SECOND_PRICE = Game(
     play=private_games.play(__package__, policy, "Bid what the item is worth to me."),
     rational=rational,
     measures=private_games.MEASURES,
+    record=sealed_bids(SecondPrice, SecondPriceRules),
+    heard=(*of_session(SecondPriceOpened), *AUCTION),
+    board=SessionBoard,
 )

@@ -31,7 +31,7 @@ class SecondPrice(PrivateValues):
 
     def opened(self) -> SecondPriceOpened:
         """Give the opening of the session."""
-        return SecondPriceOpened(*self.facts())
+        return SecondPriceOpened(**self.facts())
 
     def outcome(self, bids: Bids) -> Outcome:
         """Give the winner and the price."""

@@ -54,6 +54,7 @@ def play(package: str, policy: Policy, plan: str) -> Play:
         policy=policy,
         plan=plan,
         forecast=forecast,
+        heeds_personas=False,
     )
 
 

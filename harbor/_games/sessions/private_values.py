@@ -6,17 +6,19 @@ Source: EconArena, sec. 4.2 and A.2.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
+from harbor._games.said import MONEY, money_in
 from harbor._games.sessions.session import (
     RunClosed,
     RunLabelled,
@@ -105,6 +107,10 @@ class PrivateValues(Session):
         """Everyone's assets at the start of a run, and the entrance fee, in dollars."""
         return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
 
+    def facts(self) -> dict[str, Any]:
+        """Give what the opening tells in all games, and whether values stay the same."""
+        return {**super().facts(), "drawn_once": self.options.draw == "once"}
+
     @abstractmethod
     def outcome(self, bids: Bids) -> Outcome:
         """Give the winner and the price."""
@@ -159,6 +165,12 @@ class PrivateValues(Session):
         return self.assets - outcome.price + value if name == outcome.winner else self.assets
 
 
+def value_told(note: str) -> Decimal | None:
+    """Read the value that `worth` tells; None if a note tells none."""
+    found = re.match(rf"it is worth (?P<value>{MONEY}) to you", note)
+    return money_in(found["value"]) if found else None
+
+
 def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
     """Order the bids, highest first; equal bids in seat order."""
     return sorted(((name, bid) for name, bid in bids.items() if bid is not None), key=lambda pair: -pair[1])
@@ -170,6 +182,8 @@ def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[
     Raises:
         ValueError: values are given, but not for every bidder and run.
     """
+    if not rules.values and rules.draw == "once":
+        return {name: (_draw(rules.group, rng),) * rules.runs for name in bidders}
     if not rules.values:
         return {name: tuple(_draw(rules.group, rng) for _ in range(rules.runs)) for name in bidders}
     values = {}

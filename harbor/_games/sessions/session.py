@@ -7,25 +7,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import AnalystEvent, Event, LotClosed, PrivateEvent, PublicEvent
 from harbor._core.money import Claim, Money, dollars
 from harbor._games.sessions.settings import SessionRules
 
+EQUALS = "All players are about equally rational, and about equally good at thinking strategically."
+
 # ---------------------------------------------------------------- events
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened(PublicEvent, ABC):
-    """A session begins: who plays, how many runs, what is shown of how many past runs, and whether all are rational.
+    """A session begins: who plays, how many runs, what is shown of how many past runs, and what is told of rivals.
 
-    In auctions, `assets` is what everyone has in each run and `fee` what breaking a rule costs, in dollars; else 0.
+    `drawn_once`: values stay the same in all runs. In auctions, `assets` is what everyone has in each run and `fee`
+    what breaking a rule costs, in dollars; else 0.
     """
 
     bidders: tuple[str, ...]
@@ -35,6 +38,8 @@ class SessionOpened(PublicEvent, ABC):
     rational_rivals: bool
     assets: Money
     fee: Money
+    equal_rivals: bool = field(default=False, kw_only=True)
+    drawn_once: bool = field(default=False, kw_only=True)
 
     @property
     def words(self) -> str:
@@ -46,6 +51,7 @@ class SessionOpened(PublicEvent, ABC):
         shown = "Nothing of a run" if self.show == "nothing" else f"After each run the {self.show} of all players"
         verb = "is" if self.show == "nothing" else "are"
         rational = ["All other players are perfectly rational."] if self.rational_rivals else []
+        rational += [EQUALS] if self.equal_rivals else []
         runs = "There is 1 run." if self.runs == 1 else f"There are {self.runs} runs, and each starts afresh."
         return (
             f"Welcome, {', '.join(self.bidders)}.",
@@ -63,6 +69,8 @@ class SessionOpened(PublicEvent, ABC):
                 f"In each run you have {dollars(self.assets)} to spend, and the item has a value for you that only "
                 "you are told; it may be more or less than what you have, and it may differ from the values of others."
             )
+            if self.drawn_once and self.runs > 1:
+                yield "Everyone's money and value stay the same in all runs."
             yield "Your payoff of a run is the money you have left, plus your value of the item if you win it."
         if self.fee:
             yield (
@@ -209,10 +217,12 @@ class Session(ABC):
         """Begin the run after this one, if there is one."""
         return self.open_run(state.run + 1) if state.run < self.options.runs else []
 
-    def facts(self) -> tuple[tuple[str, ...], int, str, int, bool, Money, Money]:
+    def facts(self) -> dict[str, Any]:
         """Give the fields that the opening events of all games share."""
-        options = self.options
-        return self.bidders, options.runs, options.shown, options.history, options.rational_rivals, *self.stakes
+        options, (assets, fee) = self.options, self.stakes
+        told = {"rational_rivals": options.rational_rivals, "equal_rivals": options.equal_rivals}
+        shown = {"runs": options.runs, "show": options.shown, "history": options.history}
+        return {"bidders": self.bidders, **shown, **told, "assets": assets, "fee": fee}
 
     @property
     def stakes(self) -> tuple[Money, Money]:

@@ -9,12 +9,9 @@ from typing import Any
 from harbor._games.game import Facts, Outlook, Seen
 from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
 
-DAYS_SHOWN = 5
-"""How many past days a prompt shows; the statuses sum up those before them."""
-
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
-    """Tell how the residents stand, and what came of the last days."""
+    """Tell how the residents stand, and what came of the last days, as many as the game shows."""
     opened, closed = _opened(seen), _closed(seen)
     supplies = [event.supply for event in seen if isinstance(event, DayOpened)]
     days = [_day(day, supply) for day, supply in zip(closed, supplies, strict=False)]
@@ -23,7 +20,7 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
         "days_left": opened.days - len(closed),
         "supply_today": supplies[-1] if supplies else 0,
         "residents": _residents(opened, closed),
-        "past": days[-DAYS_SHOWN:],
+        "past": days if opened.history is None else days[max(0, len(days) - opened.history) :],
     }
 
 

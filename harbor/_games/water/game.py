@@ -10,6 +10,9 @@ from harbor._core.errors import ConfigError
 from harbor._core.seeding import stream
 from harbor._games.game import Game, Measures, Play
 from harbor._games.water import facts, measures, play
+from harbor._games.water.board import WaterBoard
+from harbor._games.water.heard import HEARD
+from harbor._games.water.record import RECORD
 from harbor._games.water.rules import DayClosed, DayOpened, Water, WaterOpened
 from harbor._games.water.settings import WaterRules
 
@@ -33,7 +36,8 @@ def build(rules: WaterRules, config: AuctionConfig) -> Water:
     rng = stream(config.seed, "supply")
     supplies = rules.supplies or tuple(rng.randint(*rules.bounds) for _ in range(rules.days))
     mean = sum(supplies) / len(supplies) if rules.supplies else None
-    return Water(residents, supplies, rules.bounds, mean)
+    history = None if rules.history == "all" else rules.history
+    return Water(residents, supplies, rules.bounds, mean, history)
 
 
 WATER = Game(
@@ -51,7 +55,11 @@ WATER = Game(
         policy=play.policy,
         plan=play.PLAN,
         forecast=play.forecast,
+        heeds_personas=False,
     ),
     rational=play.rational,
-    measures=Measures("days", measures.standings, measures.days, measures.figures),
+    measures=Measures("days", measures.standings, measures.days, measures.figures, public=True),
+    record=RECORD,
+    heard=HEARD,
+    board=WaterBoard,
 )

@@ -64,14 +64,19 @@ def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
     lives = curves(entries)
     days = of_type(entries, DayClosed)
     rows = []
-    for label in of_type(entries, BidderLabelled):
-        life = lives.get(label.bidder, [])
+    for bidder, persona in _residents(entries).items():
+        life = lives.get(bidder, [])
         health, balance = (life[-1].health, life[-1].balance) if life else (0, Decimal(0))
-        served = sum(label.bidder in day.served for day in days)
+        served = sum(bidder in day.served for day in days)
         lived = sum(point.health > 0 for point in life)
-        persona = " + ".join(label.personas) or None
-        rows.append(ResidentStanding(label.bidder, persona, health > 0, lived, served, health, balance))
+        rows.append(ResidentStanding(bidder, persona, health > 0, lived, served, health, balance))
     return sorted(rows, key=lambda row: (-row.survived, -row.days_lived, -row.health, -row.balance))
+
+
+def _residents(entries: Sequence[Entry]) -> dict[str, str | None]:
+    """Give the residents in seat order with their personas; of a public log, as its opening names them."""
+    labelled = {label.bidder: " + ".join(label.personas) or None for label in of_type(entries, BidderLabelled)}
+    return labelled or {bidder: None for opened in of_type(entries, WaterOpened) for bidder in opened.needs}
 
 
 def days(entries: Sequence[Entry]) -> list[Day]:

@@ -35,7 +35,10 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class WaterOpened(PublicEvent):
-    """The game begins: needs, salaries, the number of days, and the bounds and mean of a day's supply."""
+    """The game begins: needs, salaries, the number of days, and the bounds and mean of a day's supply.
+
+    `history` is how many past days a resident is shown (None: all).
+    """
 
     needs: dict[str, int]
     salaries: dict[str, Money]
@@ -43,6 +46,7 @@ class WaterOpened(PublicEvent):
     least_supply: int
     most_supply: int
     mean_supply: float
+    history: int | None = 5
 
     @property
     def words(self) -> str:
@@ -152,12 +156,14 @@ class Water:
         supplies: units of water, day by day.
         bounds: the least and the most supply of a day, as announced.
         mean_supply: the expected supply of a day (None: the middle of the bounds).
+        history: how many past days a resident is shown (None: all).
     """
 
     residents: Mapping[str, Resident]
     supplies: Sequence[int]
     bounds: tuple[int, int]
     mean_supply: float | None = None
+    history: int | None = 5
 
     def start(self) -> WaterState:
         """Give the state before the first day."""
@@ -194,7 +200,7 @@ class Water:
         needs = {name: resident.need for name, resident in self.residents.items()}
         salaries = {name: resident.salary for name, resident in self.residents.items()}
         mean = sum(self.bounds) / 2 if self.mean_supply is None else self.mean_supply
-        return WaterOpened(needs, salaries, len(self.supplies), *self.bounds, mean)
+        return WaterOpened(needs, salaries, len(self.supplies), *self.bounds, mean, self.history)
 
     def _day(self, day: int) -> DayOpened:
         return DayOpened(f"day {day}", self.supplies[day - 1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -30,7 +30,12 @@ Units = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class Resident(Settings):
-    """What a resident needs per day, in units of water, and earns per day, in dollars."""
+    """What a resident needs and earns per day.
+
+    Attributes:
+        need: Units of water per day.
+        salary: Dollars per day.
+    """
 
     need: int = Field(ge=1, le=10**6)
     salary: Dollars
@@ -49,15 +54,23 @@ SUPPLIES = {"low": (10, 20), "medium": (15, 25), "high": (20, 30)}
 class WaterRules(RuleSettings):
     """The Water Allocation Challenge.
 
-    `supply` is "low", "medium", "high" or two bounds, both included; each day's supply is drawn from it. `supplies`
-    fixes the units of each day instead. `residents` contains a need and a salary for each bidder by name.
+    Attributes:
+        days: How many days.
+        supply: "low", "medium", "high" or two bounds, both included; each day's supply is drawn from it.
+        supplies: The units of each day, instead of drawn ones.
+        history: How many past days a resident is shown, or "all".
+        residents: The need and the salary of each bidder, by name.
+
     Source: Alympics (Mao et al. 2024), sec. 3 and 4.
     """
+
+    public: ClassVar[frozenset[str]] = RuleSettings.public | frozenset({"days", "history"})
 
     game: str = "water"
     days: int = Field(20, ge=1, le=1_000)
     supply: Annotated[tuple[Units, Units], BeforeValidator(_bounds), AfterValidator(_in_order)] = SUPPLIES["medium"]
     supplies: Annotated[tuple[Units, ...], Field(min_length=1)] | None = None
+    history: Annotated[int, Field(ge=0)] | Literal["all"] = 5
     residents: Annotated[dict[Name, Resident], Field(min_length=1)] = RESIDENTS
 
     @property

@@ -11,6 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from harbor._core.errors import RunFolderError
+from harbor._core.private_files import open_private
+from harbor._core.sent_files import MOST_RECORDS, read_sent
 
 BATCHES = "batches.jsonl"
 Step = Literal["sending", "sent", "collected", "failed"]
@@ -48,7 +50,12 @@ class JobRecords:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.jobs: dict[str, JobRecord] = {}
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        try:
+            lines = read_sent(path, MOST_RECORDS).splitlines(keepends=True)
+        except FileNotFoundError:
+            lines = []
+        except OSError as error:
+            raise RunFolderError(f"{str(path)!r} can't be read ({error.strerror}); restore it") from error
         whole = [line for line in lines if line.endswith(b"\n")]
         if len(whole) < len(lines):  # cut short when the program was killed
             os.truncate(path, sum(map(len, whole)))
@@ -73,8 +80,7 @@ class JobRecords:
             RunFolderError: it can't be written.
         """
         try:
-            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            with os.fdopen(handle, "ab") as file:
+            with open_private(self._path, "ab") as file:
                 file.write(_LINE.dump_json(record, exclude_defaults=True) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())

@@ -109,14 +109,16 @@ def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
     A dollar that a rival spends here is missing later, so it pays to raise past one's own limit while the rival that
     leads is expected, with some certainty, to raise again; but only up to what the item is worth, for it may stop.
     """
-    item, least, budget = facts["items"][0], float(facts["minimum"]), float(facts["budget"])
+    item, least, budget = coming(facts)[0], float(facts["minimum"]), float(facts["budget"])
     most, why = up_to(facts, settings)
-    rivals = [forecast for forecast in facts.get("forecasts", []) if not forecast["out"]]
+    rivals = [forecast for forecast in facts.get("forecasts", []) if forecast["rival"] not in facts["withdrawn"]]
     if least <= most:
         return ("A" if item.get("priority", 2) > 2 else "C"), f"{why}. The minimum of ${least:,.0f} is within that."
     step = least - max((float(bid["amount"]) for bid in facts["bids"]), default=least)
     leading = [
-        rival for rival in rivals if rival["leads"] and opponent_model.cautious(float(rival["limit"])) >= least + step
+        rival
+        for rival in rivals
+        if rival["rival"] == facts["leader"] and opponent_model.cautious(float(rival["limit"])) >= least + step
     ]
     more_to_come = len(coming(facts)) > 1
     if leading and more_to_come and least <= min(budget, worth(facts, item)):

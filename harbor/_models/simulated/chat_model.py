@@ -1,15 +1,14 @@
 """The built-in chat model: reads a prompt as a language model would, and answers offline from the facts in it.
 
-A Harbor prompt carries its facts as JSON between <facts> and </facts>. This model reads those facts out of the text of
-the messages, and has nothing else: no state, no memory, no way to the rules or to another bidder. Equal prompts get
-equal answers.
+A Harbor prompt carries its facts between <facts> and </facts>, as JSON or in prose. This model reads those facts out of
+the text of the messages, and has nothing else: no state, no memory, no way to the rules or to another bidder. Equal
+prompts get equal answers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -29,15 +28,21 @@ from harbor._config.auction import Simulated
 from harbor._core.extensions import NAME
 from harbor._core.finding import find
 from harbor._core.seeding import stream
+from harbor._core.telling import facts_in
 from harbor._models.simulated.answers import play_of
 from harbor._models.simulated.forecasting import Facts, Values
+from harbor._models.simulated.listening import listen
 from harbor._models.simulated.rating_answers import rate
+from harbor._models.simulated.speaking import spoken, worked_out
 
 CHARACTERS_PER_TOKEN = 4
 JUDGE = "judge"
 """The task of a model that rates transcripts, which no bidder has."""
+LISTEN = "listen"
+"""The task of a bidder that hears an auctioneer's English."""
+PLANNED = '{"plan":'
+"""How the answer of an earlier turn begins if it is a plan."""
 Answer = Callable[[Facts, Simulated, Random], Values]
-_FACTS = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
 
 
 class SimulatedChat(BaseChatModel):
@@ -90,11 +95,14 @@ class SimulatedChat(BaseChatModel):
 
     def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
         text = "\n".join(str(message.text) for message in messages)
+        asked = "\n".join(str(message.text) for message in messages if message.type != "ai")
         chance = stream(self.seed, text)
         if chance.random() < self.settings.unreadable_rate:
             said = AIMessage("Let me think about this a little longer.")
         else:
-            said = _speak(reply_to(read_facts(text), self.settings, chance), tools)
+            answers = [str(message.text) for message in messages if message.type == "ai"]
+            facts = _rated(read_facts(asked), answers)
+            said = _speak(reply_to(facts, self.settings, chance), tools, facts)
         written = len(str(said.text)) + sum(len(json.dumps(call["args"])) for call in said.tool_calls)
         read = len(text) + sum(len(json.dumps(tool)) for tool in tools)
         said.usage_metadata = _usage(read, written)
@@ -102,9 +110,9 @@ class SimulatedChat(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=said)])
 
 
-def _speak(values: Values, tools: list[Any]) -> AIMessage:
+def _speak(values: Values, tools: list[Any], facts: Facts) -> AIMessage:
     if not tools:
-        return AIMessage(json.dumps(values))
+        return AIMessage(spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values))
     return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=values, id="reply")])
 
 
@@ -114,22 +122,28 @@ def _usage(read: int, written: int) -> UsageMetadata:
 
 
 def read_facts(text: str) -> Facts:
-    """Collect the facts of a prompt; later ones win.
+    """Collect the facts of a prompt; in a dialogue, each turn adds what is new.
 
     Raises:
         ValueError: the prompt carries no facts.
     """
-    facts: Values = {}
-    for found in _FACTS.finditer(text):
-        facts |= json.loads(found[1])
+    facts = facts_in(text)
     if "task" not in facts:
         raise ValueError("the simulated model answers Harbor's prompts only: this one has no <facts> with a task")
     return facts
 
 
+def _rated(facts: Facts, answers: Sequence[str]) -> Facts:
+    """Give the facts of a bid with the priorities of a plan that was the first answer of its dialogue."""
+    if "leader" not in facts or not answers or not answers[0].startswith(PLANNED):
+        return facts
+    ranks = {one["item"]: {"priority": one["priority"]} for one in json.loads(answers[0])["priorities"]}
+    return {**facts, "items": [{**ranks.get(row["item"], {}), **row} for row in facts["items"]]}
+
+
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
-    values = answer_of(facts)(facts, settings, chance)
+    values = answer_of(facts)(worked_out(facts), settings, chance)
     brief = "reasons" in values and not facts.get("give_reasons", True)
     return {**values, "reasons": ""} if brief else values
 
@@ -145,6 +159,8 @@ def answer_of(facts: Facts) -> Answer:
         return play_of(facts).policy
     if task == JUDGE:
         return rate
+    if task == LISTEN:
+        return listen
     name = str(task).replace("_", "-")
     if not NAME.fullmatch(name):
         raise ValueError(f"the simulated model knows no task {task!r}")

@@ -17,11 +17,12 @@ Values = dict[str, Any]
 
 
 def coming(facts: Facts) -> list[Values]:
-    """List the items to come, with a mean one in the place of each that is only summed up."""
-    if (later := facts.get("later_items")) is None:
-        return list(facts["items"])
-    mean = {"item": "", "start": later["start_mean"], "estimate": later["estimate_mean"]}
-    return [*facts["items"], *[mean] * later["number"]]
+    """List the items to come, each with the true `value` expected, and a mean one for each that is only summed up."""
+    items = list(facts["items"])
+    if later := facts.get("later_items"):
+        mean = {"item": "", "start": later["start_mean"], "estimate": later["estimate_mean"]}
+        items += [mean] * later["number"]
+    return [{**item, "value": valuation.expected(facts, float(item["estimate"]))} for item in items]
 
 
 def weighed(facts: Facts) -> list[Option]:
@@ -51,11 +52,11 @@ def contested(facts: Facts) -> list[Option]:
 
 
 def worth(facts: Facts, item: Values) -> float:
-    """Say how many dollars an item is worth to oneself."""
-    estimate = float(item["estimate"])
+    """Say how many dollars an item of `coming` is worth to oneself."""
+    value = float(item["value"])
     if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
-        return min(estimate, float(facts.get("mean_estimate", estimate)))
-    return valuation.worth(estimate, valuation.fit(_tastes(facts), item.get("listing", "")))
+        return min(value, valuation.expected(facts, float(facts.get("mean_estimate", item["estimate"]))))
+    return valuation.worth(value, valuation.fit(_tastes(facts), item.get("listing", "")))
 
 
 def _tastes(facts: Facts) -> dict[str, float]:
@@ -76,7 +77,7 @@ def wanted(facts: Facts) -> str:
 
 def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
     """Say up to how many dollars to bid, and why."""
-    item, budget = facts["items"][0], float(facts["budget"])
+    item, budget = coming(facts)[0], float(facts["budget"])
     if settings.policy == "minimum":
         share = float(settings.limit_share)
         return share * float(item["estimate"]), f"I bid up to {share:g} times my estimate"

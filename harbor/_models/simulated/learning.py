@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harbor._core.counting import counted
+
 Row = Mapping[str, Any]
 
 MOST_ITEMS = 6
@@ -93,12 +95,13 @@ class Experience:
     def habit(self, rival: str, item: Row) -> float | None:
         """Expect how far a rival goes for an item in dollars; None without experience.
 
-        That is as far as it went before; or, where only that is known, what it paid of what items were worth.
+        That is as far as it went before; or, where only that is known, what it paid of what items were worth, here of
+        the true `value` that is expected.
         """
         if rival in self.reach:
             return self.reach[rival] * float(item["start"])
         paid = self.worth.get(rival)
-        return paid.mean * float(item["estimate"]) if paid and paid.count >= ENOUGH else None
+        return paid.mean * float(item["value"]) if paid and paid.count >= ENOUGH else None
 
     def after(self, results: Sequence[Row]) -> Experience:
         """Take a finished auction in."""
@@ -137,7 +140,7 @@ class Experience:
         ]
         strays = sorted(self.items.items(), key=lambda one: -abs(one[1].mean - self.usual.mean))
         told += [
-            f"To win {name} took {ratio.mean:.3f} times its starting price ({_counted(ratio.count, 'auction')})."
+            f"To win {name} took {ratio.mean:.3f} times its starting price ({counted(ratio.count, 'auction')})."
             for name, ratio in strays[:MOST_ITEMS]
         ]
         return told
@@ -158,8 +161,4 @@ def _number(text: str) -> float:
 
 
 def _items(count: int) -> str:
-    return _counted(count, "item")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return counted(count, "item")

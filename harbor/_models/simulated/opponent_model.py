@@ -18,20 +18,23 @@ SHADOWS = (1.0, 1.2, 1.4, 1.6)
 """What a kept dollar may be worth to a rival, each as likely: how tightly it plans is not known."""
 
 SPREAD = 0.12
-"""How far a rival's limit scatters, as a share of the estimate: its priorities move it, and bids come in steps."""
+"""How far a rival's limit scatters, as a share of the value: its priorities move it, and bids come in steps."""
 
 SURPRISE = 0.05
-"""How often a rival acts oddly: then its limit may lie anywhere, up to `ODD_REACH` times the estimate."""
+"""How often a rival acts oddly: then its limit may lie anywhere, up to `ODD_REACH` times the value."""
 
 ODD_REACH = 1.5
 
 
 @dataclass(frozen=True)
 class BiddingRecord:
-    """How a bidder bid on an item: its highest bid, and the least bid it declined (None: it did not), in dollars."""
+    """How a bidder bid on an item: its highest bid, and the least bid it declined (None: it did not), in dollars.
+
+    `value` is the true value that was to be expected then.
+    """
 
     listing: str
-    estimate: float
+    value: float
     highest: float
     declined: float | None
 
@@ -39,15 +42,16 @@ class BiddingRecord:
     def of(cls, facts: Mapping[str, Any]) -> BiddingRecord:
         """Read it from the facts of a prompt."""
         item, declined_at = facts["item"], facts["declined_at"]
-        highest = max((float(bid["amount"]) for bid in facts["bids"]), default=0.0)
+        own = (float(bid["amount"]) for bid in facts["bids"] if bid["bidder"] == facts["bidder"])
+        highest = max(own, default=0.0)
         declined = None if declined_at is None else float(declined_at)
-        return cls(item["listing"], float(item["estimate"]), highest, declined)
+        return cls(item["listing"], valuation.expected(facts, float(item["estimate"])), highest, declined)
 
     @property
     def says_something(self) -> bool:
         """Whether there is anything to learn from: a listing, and a bid or a refusal."""
         heard = self.highest > 0 or self.declined is not None
-        return heard and bool(self.listing) and self.estimate > 0
+        return heard and bool(self.listing) and self.value > 0
 
 
 def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) -> dict[str, float]:
@@ -64,13 +68,13 @@ def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) 
 
 
 def _likelihood(fit: float, record: BiddingRecord) -> float:
-    value, spread = valuation.worth(record.estimate, fit), SPREAD * record.estimate
+    value, spread = valuation.worth(record.value, fit), SPREAD * record.value
     chances = []
     for shadow in SHADOWS:
         limit = NormalDist(value / shadow, spread)
         above = 1.0 if record.declined is None else limit.cdf(record.declined)
         chances.append(max(0.0, above - limit.cdf(record.highest)))
-    reach = ODD_REACH * record.estimate
+    reach = ODD_REACH * record.value
     top = reach if record.declined is None else min(reach, record.declined)
     odd = max(0.0, top - record.highest) / reach
     return SURPRISE * odd + (1 - SURPRISE) * sum(chances) / len(chances)
@@ -96,7 +100,7 @@ def limits(
 
 def value(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any]) -> float:
     """Say how many dollars an item is worth to a rival."""
-    return valuation.worth(float(item["estimate"]), interest(profile, catalog, item))
+    return valuation.worth(float(item["value"]), interest(profile, catalog, item))
 
 
 def cautious(limit: float) -> float:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-PRUDENCE = 0.9
-"""An estimate may be too high (the winner's curse), so a careful bidder counts on nine tenths of it."""
+FACE_VALUE = 1.0
+"""What true values are thought to be of one's estimates before the first is revealed: right on average."""
 
 TASTE = 0.3
 """How far a perfect fit raises, or no fit lowers, what an item is worth to a bidder with a persona: by half of this."""
@@ -62,9 +62,14 @@ def fit(tastes: Mapping[str, float], listing: str) -> float:
     return min(1.0, likeness / FULL_FIT)
 
 
-def worth(estimate: float, suits: float) -> float:
-    """Say what an item is worth to a bidder in dollars, from its estimate and fit; never more than the estimate."""
-    return estimate * min(1.0, PRUDENCE * (1 + TASTE * (suits - 0.5)))
+def expected(facts: Mapping[str, Any], estimate: float) -> float:
+    """Expect a true value in dollars: the estimate, corrected by how far off those of revealed true values were."""
+    return estimate * float(facts.get("true_per_estimate", FACE_VALUE))
+
+
+def worth(value: float, suits: float) -> float:
+    """Say what an item is worth to a bidder in dollars, from the true value that it expects and from its fit."""
+    return value * (1 + TASTE * (suits - 0.5))
 
 
 def weigh(name: str, start: float, value: float) -> Option:

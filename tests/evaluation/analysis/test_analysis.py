@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite
 
 import pytest
 from hypothesis import given, settings
@@ -11,19 +11,13 @@ from hypothesis import strategies as st
 
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._analysis.frames import frame
-from harbor.evaluation._analysis.statistics import (
-    bootstrap_mean,
-    clustered_mean,
-    holm,
-    paired,
-    t_mean,
-    wilson_mean,
-    within,
-)
+from harbor.evaluation._analysis.means import clustered_mean, counted_share, mean_of, share_of
+from harbor.evaluation._analysis.statistics import holm, paired
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.registry import metric_of
 
 ANN, BEN = "Ann", "Ben"
 
@@ -76,14 +70,14 @@ def numbers(found):
 
 def test_a_bidder_has_the_t_interval_of_its_games():
     found = estimate(analyse(Results(designed("profit"), tuple(held(n, *profits(10.0 * n)) for n in (1, 2, 3)))))
-    assert numbers(found) == numbers(t_mean([10, 20, 30]))
+    assert numbers(found) == numbers(mean_of([10, 20, 30]))
     assert (found.games, found.missing, found.why) == (3, 0, ())
 
 
 def test_everyone_is_the_mean_over_the_bidders_of_each_game():
     games = [held(1, *profits(10.0, 30.0)), held(2, *profits(0.0, 2.0)), held(3, *profits(7.0, -1.0))]
     found = estimate(analyse(Results(designed("profit"), tuple(games))), bidder=EVERYONE)
-    assert numbers(found) == numbers(t_mean([20, 1, 3]))
+    assert numbers(found) == numbers(mean_of([20, 1, 3]))
     assert found.games == 3
 
 
@@ -130,11 +124,11 @@ def test_a_binary_metric_takes_wilson_for_a_bidder_and_t_for_everyone():
         for n in range(1, 5)
     ]
     analysis = analyse(Results(designed("survived"), tuple(games)))
-    assert numbers(estimate(analysis, "survived")) == numbers(wilson_mean([0, 1, 1, 1]))
-    assert numbers(estimate(analysis, "survived", EVERYONE)) == numbers(within(t_mean([0, 0.5, 1, 1]), 0, 1))
+    assert numbers(estimate(analysis, "survived")) == numbers(share_of([0, 1, 1, 1]))
+    assert numbers(estimate(analysis, "survived", EVERYONE)) == numbers(mean_of([0, 0.5, 1, 1], "mean", (0, 1)))
 
 
-def test_a_skewed_metric_takes_a_bootstrap_over_many_games_and_t_where_it_is_broken_down():
+def test_a_skewed_metric_takes_halls_t_too_also_where_it_is_broken_down():
     values = [(n % 7) ** 3 / 10 for n in range(30)]
     games = [
         held(n, Measurement("engagement", value, ANN), Measurement("engagement", value, ANN, "Vase", 2))
@@ -144,33 +138,55 @@ def test_a_skewed_metric_takes_a_bootstrap_over_many_games_and_t_where_it_is_bro
     whole, broken_down = (
         estimate(analysis, "engagement", about=about, at=at) for about, at in (("", None), ("Vase", 2))
     )
-    assert (whole.method, broken_down.method) == ("bootstrap", "t")
-    assert (whole.mean, whole.low) == pytest.approx((bootstrap_mean(values).mean, bootstrap_mean(values).low), rel=0.01)
-    assert numbers(broken_down) == pytest.approx(numbers(t_mean(values)))
+    assert numbers(whole) == numbers(broken_down) == pytest.approx(numbers(mean_of(values, "skewed", (0, inf))))
+    assert whole.method == "t and Hall's t"
 
 
 def test_the_interval_of_a_share_ends_where_shares_end_and_that_of_a_ratio_does_not():
-    both = ("failed_bid_rate", "profit_ratio")
-    games = [held(n, *(Measurement(metric, value, ANN) for metric in both)) for n, value in ((1, 0.5), (2, 1.0))]
+    both = ("acquisition_rate", "profit_ratio")
+    values = enumerate((0.1, 0.5, 1.0), 1)
+    games = [held(n, *(Measurement(metric, value, ANN) for metric in both)) for n, value in values]
     found = analyse(Results(designed(*both), tuple(games)))
     assert (estimate(found, both[0]).low, estimate(found, both[0]).high) == (0, 1)
-    assert numbers(estimate(found, both[1])) == numbers(t_mean([0.5, 1.0]))
+    assert numbers(estimate(found, both[1])) == numbers(mean_of([0.1, 0.5, 1.0]))
 
 
 @pytest.mark.parametrize(
     ("metric", "values", "least", "most"),
     [
-        ("rank", (1.0, 2.0), 1, None),
         ("priority_initial", (1.0, 3.0), 1, 3),
-        ("items_won", (0.0, 5.0), 0, None),
-        ("final_profiling_error", (0.0, 2.0), 0, None),
+        ("items_won", (1.0, 5.0), 0, None),
+        ("final_profiling_error", (0.1, 0.3, 2.0), 0, None),
+        ("winning_bid", (1.0, 2.0, 40.0), 0, None),
     ],
 )
 def test_an_interval_ends_where_its_unit_does_and_nowhere_else(metric, values, least, most):
     games = [held(n, Measurement(metric, value, ANN)) for n, value in enumerate(values, 1)]
-    found, free = estimate(analyse(Results(designed(metric), tuple(games))), metric), t_mean(values)
+    found = estimate(analyse(Results(designed(metric), tuple(games))), metric)
+    free = mean_of(values, metric_of(metric).interval)
     assert free.low < least
     assert (found.low, found.high) == (least, free.high if most is None else most)
+
+
+def test_ranks_lie_between_1_and_the_number_of_bidders():
+    games = [
+        held(n, Measurement("rank", 1.0 + (n < 3), ANN), Measurement("rank", 2.0 - (n < 3), BEN)) for n in (1, 2, 3)
+    ]
+    analysis = analyse(Results(designed("rank"), tuple(games)))
+    assert numbers(estimate(analysis, "rank")) == numbers(mean_of([2, 2, 1], "skewed", (1, 2)))
+    assert (estimate(analysis, "rank").low, estimate(analysis, "rank").high) == (1, 2)
+
+
+def test_counts_out_of_counts_are_one_share_of_all_that_was_counted():
+    def failed_bids(repeat, *found):
+        return held(repeat, *(Measurement("failed_bid_rate", hits / of, who, counted=of) for who, hits, of in found))
+
+    games = (failed_bids(1, (ANN, 1, 4), (BEN, 0, 6)), failed_bids(2, (ANN, 9, 20), (BEN, 3, 10)))
+    analysis = analyse(Results(designed("failed_bid_rate"), games))
+    ann, everyone = (estimate(analysis, "failed_bid_rate", who) for who in (ANN, EVERYONE))
+    assert numbers(ann) == numbers(counted_share([1 / 4, 9 / 20], [4, 20]))
+    assert numbers(everyone) == numbers(counted_share([1 / 10, 12 / 30], [10, 30]))
+    assert (ann.mean, ann.over, everyone.mean) == (10 / 24, "values", pytest.approx(13 / 40))
 
 
 def test_bids_of_one_game_are_one_cluster():
@@ -180,23 +196,25 @@ def test_bids_of_one_game_are_one_cluster():
         for n in (1, 2, 3)
     ]
     found = estimate(analyse(Results(designed("bid_increase"), tuple(games))), "bid_increase")
-    assert numbers(found) == numbers(clustered_mean(bids, repeats))
-    assert (found.games, found.method) == (3, "cluster-robust")
+    assert numbers(found) == numbers(clustered_mean(bids, repeats, "skewed"))
+    assert (found.games, found.over, found.method) == (3, "values", "cluster-robust t and Hall's t")
 
 
 def test_what_is_measured_at_places_is_estimated_at_each_and_over_all():
-    days = [(1, 8.0, 10.0), (2, 6.0, 7.0), (3, 8.0, 6.0)]
+    days = [(1, 5.0, 6.0), (2, 4.0, 5.0), (3, 5.0, 4.0)]
     games = [
         held(n, Measurement("health", one, ANN, at=1), Measurement("health", two, ANN, at=2)) for n, one, two in days
     ]
     analysis = analyse(Results(designed("health"), tuple(games)))
-    assert numbers(estimate(analysis, "health", at=2)) == numbers(t_mean([10, 7, 6]))
-    assert estimate(analysis, "health").mean == pytest.approx(7.5)
-    assert estimate(analysis, "health").method == "cluster-robust"
+    assert numbers(estimate(analysis, "health", at=2)) == numbers(mean_of([6, 5, 4]))
+    assert estimate(analysis, "health").mean == pytest.approx(29 / 6)
+    assert estimate(analysis, "health").method == "cluster-robust t"
+    assert (estimate(analysis, "health", at=2).over, estimate(analysis, "health").over) == ("games", "values")
 
 
 # ---------------------------------------------------------------- comparisons
 
+WEIGHTS = {"plain": 0.9, "wise": 1.7}
 WISER = {"metric": "profit", "of": {"arm": "wise", "bidder": ANN}, "against": {"arm": "plain", "bidder": ANN}}
 
 
@@ -217,7 +235,57 @@ def test_a_comparison_pairs_games_of_the_same_repeat():
     assert (found.p, found.effect, found.pairs, found.missing) == (test.p, test.effect, 4, 0)
 
 
-def test_a_share_is_compared_by_flipping_signs():
+def test_beside_the_gain_of_a_bidder_stands_what_its_rivals_lose_on_average():
+    def game(n, ann, *rivals, arm="plain"):
+        rows = [Measurement("profit", value, name) for value, name in zip(rivals, (BEN, "Cho"), strict=True)]
+        return held(n, Measurement("profit", ann, ANN), *rows, arm=arm)
+
+    games = [game(n, 0.0, 10.0, 20.0) for n in (1, 2, 3, 4)]
+    games += [game(n, 5.0, 10.0 - n, 20.0 - 3 * n, arm="wise") for n in (1, 2, 3, 4)]
+    analysis = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games)))
+    [found] = analysis.companions
+    assert numbers(found) == numbers(paired([-2, -4, -6, -8]).difference)
+    assert (found.of.bidder, found.of.arm, found.against.arm) == ("rivals of Ann", "wise", "plain")
+
+
+def test_what_rivals_lose_is_in_no_family_of_tests():
+    games = [held(n, *profits(n * weight, n % 3), arm=arm) for n in range(1, 7) for arm, weight in WEIGHTS.items()]
+    analysis = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games)))
+    assert [one.p_holm for one in analysis.differences] == [one.p for one in analysis.differences]
+    assert [one.p_holm for one in analysis.companions] == [None]
+
+
+def test_what_the_seller_gets_is_told_once_for_each_pair_of_cells_if_it_is_measured():
+    more = [WISER, WISER | {"metric": "spent"}]
+    games = [
+        held(n, *profits(1.0, 2.0), Measurement("spent", 1.0, ANN), Measurement("revenue", n * weight), arm=arm)
+        for n in range(1, 5)
+        for arm, weight in WEIGHTS.items()
+    ]
+    for metrics, sellers in ((("profit", "spent", "revenue"), 1), (("profit", "spent"), 0)):
+        kept = [
+            replace(game, measurements=tuple(one for one in game.measurements if one.metric in metrics))
+            for game in games
+        ]
+        found = analyse(Results(designed(*metrics, comparisons=more), tuple(kept))).companions
+        told = [one for one in found if one.of.bidder == "the seller"]
+        assert [one.mean for one in told] == [pytest.approx(2.5 * (1.7 - 0.9))] * sellers
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        {"metric": "profit", "of": {"arm": "wise"}, "against": {"arm": "plain"}},
+        {"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}},
+    ],
+    ids=["of everyone", "of two bidders"],
+)
+def test_nobody_stands_beside_a_comparison_that_is_not_of_one_bidder_in_two_cells(comparison):
+    games = [held(n, *profits(n * weight, 1.0), arm=arm) for n in range(1, 5) for arm, weight in WEIGHTS.items()]
+    assert analyse(Results(designed("profit", comparisons=[comparison]), tuple(games))).companions == ()
+
+
+def test_a_yes_or_no_is_compared_by_mcnemars_test():
     def survived(value):
         return Measurement("survived", float(value), ANN)
 
@@ -225,6 +293,7 @@ def test_a_share_is_compared_by_flipping_signs():
     of = WISER | {"metric": "survived"}
     [found] = analyse(Results(designed("survived", comparisons=[of]), tuple(games))).differences
     assert (found.mean, found.p) == (pytest.approx(5 / 6), pytest.approx(2 / 2**5))  # five wins, no loss, one draw
+    assert (found.method, found.low < 0, found.high) == ("t and McNemar", True, 1)
 
 
 def test_a_failed_game_takes_its_pair_out_and_is_counted():
@@ -288,7 +357,7 @@ def test_two_metrics_of_one_bidder_are_compared_game_by_game():
     games = [held(n, *map(Measurement, both, pair, (ANN, ANN))) for n, pair in enumerate(values, 1)]
     [found] = analyse(Results(designed(*both, arms=("plain",), comparisons=[of]), tuple(games))).differences
     assert (found.of.metric, found.against.metric) == both
-    assert numbers(found) == numbers(paired([2, 0, 4], skewed=True).difference)
+    assert numbers(found) == numbers(paired([2, 0, 4], "skewed").difference)
 
 
 def test_what_is_measured_item_by_item_is_compared_by_the_mean_of_each_game():
@@ -446,6 +515,6 @@ def test_resampling_does_not_hang_on_the_order_of_records():
 def test_the_table_of_measurements_has_a_row_each_and_a_type_a_column():
     table = frame(Results(designed("profit"), (held(1, *profits(1.0)), failed(2), held(3))))
     assert len(table) == 2
-    assert [*table] == "arm condition repeat seed status metric bidder about at value missing".split()  # noqa: SIM905
+    assert [*table] == "arm condition repeat seed status metric bidder about at value missing counted".split()  # noqa: SIM905
     assert (str(table["at"].dtype), str(table["value"].dtype)) == ("Int64", "float64")
     assert [str(kind) for kind in frame(Results(designed("profit"), ())).dtypes] == [str(kind) for kind in table.dtypes]

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from statistics import stdev
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from harbor._core.errors import ConfigError
-from harbor.evaluation._analysis.power import Question, games_needed, pilot, planned
-from harbor.evaluation._analysis.statistics import pairs_needed, t_mean
+from harbor.evaluation._analysis.levels import least_pairs
+from harbor.evaluation._analysis.power import games_needed, pilot, planned
+from harbor.evaluation._analysis.question import Question
+from harbor.evaluation._analysis.simulated_power import draws, pairs_for, power_of, spread_limits
+from harbor.evaluation._analysis.statistics import pairs_needed
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.library import experiment as read
 from harbor.evaluation._experiments.run_trial import offline
@@ -85,12 +91,14 @@ def piloted(experiment, plain, planless):
 def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_worst(small):
     experiment = read(str(small))
     plain, planless = [10, 30, 20, None, 60, 7], [5, 10, 30, 8, 50, None]
-    found = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0))
+    found = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(20.0))
     [need] = found.needs
-    sd = t_mean([5, 20, -10, 10]).sd
-    assert (need.pairs, need.missing, need.sd) == (4, 2, sd)
+    assert (need.pairs, need.missing, need.test) == (4, 2, "t")
+    assert need.sd == pytest.approx(stdev([5, 20, -10, 10]))
     assert found.family == 4  # one of profit, and one of spending in each of three arms
-    assert (need.games, need.games_holm) == (pairs_needed(4, sd), pairs_needed(4, sd, alpha=0.05 / 4))
+    for games, alpha in ((need.games, 0.05), (need.games_holm, 0.05 / 4)):
+        assert games.likely == pytest.approx(pairs_needed(20, need.sd, alpha), abs=2)
+        assert games.least < games.likely < games.enough
     assert need.note.startswith("rough: 4 pairs")
 
 
@@ -98,7 +106,7 @@ def test_differences_without_spread_and_missing_pairs_are_explained_cells(small)
     experiment = read(str(small))
     for plain, planless, note in (
         ([5, 6, 7], [4, 5, 6], "all 3 values are equal"),
-        ([5], [4], "one value has no spread"),
+        ([5, None], [4, None], "one value has no spread"),
         ([None, 5], [4, None], "no values"),
     ):
         [need] = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0)).needs
@@ -106,17 +114,81 @@ def test_differences_without_spread_and_missing_pairs_are_explained_cells(small)
         assert need.note == f"{note}: the pilot does not say how they vary"
 
 
+def test_a_pilot_of_one_game_is_refused(small):
+    experiment = read(str(small))
+    with pytest.raises(ConfigError, match="the pilot has 1 repeat, and one game does not say how games vary; give 10"):
+        games_needed(piloted(experiment, [5], [4]), planned(experiment, "profit"), Question(4.0))
+
+
 @pytest.mark.slow
 @given(st.floats(0.1, 1e4), st.floats(1, 50))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_smaller_effects_need_no_fewer_games(tmp_path_factory, effect, factor):
     path = tmp_path_factory.mktemp("design") / "small.toml"
     path.write_text(SMALL)
     results = piloted(experiment := read(str(path)), [1, 50, 20, 3], [2, 2, 9, 4])
-    asked = (Question(effect), Question(-effect), Question(effect / factor))
-    one, mirrored, smaller = (games_needed(results, planned(experiment, "profit"), each).needs[0] for each in asked)
-    assert one.games == mirrored.games <= smaller.games
-    assert one.games <= one.games_holm
+    asked = (Question(effect), Question(effect / factor))
+    one, smaller = (games_needed(results, planned(experiment, "profit"), each).needs[0] for each in asked)
+    assert one.games.likely <= smaller.games.likely
+    assert one.games.likely <= one.games_holm.likely
+
+
+# ---------------------------------------------------------------- the simulation
+
+
+def drawn(kind, size, seed=14):
+    """Differences of a law without an effect; of pilots they are many, so that a promise errs by simulation alone."""
+    random = np.random.default_rng(seed)
+    return random.normal(size=size) if kind == "mean" else random.exponential(size=size) - 1
+
+
+@pytest.mark.parametrize("pairs", [5, 10, 50])
+@pytest.mark.parametrize("kind", ["mean", "skewed"])
+def test_what_is_promised_is_held_by_new_samples_of_the_same_law(kind, pairs):
+    effect = 3 / pairs**0.5
+    promised = power_of(draws(drawn(kind, 2000), kind, effect)[:, :pairs], kind, effect, 0.05 / 3)
+    held = power_of(effect + drawn(kind, (4000, pairs), 15), kind, effect, 0.05 / 3)
+    assert promised == pytest.approx(held, abs=0.05)
+    assert 0.1 < held < 0.95
+
+
+@pytest.mark.parametrize("pairs", [8, 20, 50])
+def test_what_is_promised_of_a_yes_or_no_is_held(pairs):
+    random, effect = np.random.default_rng(16), 0.4
+    pilot = random.choice([-1.0, 0, 1], 2000, p=[0.1, 0.4, 0.5])
+    promised = power_of(draws(pilot, "binary", effect)[:, :pairs], "binary", effect, 0.05)
+    samples = random.choice([-1.0, 0, 1], (4000, pairs), p=[0.1, 0.4, 0.5])
+    assert promised == pytest.approx(power_of(samples, "binary", effect, 0.05), abs=0.05)
+
+
+def test_no_fewer_pairs_are_named_than_can_reach_the_level():
+    always = np.array([1.0] * 9 + [0.0])
+    assert pairs_for(draws(always, "binary", 1.0), "binary", 1.0, 0.05, 0.8) == least_pairs("binary", 0.05) == 6
+    assert pairs_for(draws(always, "binary", 1.0), "binary", 1.0, 0.05 / 4, 0.8) == 8
+    vast = np.array([1.0, 2.0, 4.0, 9.0])
+    assert pairs_for(draws(vast, "skewed", 1e9), "skewed", 1e9, 0.05, 0.8) == 3
+
+
+def test_more_pairs_than_are_simulated_are_counted_by_the_formula_of_the_t_test():
+    pilot = drawn("mean", 2000)
+    found = pairs_for(draws(pilot, "mean", 0.1), "mean", 0.1, 0.05, 0.8)
+    assert found == pytest.approx(pairs_needed(0.1, float(pilot.std())), rel=0.03)
+
+
+def test_enough_games_reach_the_power_in_eight_of_ten_pilots():
+    reached = []
+    for seed in range(200):
+        pilot = drawn("mean", 10, seed)
+        _, high = spread_limits(pilot, "mean")
+        planned_pairs = pairs_needed(0.7, pilot.std(ddof=1) * high**0.5)
+        reached.append(planned_pairs >= pairs_needed(0.7, 1))
+    assert np.mean(reached) == pytest.approx(0.8, abs=0.08)
+
+
+def test_the_spread_of_a_yes_or_no_has_exact_limits():
+    low, high = spread_limits(np.array([1.0, -1, 0, 0, 0, 0, 0, 0, 0, 1]), "binary")
+    assert stats.binom.sf(2, 10, 0.3 * low) == pytest.approx(0.2)
+    assert stats.binom.cdf(3, 10, 0.3 * high) == pytest.approx(0.2)
 
 
 def test_what_can_not_be_asked_is_refused_by_name(small):
@@ -169,7 +241,8 @@ def test_the_command_reads_a_pilot_that_was_run(small):
     found = games_needed(replace(results, experiment=experiment), planned(experiment), Question(100.0))
     printed = json.loads(done.stdout)
     assert [need["pairs"] for need in printed["needs"]] == [2, 2, 2, 0]  # one arm was left out of the pilot
-    assert [(need["sd"], need["games"]) for need in printed["needs"]] == [(need.sd, need.games) for need in found.needs]
+    assert [need["sd"] for need in printed["needs"]] == [need.sd for need in found.needs]
+    assert [need["games"] for need in printed["needs"]] == [need.games and asdict(need.games) for need in found.needs]
     other = small.parent / "other.toml"
     other.write_text(SMALL.replace('"small"', '"other"', 1))
     done = power("other.toml", "--effect", "100", "--pilot", "pilot", cwd=small.parent)

@@ -1,16 +1,20 @@
-"""TrueSkill: by the package itself, over orders of the games."""
+"""TrueSkill: by the package itself, over orders of the games, with intervals by resampling games."""
 
 from __future__ import annotations
+
+from random import Random
 
 import pytest
 import trueskill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation._analysis.skill import Skill, rate
+from harbor.evaluation._analysis.ratings import per_game
+from harbor.evaluation._analysis.skill import Skill, after_one, rate
 
 WON = {"Ann": 1, "Ben": 2, "Cho": 3}
 DRAWN = {"Ann": 1, "Ben": 1}
+ANN_WINS, BEN_WINS = [[{"Ann": 1, "Ben": 2}]], [[{"Ann": 2, "Ben": 1}]]
 RANKINGS = st.lists(
     st.dictionaries(st.sampled_from(["Ann", "Ben", "Cho", "Dan"]), st.integers(1, 4), max_size=4), max_size=6
 )
@@ -19,7 +23,7 @@ RANKINGS = st.lists(
 def test_one_game_is_rated_as_the_package_rates_it():
     model = trueskill.TrueSkill(25, 25 / 3, draw_probability=0.1)
     expected = [rating for (rating,) in model.rate([(model.create_rating(),) for _ in WON], [1, 2, 3])]
-    found = rate([WON])
+    found = rate([[WON]])
     assert [skill.mu for skill in found.values()] == pytest.approx([rating.mu for rating in expected])
     assert [skill.sigma for skill in found.values()] == pytest.approx([rating.sigma for rating in expected])
 
@@ -28,60 +32,123 @@ def test_two_equal_games_are_rated_one_after_the_other():
     model = trueskill.TrueSkill(25, 25 / 3, draw_probability=0.1)
     once = trueskill.rate_1vs1(model.create_rating(), model.create_rating(), env=model)
     ann, ben = trueskill.rate_1vs1(*once, env=model)
-    found = rate([{"Ann": 1, "Ben": 2}] * 2)
+    found = rate([[{"Ann": 1, "Ben": 2}]] * 2)
     assert (found["Ann"].mu, found["Ben"].mu) == pytest.approx((ann.mu, ben.mu))
 
 
 def test_equal_ranks_are_a_draw_and_leave_equals_equal():
-    found = rate([DRAWN])
+    found = rate([[DRAWN]])
     assert found["Ann"].mu == pytest.approx(25)
     assert found["Ben"].mu == pytest.approx(25)
     assert found["Ann"].sigma < 25 / 3
 
 
-def test_the_spread_over_orders_is_that_of_the_orders_and_vanishes_where_all_games_are_alike():
-    mixed = rate([{"Ann": 1, "Ben": 2}] * 4 + [{"Ann": 2, "Ben": 1}] * 4)
-    alike = rate([{"Ann": 1, "Ben": 2}] * 8)
-    assert mixed["Ann"].low < mixed["Ann"].mu < mixed["Ann"].high
-    assert alike["Ann"].low == pytest.approx(alike["Ann"].high)
+def test_the_interval_is_of_games_and_there_is_none_where_they_are_alike_or_few():
+    mixed = rate(ANN_WINS * 4 + BEN_WINS * 4, 10, 30)["Ann"]
+    assert mixed.low < mixed.mu < mixed.high
+    assert mixed.low < 25 < mixed.high
+    one_sided = rate(ANN_WINS * 24 + BEN_WINS, 10, 30)["Ann"]
+    assert one_sided.low > 25
+    for games, note in ((ANN_WINS * 4, "fewer than 5 games to resample"), (ANN_WINS * 8, "all games are alike")):
+        found = rate(games, 2, 2)["Ann"]
+        assert (found.low, found.high, found.note) == (None, None, note)
+
+
+def test_more_games_have_a_narrower_interval():
+    few, many = (rate((ANN_WINS + BEN_WINS) * count, 5, 40)["Ann"] for count in (3, 12))
+    assert many.high - many.low < (few.high - few.low) / 1.5
+
+
+@pytest.mark.slow
+def test_the_interval_of_equal_bidders_covers_the_first_rating_nine_times_in_ten():
+    draw, covered = Random(1), 0
+    for _ in range(30):
+        games = [[dict(zip(WON, draw.sample((1, 2, 3), 3), strict=True))] for _ in range(5)]
+        ann = rate(games, orders=5, resamples=40)["Ann"]
+        covered += ann.low is not None and ann.low <= 25 <= ann.high
+    assert covered >= 25
+
+
+def test_a_series_is_resampled_as_one_game():
+    auctions = [{"Ann": 1, "Ben": 2}, {"Ann": 1, "Ben": 2}, {"Ann": 2, "Ben": 1}]
+    found = rate([auctions] * 4)["Ann"]
+    assert found.mu > 25
+    assert found.note == "fewer than 5 games to resample"
 
 
 def test_as_many_orders_as_asked_for_are_averaged():
-    rankings = [{"Ann": 1, "Ben": 2}, {"Ann": 2, "Ben": 1}, {"Ann": 1, "Ben": 2}]
-    once, often = rate(rankings, orders=1)["Ann"], rate(rankings, orders=50)["Ann"]
-    assert once.low == once.mu == once.high
-    assert often.low < often.mu < often.high
+    games = ANN_WINS + BEN_WINS + ANN_WINS
+    model = trueskill.TrueSkill(25, 25 / 3, draw_probability=0.1)
+    last = [0.0, 0.0, 0.0]
+    for lost in range(3):  # the order is told by the place of the game that Ann loses
+        ann, ben = model.create_rating(), model.create_rating()
+        for game in range(3):
+            winner, loser = (ben, ann) if game == lost else (ann, ben)
+            winner, loser = trueskill.rate_1vs1(winner, loser, env=model)
+            ann, ben = (loser, winner) if game == lost else (winner, loser)
+        last[lost] = ann.mu
+    assert min(abs(rate(games, orders=1)["Ann"].mu - mu) for mu in last) < 1e-9
+    assert rate(games, orders=300)["Ann"].mu == pytest.approx(sum(last) / 3, abs=0.1)
+
+
+# ---------------------------------------------------------------- a game by itself
+
+
+def test_after_one_game_of_three_the_first_has_31_675_and_the_last_18_325():
+    assert after_one(WON) == pytest.approx({"Ann": 31.675, "Ben": 25, "Cho": 18.325}, abs=0.0005)
+
+
+def test_equals_of_one_game_have_equal_ratings_and_who_is_alone_keeps_the_first():
+    found = after_one({"Ann": 2, "Ben": 1, "Cho": 2})
+    assert found["Ann"] == found["Cho"] < 25 < found["Ben"]
+    assert after_one({"Ann": 1}) == {"Ann": 25}
+
+
+@pytest.mark.parametrize(("firsts", "lasts", "printed"), [(12, 0, 30.34), (8, 0, 28.56), (0, 7, 21.88), (0, 1, 24.55)])
+def test_the_published_ratings_are_means_of_single_games_of_fifteen(firsts, lasts, printed):
+    games = [{"Ann": 1, "Ben": 2, "Cho": 3}] * firsts + [{"Ann": 3, "Ben": 2, "Cho": 1}] * lasts
+    games += [{"Ann": 2, "Ben": 1, "Cho": 3}] * (15 - firsts - lasts)
+    found = per_game("Ann", [[game] for game in games])
+    assert found.mean == pytest.approx(printed, abs=0.006)
+    assert found.mean == pytest.approx(25 + 6.675 * (firsts - lasts) / 15, abs=0.0005)
+
+
+def test_no_interval_leaves_what_a_single_game_can_give():
+    found = per_game("Ann", [[game] for game in [WON] * 5 + [{"Ann": 3, "Ben": 2, "Cho": 1}]])
+    assert found.high == pytest.approx(31.675, abs=0.0005)
+    assert 18.325 < found.low < found.mean
 
 
 def test_the_seed_decides_the_orders():
-    rankings = [{"Ann": 1, "Ben": 2}] * 3 + [{"Ann": 2, "Ben": 1}] * 3
-    assert rate(rankings, 5, seed=1) == rate(rankings, 5, seed=1) != rate(rankings, 5, seed=2)
+    games = (ANN_WINS + BEN_WINS) * 3
+    assert rate(games, 5, 4, seed=1) == rate(games, 5, 4, seed=1) != rate(games, 5, 4, seed=2)
 
 
 @settings(max_examples=30)
 @given(RANKINGS)
 def test_the_order_of_seats_does_not_matter(rankings):
-    turned = [dict(reversed(ranks.items())) for ranks in rankings]
-    assert rate(turned, orders=3) == rate(rankings, orders=3)
+    turned = [[dict(reversed(ranks.items()))] for ranks in rankings]
+    assert rate(turned, 3, 3) == rate([[ranks] for ranks in rankings], 3, 3)
 
 
 @settings(max_examples=30)
 @given(RANKINGS)
-def test_everyone_is_rated_and_mu_lies_in_its_spread(rankings):
-    found = rate(rankings, orders=3)
+def test_everyone_is_rated_and_mu_lies_in_its_interval(rankings):
+    found = rate([[ranks] for ranks in rankings], 3, 3)
     assert list(found) == sorted({bidder for ranks in rankings for bidder in ranks})
-    assert all(skill.low - 1e-9 <= skill.mu <= skill.high + 1e-9 for skill in found.values())
+    assert all(skill.note or skill.low < skill.mu < skill.high for skill in found.values())
     assert all(0 < skill.sigma <= 25 / 3 for skill in found.values())
 
 
 def test_who_only_ever_bids_alone_keeps_the_first_rating():
-    assert rate([{"Ann": 1}]) == {"Ann": Skill(25, 25 / 3, 25, 25)}
+    assert rate([[{"Ann": 1}]]) == {"Ann": Skill(25, 25 / 3, None, None, "fewer than 5 games to resample")}
 
 
 def test_without_games_there_is_nobody_to_rate():
     assert rate([]) == {}
 
 
-def test_no_orders_are_refused():
-    with pytest.raises(ValueError, match="orders 0 is below 1"):
-        rate([WON], orders=0)
+@pytest.mark.parametrize(("orders", "resamples"), [(0, 2), (1, 1)])
+def test_too_few_orders_or_resamples_are_refused(orders, resamples):
+    with pytest.raises(ValueError, match=f"orders {orders}, resamples {resamples}: ask for"):
+        rate([[WON]], orders, resamples)

@@ -1,148 +1,25 @@
-"""The statistics: textbook numbers, scipy and statsmodels asked directly, and how often intervals hold the truth."""
+"""Paired tests, families and correlations: textbook numbers, scipy and statsmodels asked directly, and duality."""
 
 from __future__ import annotations
 
-from dataclasses import astuple
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
+from harbor.evaluation._analysis.levels import attainable
+from harbor.evaluation._analysis.means import mean_of
 from harbor.evaluation._analysis.rank_correlation import spearman, weighted_rho
-from harbor.evaluation._analysis.statistics import (
-    bootstrap_mean,
-    clustered_mean,
-    holm,
-    paired,
-    pairs_needed,
-    t_mean,
-    wilson_mean,
-)
+from harbor.evaluation._analysis.statistics import holm, paired, pairs_needed, rejects
 
-FLOATS = st.floats(-1e6, 1e6)
+KINDS = st.sampled_from(["mean", "skewed"])
 SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
 """Hours of sleep that one drug gave ten patients more than the other (Cushny and Peebles 1905, in Student 1908)."""
-
-
-def holds(found, truth):
-    return found.low <= truth <= found.high
-
-
-# ---------------------------------------------------------------- means
-
-
-def test_t_gives_students_own_example():
-    found = t_mean(SLEEP)
-    assert (found.n, found.method) == (10, "t")
-    assert (found.mean, found.sd) == pytest.approx((1.58, 1.229995), abs=1e-6)
-    assert (found.low, found.high) == pytest.approx((0.7001142, 2.4598858), abs=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("ones", "of", "low", "high"), [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)]
-)
-def test_wilson_gives_the_intervals_of_newcombe(ones, of, low, high):
-    found = wilson_mean([1] * ones + [0] * (of - ones))  # Newcombe 1998, Table I, method 3
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
-    assert (found.mean, found.method) == (ones / of, "Wilson")
-
-
-def test_wilson_refuses_what_is_no_share():
-    with pytest.raises(ValueError, match="0 and 1"):
-        wilson_mean([0, 0.5, 1])
-
-
-def test_a_bootstrap_is_that_of_scipy_and_leans_with_the_skew():
-    sample = np.random.default_rng(4).exponential(size=40)
-    found = bootstrap_mean(sample)
-    theirs = stats.bootstrap((sample,), np.mean, n_resamples=9999, rng=1).confidence_interval
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.02)
-    assert found.high - found.mean > found.mean - found.low
-    assert found == bootstrap_mean(sample)
-
-
-def test_few_skewed_values_take_t():
-    assert bootstrap_mean(SLEEP) == t_mean(SLEEP)
-
-
-@given(st.lists(FLOATS, max_size=30))
-def test_there_is_an_interval_around_the_mean_or_a_note_and_never_nan(values):
-    for found in (t_mean(values), bootstrap_mean(values), clustered_mean(values, range(len(values)))):
-        assert all(isfinite(value) for value in astuple(found)[:5] if value is not None)
-        assert (found.low is None) == (found.high is None) == bool(found.note) == (found.method == "none")
-        if found.low is not None:
-            assert found.low < found.high
-            assert found.low - 1e-6 * abs(found.mean) <= found.mean <= found.high + 1e-6 * abs(found.mean)
-
-
-@pytest.mark.parametrize("value", [0.0, 0.1, 1e9, -3.7])
-def test_equal_values_have_no_interval_and_say_so(value):
-    for found in (t_mean([value] * 7), bootstrap_mean([value] * 25), clustered_mean([value] * 6, [1, 1, 2, 2, 3, 3])):
-        assert (found.low, found.high, found.sd, found.method) == (None, None, 0.0, "none")
-        assert found.note == f"all {found.n} values are equal"
-
-
-def test_no_value_and_one_value_say_so():
-    assert (t_mean([]).mean, t_mean([]).note) == (None, "no values")
-    assert (t_mean([3]).mean, t_mean([3]).sd, t_mean([3]).note) == (3, None, "one value has no spread")
-
-
-def test_t_intervals_hold_the_mean_95_times_in_100():
-    samples = np.random.default_rng(1).normal(5, 2, size=(1000, 8))
-    assert 0.93 <= np.mean([holds(t_mean(sample), 5) for sample in samples]) <= 0.97
-
-
-def test_wilson_holds_a_share_about_95_times_in_100():
-    samples = np.random.default_rng(2).random((1000, 50)) < 0.3
-    assert 0.93 <= np.mean([holds(wilson_mean(sample), 0.3) for sample in samples]) <= 0.97
-
-
-def test_bootstrap_intervals_of_skewed_values_hold_the_mean_nearly_as_often():
-    samples = np.random.default_rng(3).exponential(size=(400, 50))
-    found = [bootstrap_mean(sample) for sample in samples]
-    assert {one.method for one in found} == {"bootstrap"}
-    assert 0.91 <= np.mean([holds(one, 1) for one in found]) <= 0.97
-
-
-# ---------------------------------------------------------------- clusters
-
-
-def test_groups_of_one_size_have_the_t_interval_of_their_means():
-    values = np.random.default_rng(5).normal(size=(7, 4)) + np.arange(7)[:, None]
-    found, means = clustered_mean(values.ravel(), np.repeat(np.arange(7), 4)), t_mean(values.mean(axis=1))
-    assert (found.mean, found.low, found.high) == pytest.approx((means.mean, means.low, means.high))
-    assert (found.n, found.method) == (28, "cluster-robust")
-
-
-def test_cluster_robust_intervals_hold_the_mean_where_naive_ones_do_not():
-    rng, games = np.random.default_rng(6), np.repeat(np.arange(12), 8)
-    robust, naive = [], []
-    for _ in range(400):
-        values = 10 + rng.normal(size=12)[games] + rng.normal(size=96)
-        robust.append(holds(clustered_mean(values, games), 10))
-        naive.append(holds(t_mean(values), 10))
-    assert 0.92 <= np.mean(robust) <= 0.98
-    assert np.mean(naive) < 0.75
-
-
-def test_a_clustered_mean_is_that_of_statsmodels_with_t_on_groups_less_one():
-    rng = np.random.default_rng(7)
-    games = np.repeat(np.arange(9), 6)
-    values = rng.normal(size=54) + rng.normal(size=9)[games]
-    found = clustered_mean(values, games)
-    fit = sm.OLS(values, np.ones(54)).fit(cov_type="cluster", cov_kwds={"groups": games})
-    reach = stats.t.ppf(0.975, 8) * fit.bse[0]
-    assert found.mean == pytest.approx(values.mean())
-    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach))
-
-
-def test_one_group_has_no_interval():
-    assert clustered_mean([1, 2, 3], ["a"] * 3).note == "too few games"
+WINS = st.lists(st.sampled_from([-1, 0, 1]), min_size=2, max_size=30)
 
 
 # ---------------------------------------------------------------- pairs
@@ -150,29 +27,89 @@ def test_one_group_has_no_interval():
 
 def test_paired_gives_students_own_example():
     found = paired(SLEEP)
-    assert found.difference == t_mean(SLEEP)
-    assert found.p == pytest.approx(0.002833, abs=1e-6)
+    assert found.difference == mean_of(SLEEP)
+    assert (found.p, found.test) == (pytest.approx(0.002833, abs=1e-6), "t")
     assert found.effect == pytest.approx(4.0621 / sqrt(10), abs=1e-4)  # d is t over the root of n
 
 
-@given(st.lists(st.sampled_from([-1, 0, 1]), min_size=2, max_size=12))
+def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_zero():
+    rng, seen = np.random.default_rng(1), set()
+    for kind in ("mean", "skewed", "binary"):
+        for pairs in (3, 5, 8, 20):
+            shift = rng.uniform(-1.5, 1.5, (300, 1))
+            samples = rng.exponential(size=(300, pairs)) - 1 + shift
+            samples = np.sign(np.round(samples)) if kind == "binary" else samples
+            for row in samples:
+                found = paired(row, kind)
+                excluded = found.difference.low > 0 or found.difference.high < 0
+                assert (found.p < 0.05) == excluded
+                seen.add((kind, excluded))
+    assert len(seen) == 6
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9), KINDS | st.just("binary"))
+def test_p_and_interval_never_contradict_each_other_and_rejects_says_the_same(differences, kind):
+    values = np.sign(differences) if kind == "binary" else np.array(differences) / 4
+    found = paired(values, kind)
+    assert (found.p is None) == (found.difference.low is None)
+    if found.p is not None and abs(found.p - 0.05) > 1e-9:
+        assert (found.p < 0.05) == (found.difference.low > 0 or found.difference.high < 0)
+        assert rejects([values], kind)[0] == (found.p < 0.05)
+    elif found.p is None:
+        assert not rejects([values], kind)[0]
+
+
+@given(WINS)
 @settings(max_examples=30)
-def test_flipping_signs_of_wins_and_losses_is_mcnemars_exact_test(differences):
+def test_wins_and_losses_have_the_greater_p_of_t_and_of_mcnemars_exact_test(differences):
     wins, losses = differences.count(1), differences.count(-1)
     exact = mcnemar([[0, wins], [losses, 0]], exact=True).pvalue if wins + losses else 1.0
-    assert paired(differences, skewed=True).p == pytest.approx(exact)
+    t = stats.ttest_1samp(differences, 0).pvalue if len(set(differences)) > 1 else 0
+    assert paired(differences, "binary").p == pytest.approx(max(exact, t))
 
 
-def test_equal_differences_have_the_p_of_flipping_their_signs_and_no_effect_size():
-    found = paired([3.0] * 6)
-    assert (found.p, found.effect, found.difference.low) == (pytest.approx(2 / 2**6), None, None)
-    assert paired([0.0] * 6).p == 1
+def test_skewed_differences_have_the_greater_p_of_t_and_halls_t():
+    assert paired(SLEEP, "skewed").p >= paired(SLEEP).p
+    few = [0.1, 0.2, 0.4, 0.8, 1.6]
+    error, skewness = stats.sem(few), stats.skew(few, bias=False) / sqrt(5)
+    t = np.mean(few) / error
+    cubic = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+    assert paired(few, "skewed").p == pytest.approx(max(2 * stats.t.sf(cubic, 3), stats.ttest_1samp(few, 0).pvalue))
+
+
+def test_the_test_does_not_depend_on_which_side_is_subtracted():
+    turned, found = paired([-value for value in SLEEP], "skewed"), paired(SLEEP, "skewed")
+    assert turned.p == pytest.approx(found.p)
+    assert (turned.difference.low, turned.difference.high) == pytest.approx(
+        (-found.difference.high, -found.difference.low)
+    )
+
+
+def test_equal_differences_have_a_p_where_they_are_bounded_and_else_a_reason():
+    found, bounded = paired([3.0] * 6), paired([0.5] * 9, "skewed", most=1)
+    assert (found.p, found.effect, found.difference.note) == (None, None, "all 6 values are equal")
+    assert (bounded.p, bounded.test) == (pytest.approx(2 * (1 / 1.5) ** 9), "Clopper-Pearson")
+    assert (bounded.p < 0.05) == (bounded.difference.low > 0)
+    assert paired([0.0] * 9, most=1).p == 1
     assert paired([2.0]).p is None
 
 
-def test_skewed_differences_have_the_p_of_flipping_signs():
-    few = [0.1, 0.2, 0.4, 0.8, 1.6, -0.05]  # of 64 ways to flip, only two reach further: all to one side
-    assert paired(few, skewed=True).p == pytest.approx(4 / 64)
+def test_no_effect_takes_a_test_below_what_it_can_attain():
+    for pairs in range(1, 9):
+        for kind, start in (("mean", 2), ("skewed", 3), ("binary", 2)):
+            huge = np.ones(pairs) if kind == "binary" else 1e6 + np.arange(pairs)
+            p = paired(huge, kind).p
+            assert attainable(pairs, kind) == (1 if pairs < start else 0 if kind != "binary" else pytest.approx(p))
+            assert p is None if pairs < start else p >= attainable(pairs, kind) - 1e-12
+    assert attainable(5, "binary") > 0.05 > attainable(6, "binary")
+
+
+def test_many_samples_are_tested_as_each_alone_at_any_level():
+    samples = np.random.default_rng(2).exponential(size=(50, 7)) - 0.4
+    for kind in ("mean", "skewed"):
+        assert rejects(samples, kind, 0.01).tolist() == [paired(row, kind).p < 0.01 for row in samples]
+    assert not rejects(np.zeros((3, 9))).any()
+    assert not rejects(np.ones((3, 1)), "skewed").any()
 
 
 # ---------------------------------------------------------------- families
@@ -220,8 +157,19 @@ HOURS_OF_TELEVISION = [7, 27, 2, 50, 28, 29, 20, 12, 6, 17]
 def test_spearman_gives_a_textbook_example():
     found = spearman(IQ, HOURS_OF_TELEVISION, range(10))
     assert found.rho == pytest.approx(-29 / 165)
-    assert found.p == pytest.approx(0.627188, abs=1e-6)
     assert -1 <= found.low < found.rho < found.high <= 1
+
+
+def test_the_interval_of_rho_is_that_of_scipys_rho_without_each_game_in_fishers_z():
+    rng, games = np.random.default_rng(9), np.repeat(np.arange(7), [3, 4, 5, 6, 5, 4, 3])
+    x, y = rng.integers(1, 4, 30) + games / 5, rng.integers(1, 4, 30) + games / 7
+    found, z = spearman(x, y, games), np.arctanh(stats.spearmanr(x, y).statistic)
+    without = [np.arctanh(stats.spearmanr(x[games != one], y[games != one]).statistic) for one in range(7)]
+    error = np.sqrt(6 / 7 * np.sum((without - np.mean(without)) ** 2))
+    reach = stats.t.ppf(0.975, 6) * error
+    assert (found.low, found.high) == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(z) / error, 6))
+    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=3, max_size=25)
@@ -252,8 +200,11 @@ def test_what_has_no_rho_or_no_interval_says_why():
     assert spearman([1, 1, 1], [1, 2, 3], [1, 2, 3]).note == "the values of one side are all equal"
     assert spearman([1, 2], [1, 2], [1, 2]).note == "fewer than 3 pairs"
     few = spearman(IQ, HOURS_OF_TELEVISION, [1, 2] * 5)
-    assert (few.low, few.note) == (None, "fewer than 5 games to resample")
+    assert (few.low, few.p, few.note) == (None, None, "fewer than 3 games to leave out")
     assert few.rho == pytest.approx(-29 / 165)
+    assert spearman([1, 2, 3, 4], [1, 2, 3, 9], range(4)).note == "rho is 1 or -1, or rests on one game"
+    assert spearman([1, 2, 3, 4], [1, 2, 4, 3], [1, 2, 3, 3]).note == "rho is 1 or -1, or rests on one game"
+    assert spearman([1, 2, 2, 2], [1, 4, 2, 3], [1, 2, 3, 4]).note == "rho is 1 or -1, or rests on one game"
 
 
 # ---------------------------------------------------------------- power

@@ -167,6 +167,29 @@ def test_two_bidders_never_have_the_persona_of_one_slot_in_a_repeat():
         assert set(ann).isdisjoint(ben)
 
 
+def test_rotated_within_a_draw_the_personas_of_a_game_take_turns_and_nothing_else_changes():
+    bidders = [{"name": name, "persona": slot} for name, slot in (("Ann", "@1"), ("Ben", "@2"), ("Cho", "@3"))]
+    auction = {"items": {"count": 8, "matched": {"@1": 2, "@2": 2, "@3": 2}}, "bidders": bidders}
+    alone = {"arms": ARMS[:1], "conditions": [{"name": "all"}]}
+    found = trials(made(auction=auction, repeats=9, rotate_personas="within", order="random", **alone))
+    for first in (0, 3, 6):
+        draw = [game.config for game in found[first : first + 3]]
+        assert len({game.seed for game in draw}) == len({game.items for game in draw}) == 1
+        held = [{one.name: next(iter(one.persona)) for one in game.bidders} for game in draw]
+        assert {frozenset(game.values()) for game in held} == {frozenset(held[0].values())}
+        for name in ("Ann", "Ben", "Cho"):
+            assert len({game[name] for game in held}) == 3
+            assert len({[one.name for one in game.bidders].index(name) for game in draw}) == 3
+    assert len({game.config.seed for game in found}) == 3
+    assert len({(game.config.seed, game.draw) for game in found}) == 9, "games of a draw share no replies of a model"
+
+
+def test_without_slots_there_is_nothing_to_rotate_within_a_draw():
+    auction = {"items": ITEMS, "bidders": [{"name": "Ann"}, {"name": "Ben"}]}
+    with pytest.raises(ConfigError, match="rotate_personas 'within' turns personas '@1', '@2'"):
+        trials(made(auction=auction, arms=ARMS[:1], rotate_personas="within"))
+
+
 def test_houses_matched_to_slots_are_the_same_whoever_holds_the_persona():
     for repeat in (1, 4):
         of = {game.arm: game.config for game in trials(experiment("persona-profit")) if game.repeat == repeat}

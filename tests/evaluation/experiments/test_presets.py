@@ -11,27 +11,34 @@ from itertools import product
 
 import pytest
 
+from harbor._cli.trusting import named_by
 from harbor._core.errors import ConfigError
 from harbor._games.water.settings import WaterRules
 from harbor.evaluation._analysis.findings import Analysis, analyse
+from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results
-from harbor.evaluation._experiments.trials import trial_count, trials
+from harbor.evaluation._experiments.trials import people, trial_count, trials
 from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._running.experiment_folder import read_results
-from support.commands import harbor, mistake
+from support.commands import harbor, mistake, process
 
-FEW = {"items": ("Item 4", "Item 5", "Item 6")}
+FEW = {"items": ("Item 4", "Item 5")}
+TABLE_1 = {"items": ("Widget A", "Gadget B", "Thingamajig C", "Doodad D")}
 SMALL = {  # what is kept of each preset: all arms and conditions, of which none become equal, and a few seconds of play
     "rationality": {"items": ("Item A", "Item B", "Item E"), "repeats": 2},
-    "adaptability": {"items": ("Item A", "Item E", "Item F")},
+    "adaptability": {"items": ("Item A", "Item D", "Item E", "Item F", "Item J")},
     "standard": {"items": ("Item A", "Item B", "Item C", "Item D")},
     "intraspecific": FEW,
     "interspecific": FEW,
     "learning": {**FEW, "auctions": 2},
+    "learning-people": {**FEW, "auctions": 2},
+    "planners": TABLE_1,
+    "by-item": TABLE_1,
+    "people": TABLE_1,
     "persona-behaviour": {"count": 3, "matched": 1},
     "persona-profit": {"count": 3, "matched": 1, "repeats": 2},
     "tom": {"count": 3, "matched": 1},
@@ -39,12 +46,22 @@ SMALL = {  # what is kept of each preset: all arms and conditions, of which none
     "profiling": {"count": 8},
     "profiling-capacity": {"count": 6, "matched": 1},
     "water": {"days": 3},
-    "beauty": {"runs": 3},
+    "beauty": {"runs": 2},
     "second-price": {"runs": 3},
+    "chain-of-thought": {},
+    "history": {"runs": 3},
+    "english-private": {},
+    "multiverse": {"items": ("Item A", "Item B")},
 }
 PRESETS = set(SMALL)
+PEOPLE = {"people", "learning-people"}
+"""Those that a person at the terminal plays."""
 SLOW = pytest.mark.slow
 QUICK = {"rationality", "persona-profit", "water", "second-price"}  # one of each family
+
+
+PLACEBOS = {arm: f"{arm}-placebo" for arm in ("true", "inferred-strategy", "true-strategy", "second")}
+"""The arms of the preset `tom` that know something of their rivals, each with its placebo."""
 
 
 def cut(value: object, small: dict[str, object], key: str = "") -> object:
@@ -73,6 +90,11 @@ def test_the_presets_are_the_published_experiments_and_our_own():
     assert set(presets()) == PRESETS
 
 
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_preset_that_is_sent_as_json_names_nothing_but_harbors_own(name):
+    assert named_by(experiment(name).model_dump(mode="json")) == {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_every_game_of_a_preset_can_be_resolved(name):
@@ -86,7 +108,8 @@ def test_every_game_of_a_preset_can_be_resolved(name):
 def test_a_preset_that_is_run_small_yields_every_number_that_it_names(name, tmp_path):
     design, folder = tmp_path / "design.json", tmp_path / "run"
     design.write_text(tiny(name).model_dump_json())
-    ended = harbor("experiment", "run", design, "--quiet", "--out", folder)
+    how = ("experiment", "run", design, "--quiet", "--out", folder)
+    ended = process(*how, given="out\n" * 50) if name in PEOPLE else harbor(*how)
     assert ended.returncode == 0, ended.stderr
     results = read_results(folder)
     assert {record.status for record in results.records} == {"finished"}
@@ -109,7 +132,8 @@ def numbers(analysis: Analysis) -> set[tuple[str, str, str, str]]:
         for one in analysis.correlations
         if one.rho is not None or one.note
     }
-    return estimates | rho | {("trueskill", one.arm, one.condition, one.bidder) for one in analysis.ratings}
+    ratings = {(name, one.arm, one.condition, one.bidder) for one in analysis.ratings for name in MEANINGS}
+    return estimates | rho | ratings
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
@@ -134,12 +158,66 @@ def test_the_question_of_personas_and_behaviour_is_tested_within_each_bidder():
     assert [one.pairs for one in made] == [2, 2, 2, 2]
 
 
+def test_the_people_of_a_preset_play_the_seat_that_its_paper_gave_them():
+    played = {name: people(experiment(name)) for name in sorted(PRESETS)}
+    assert {name: who for name, who in played.items() if who} == {
+        "learning-people": {"person": "Person"},
+        "people": {"person": "Person"},
+    }
+
+
+def test_each_model_of_the_arena_takes_its_turn_as_the_learner():
+    learners = {one.arm: one.config.bidders for one in trials(experiment("learning"), 1)}
+    learning = {arm: [one.model for one in bidders if one.learning] for arm, bidders in learners.items()}
+    assert learning == {
+        "no-learning": [],
+        "learning": ["simulated"],
+        "model-2": ["errs"],
+        "model-3": ["minimum-90"],
+        "model-4": ["minimum-75"],
+        "model-5": ["minimum-60"],
+    }
+
+
+def test_the_items_of_the_later_version_are_the_same_wherever_they_are_sold():
+    sold = {name: experiment(name).auction["items"] for name in ("planners", "by-item", "people")}
+    prices = {name: [(one["start"], one["true_value"]) for one in items] for name, items in sold.items()}
+    assert sold["planners"] == sold["by-item"] == sold["people"]
+    whole = [(one["start"], one["true_value"]) for one in experiment("standard").auction["items"]]
+    assert set(map(tuple, prices.values())) == {tuple(whole)}
+
+
 def test_arms_can_be_chosen_and_all_comparisons_stay_planned():
     chosen = chosen_arms(experiment("tom"), ["none", "true"])
     assert [arm.name for arm in chosen.arms] == ["none", "true"]
-    assert [arm.name for arm in chosen.arms_left_out] == ["inferred-strategy", "true-strategy", "second"]
+    assert [arm.name for arm in chosen.arms_left_out] == [*list(PLACEBOS)[1:], *PLACEBOS.values()]
     assert chosen.comparisons == experiment("tom").comparisons
-    assert len(trials(chosen)) == 2 * 5
+    assert len(trials(chosen)) == 2 * 15
+
+
+def test_a_placebo_arm_is_its_arm_but_for_the_placebo_and_is_compared_with_it():
+    found = experiment("tom")
+    games = {one.arm: one.config for one in trials(found, 1)}
+    for arm, placebo in PLACEBOS.items():
+        masters = [next(one for one in games[name].bidders if one.name == "Master") for name in (arm, placebo)]
+        assert [one.placebo for one in masters] == ["none", "uniform"]
+        assert masters[1].model_copy(update={"placebo": "none"}) == masters[0]
+        rivals = [{one.name: one for one in games[name].bidders if one.name != "Master"} for name in (arm, placebo)]
+        assert rivals[0] == rivals[1]
+        assert games[arm].items == games[placebo].items
+    assert {(one.of.arm, one.against.arm) for one in found.comparisons} >= set(PLACEBOS.items())
+
+
+def test_no_published_number_stands_beside_an_arm_that_was_not_published():
+    found = experiment("tom")
+    beside = [
+        (arm.name, published.metric)
+        for arm in found.arms
+        for published in found.published
+        if any(value.is_beside(arm.name, "all") for value in published.values)
+    ]
+    assert {arm for arm, _ in beside} == {"none", *PLACEBOS}
+    assert len(beside) == 3 * (1 + len(PLACEBOS))
 
 
 def test_an_unknown_arm_or_preset_is_named_with_the_nearest():
@@ -155,7 +233,7 @@ def test_an_unknown_arm_or_preset_is_named_with_the_nearest():
 def test_the_list_names_every_preset_with_its_games():
     rows = {row["name"]: row for row in json.loads(harbor("experiment", "list", "--json").stdout)["experiments"]}
     assert set(rows) == PRESETS
-    assert rows["tom"]["games"] == 25
+    assert rows["tom"]["games"] == 135
     assert all(row["question"] and row["source"] for row in rows.values())
 
 
@@ -186,7 +264,7 @@ finally:
 
 
 def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
-    shown = harbor("experiment", "show", "standard")
+    shown = harbor("experiment", "show", "standard", "--full")
     assert shown.returncode == 0, shown.stderr
     for words in (
         "a rule",
@@ -199,6 +277,14 @@ def test_a_design_shows_what_is_varied_measured_published_and_stood_in_for():
         "120 games",
     ):
         assert words in shown.stdout
+
+
+def test_a_design_shows_its_deviations_and_of_how_many_games_each_published_number_is():
+    shown = harbor("experiment", "show", "water", "--full").stdout
+    assert "Deviations from the paper" in shown
+    told = json.loads(harbor("experiment", "show", "water", "--json").stdout)
+    assert {one["n"] for one in told["published"]} == {10}
+    assert all(one["what"] and one["why"] and one["effect"] for one in told["deviations"])
 
 
 def test_a_given_model_fills_the_first_slot_and_stand_ins_keep_the_rest():

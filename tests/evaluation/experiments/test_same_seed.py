@@ -134,7 +134,7 @@ def test_without_any_spread_there_is_no_interval_no_test_and_no_crash(design):
         (0.0, None, None, "all 4 values are equal")
     }
     assert [one.p for one in found.differences] == [None] * 3
-    assert "all 4 values are equal" in latex(of_analysis(found, design)["spreads"])
+    assert "all 4 values are equal" in latex(of_analysis(found, design)["spreads"], "spreads", "spreads")
 
 
 def test_one_game_has_no_spread_and_says_so(design):

@@ -172,6 +172,10 @@ def test_what_a_bidder_won_is_counted_paid_and_ranked(metric, worked):
     assert values(metric, HELD) == worked
 
 
+def test_the_seller_gets_all_winning_bids():
+    assert values("revenue", HELD) == {"": 121 + 300 + 25}
+
+
 def test_equal_profits_share_the_best_rank_and_the_next_is_left_out():
     assert values("rank", log(*LABELS, OPENED, *FARM)) == {"Ben": 1, "Ann": 2, "Cho": 2}
 
@@ -187,6 +191,13 @@ def test_the_remaining_budget_falls_by_what_was_won():
         ("Ann", 3): 879,
         ("Ben", 3): 700,
         ("Cho", 3): 975,
+    }
+
+
+def test_the_profit_on_an_item_is_of_its_winner_and_nothing_for_the_others():
+    earned = {("Ann", 1): 79, ("Ben", 2): 100, ("Cho", 3): 75}
+    assert values("profit_by_item", HELD) == {
+        (name, place): earned.get((name, place), 0) for name in ("Ann", "Ben", "Cho") for place in (1, 2, 3)
     }
 
 
@@ -249,6 +260,12 @@ def test_the_priority_heatmap_goes_by_place_and_leaves_out_what_is_gone():
 def test_priorities_are_averaged_over_the_items_to_come_that_match_and_over_the_others():
     assert values("matched_priority", HELD) == {("Ann", 1): 3}
     assert values("unmatched_priority", HELD) == {("Ann", 1): 1.5, ("Ann", 2): 2.5, ("Ann", 3): 3}
+
+
+def test_each_item_matches_a_bidder_or_not_at_its_place():
+    matched = {place for place, value in values("persona_match", HELD).items() if value}
+    assert matched == {("Ann", 1), ("Ben", 2)}
+    assert {bidder for bidder, _ in values("persona_match", HELD)} == {"Ann", "Ben"}  # Cho has no persona
 
 
 def test_what_is_correlated_stands_at_the_same_places():
@@ -335,6 +352,14 @@ def test_who_was_never_asked_has_no_failed_bid_rate():
     assert missing("failed_bid_rate", entries) == dict.fromkeys(("Ann", "Cho"), "the bidder answered no call")
 
 
+def test_forced_withdrawals_are_answers_to_the_rate_of_the_source_and_to_no_other():
+    declined = [withdrew("Loft", 1, bidder) for bidder in ("Ann", "Ben", "Cho")]
+    forced = [withdrew(item, 1, bidder, "cannot afford") for item in ("Farm", "Mill") for bidder in ("Ann", "Ben")]
+    entries = log(*LABELS, OPENED, failed("Loft", 1, "Ben"), *declined, *forced)
+    assert values("failed_bid_rate", entries) == {"Ann": 0, "Ben": 1 / 2, "Cho": 0}
+    assert values("failed_bid_rate_forced", entries) == {"Ann": 0, "Ben": 1 / 4, "Cho": 0}
+
+
 # ---------------------------------------------------------------- beliefs, profiles, strategies, predictions
 
 
@@ -355,6 +380,10 @@ def test_profiling_errors_are_nats_at_the_item_learned_from_and_the_last_one_is_
         ("Ann", "Ben", 2): pytest.approx(0, abs=1e-4),
     }
     assert values("final_profiling_error", HELD) == {("Ann", "Ben"): pytest.approx(0, abs=1e-4)}
+
+
+def test_a_uniform_guess_is_off_by_the_logarithm_of_how_many_kinds_there_are():
+    assert values("uniform_profiling_error", HELD) == {("Ann", "Ben"): pytest.approx(math.log(2), abs=1e-4)}
 
 
 def test_the_shares_of_strategic_actions_name_all_six():
@@ -610,13 +639,15 @@ def test_the_parts_make_the_whole(sale):
     _, _, labels, opened, events = sale
     total = {
         name: sum(one.value or 0 for one in measure([name], entries))
-        for name in ("profit", "profit_ratio", "items_won", "spent", "won", "winning_bid", "bids", "engagement")
+        for name in ("profit", "profit_ratio", "profit_by_item", "items_won", "spent", "won", "winning_bid", "bids")
     }
     assert total["profit_ratio"] == pytest.approx(total["profit"] / (200 * len(labels)))
     assert total["profit_ratio"] <= 1
+    assert total["profit_by_item"] == pytest.approx(total["profit"])
     assert total["items_won"] == total["won"] == sum(isinstance(event, ItemSold) for event in events)
     assert total["spent"] == total["winning_bid"]
-    assert total["bids"] == total["engagement"] == sum(isinstance(event, BidPlaced) for event in events)
+    engaged = sum(one.value or 0 for one in measure(["engagement"], entries))
+    assert total["bids"] == engaged == sum(isinstance(event, BidPlaced) for event in events)
     last = [one.value for one in measure(["remaining_budget"], entries) if one.at == len(opened.lots)]
     assert sum(last) == 1000 * len(last) - total["spent"]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import fields, replace
 from decimal import Decimal
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
+    BidFailed,
     ItemLabelled,
     ItemSold,
     ItemUnsold,
@@ -27,6 +30,7 @@ from harbor._core.finding import found
 from harbor._core.log_lines import Entry
 from harbor._games.english.measures import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.calls import Calls, CallTotals, calls
+from harbor.evaluation._metrics.refusals import Refusals, refusals
 from harbor.evaluation._metrics.summary import summarise
 
 LABELS = [
@@ -237,6 +241,28 @@ def test_an_answer_at_an_unknown_price_makes_the_cost_unknown_and_says_how_many_
 # ---------------------------------------------------------------- the summary
 
 
+def refused(bidder, reason="too low"):
+    return BidFailed(bidder, "Vase", 1, 1, reason)
+
+
+def test_refused_answers_are_counted_beside_how_often_a_bidder_was_asked_over_all_logs_of_a_series():
+    labels = [BidderLabelled("Ann", {}, "agent (mine:bid)"), BidderLabelled("Ben", {}, "rational")]
+    one = log(*labels, asked("Vase", 1), refused("Ann", "odd"), asked("Vase", 1, 2), refused("Ann"), refused("Ben"))
+    other = log(*labels, asked("Vase", 1))
+    assert refusals(one) == [Refusals("Ann", 2, 2, "odd", agent=True), Refusals("Ben", 1, 2, "too low", agent=False)]
+    assert [(found.refused, found.asked, found.entire) for found in refusals(one, other)] == [
+        (2, 3, False),
+        (1, 3, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("refused", "agent", "alarming"), [(1, True, True), (1, False, False), (3, False, True), (3, True, True)]
+)
+def test_an_agent_is_warned_of_at_once_and_anybody_else_if_no_answer_was_taken(refused, agent, alarming):
+    assert Refusals("Ann", refused, 3, "odd", agent).alarming == alarming
+
+
 def test_a_summary_is_drawn_from_the_log_alone():
     summary = summarise(log(*LABELS, *HELD))
     assert (summary.run, summary.seed, summary.simulated) == ("run-7", 7, True)
@@ -266,3 +292,18 @@ def test_the_json_of_a_summary_has_the_documented_shape_and_plain_numbers():
     assert shown["calls"]["total"].items() >= {"count": 1, "input_tokens": 100, "output_tokens": 10}.items()
     assert set(shown) >= {"run", "seed", "standings", "items", "calls", "seconds"}
     assert type(shown["items"][0]["price"]) is int
+
+
+def test_a_name_that_nobody_brings_is_looked_for_again_without_reading_a_file():
+    """Tables ask for the metric of every label."""
+    program = """if True:
+        import sys
+        from harbor.evaluation._metrics.registry import metric_or_none
+        metric_or_none("trueskill")
+        opened = []
+        sys.addaudithook(lambda event, words: opened.append(words[0]) if event == "open" else None)
+        assert metric_or_none("trueskill") is None
+        print(len(opened))
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"

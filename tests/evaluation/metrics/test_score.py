@@ -14,12 +14,13 @@ from harbor._config.auction import Houses, Item, Series
 from harbor._core.events import BidderLabelled
 from harbor._core.layout import EVENTS
 from harbor._core.log import read_log
+from harbor.evaluation._analysis import inverse_metrics
 from harbor.evaluation._metrics import built_in
 from harbor.evaluation._metrics.registry import fitting, measure
 from harbor.evaluation._metrics.score import score
 from support.commands import harbor
 
-METRICS = {one.name: one for one in built_in.METRICS}
+METRICS = {one.name: one for one in (*built_in.METRICS, *inverse_metrics.METRICS)}
 ITEMS = (Item(name="Vase", start=100, true_value=300), Item(name="Urn", start=100, true_value=250))
 THINKERS = [
     Bidder("Ann", persona="urban-dwellers", theory_of_mind="inferred", strategy="on", planning="adaptive"),
@@ -127,7 +128,7 @@ def test_score_prints_what_the_metrics_of_the_game_say(game, folders, logs):
     assert shown == json.loads(json.dumps(score(logs[game]).as_json()))
     assert set(shown) == {"run", "seed", "simulated", "measurements"}
     assert (shown["run"], shown["simulated"]) == (game, True)
-    assert set(shown["measurements"][0]) == {"metric", "bidder", "about", "at", "value", "missing"}
+    assert set(shown["measurements"][0]) == {"metric", "bidder", "about", "at", "value", "missing", "counted"}
     assert {one["metric"] for one in shown["measurements"]} == set(fitting(logs[game]))
 
 
@@ -138,7 +139,8 @@ def test_score_prints_a_table_of_metrics_by_bidder_and_lists_what_is_missing(fol
     heading = next(line for line in lines if "metric" in line)
     assert all(name in heading for name in ("Ann", "Ben", "Cho"))
     assert any("profit_ratio" in line for line in lines)
-    assert "missing: acquisition_rate of Cho: the bidder has no persona" in lines
+    [missing] = [line for line in lines if line.endswith(": the bidder has no persona")]  # a reason is told once
+    assert "acquisition_rate of Cho" in missing
     assert "seed 5 (simulated bidders)" in lines
 
 

@@ -17,7 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, Item, SimulatedChat
 from harbor._config.auction import Persona
-from harbor._core.errors import LogError, RatingError
+from harbor._core.errors import RatingError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
@@ -213,19 +213,23 @@ async def test_a_judge_that_was_interrupted_pays_no_call_twice(folder):
     sheet = judged.sheet.read_text()
     judged.sheet.unlink()
     calls.write_bytes(first + b'{"bidder": "judge:sim')
-    again = await judge(folder, "simulated")
+    with pytest.warns(UserWarning, match="line 2 can't be read"):
+        again = await judge(folder, "simulated")
     assert again.sheet.read_text() == sheet
     assert len(calls.read_bytes().splitlines()) == 2
     assert calls.read_bytes().startswith(first)
 
 
-async def test_a_judge_whose_calls_hold_a_line_that_is_none_says_which(folder):
+async def test_a_judge_whose_calls_hold_a_line_that_is_none_says_which_and_goes_on(folder):
     judged = await judge(folder, "simulated")
+    sheet = judged.sheet.read_text()
     judged.sheet.unlink()
     calls = judged.sheet.parent / "calls.jsonl"
     calls.write_bytes(b"\xff\n" + calls.read_bytes())
-    with pytest.raises(LogError, match=r"calls.jsonl' line 1 is not a model call; restore the file"):
-        await judge(folder, "simulated")
+    with pytest.warns(UserWarning, match=r"calls.jsonl' line 1 can't be read and is kept in calls-damaged.jsonl"):
+        again = await judge(folder, "simulated")
+    assert again.sheet.read_text() == sheet
+    assert len(calls.read_bytes().splitlines()) == 2
 
 
 async def test_a_judge_that_has_filled_its_sheet_is_not_asked_again_but_for_a_second_opinion(folder):

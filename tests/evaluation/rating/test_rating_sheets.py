@@ -177,7 +177,7 @@ def test_sheets_that_are_filled_come_back_unblinded(ratings):
     assert all(one.agreement.alpha == 1 for one in agreements(merged) if one.criterion != "identity_alignment")
     [identity] = [one for one in scores(merged) if (one.criterion, one.arm) == ("identity_alignment", "acted")]
     assert (identity.scores, identity.records, identity.mean, identity.sd) == (4, 2, 5, 0)
-    assert identity.low is None
+    assert (identity.low, identity.high) == (pytest.approx(5 - 4 * (1 - 0.05**0.5)), 5)  # two games, no score below 5
 
 
 def test_scores_are_described_in_all_and_by_arm_with_the_game_as_the_unit(ratings):
@@ -196,7 +196,8 @@ def test_scores_are_described_in_all_and_by_arm_with_the_game_as_the_unit(rating
     games = {record.game for record in key.records.values() if record.arm == "plain"}
     sums = [sum(values[id_] - plain.mean for id_ in ids if key.records[id_].game == game) for game in games]
     error = (sum(one**2 for one in sums) * 2 / 1 * 3 / 3) ** 0.5 / 4  # sandwich of sums by game, corrected for few
-    assert plain.high - plain.mean == pytest.approx(stats.t.ppf(0.975, 1) * error)
+    reach = stats.t.ppf(0.975, 1) * error
+    assert (plain.low, plain.high) == (max(1, plain.mean - reach), min(5, plain.mean + reach))
 
 
 def test_what_is_not_filled_is_missing_and_not_nought(ratings):
@@ -331,7 +332,7 @@ def test_a_judge_may_draw_its_own_records(experiment, tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["sheets", "nowhere", "--out", "x"], "contains no run"),
+        (["sheets", "nowhere", "--out", "x"], "'nowhere' does not exist"),
         (["judge", "nowhere", "--model", "simulated"], "name a new one with --out"),
         (["judge", "RATINGS", "--model", "nobody"], "unknown model 'nobody'"),
         (["judge", "RATINGS", "--model", "simulated", "--records", "2"], "drop --out and --records"),

@@ -24,7 +24,8 @@ from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.exports import FRAMES, latex, to_csv
+from harbor.evaluation._report.exports import FRAMES, LONGEST, latex, to_csv, to_latex
+from harbor.evaluation._report.figure_files import drawings, write_figure
 from harbor.evaluation._report.formatting import MINUS, NOTHING
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import Cell, Column, Table
@@ -171,32 +172,87 @@ def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path, monkey
     assert done.stderr == "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
 
 
-def test_tables_for_latex_are_whole_and_escaped(folder, tmp_path):
-    done = report(folder, "--format", "latex", "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    written = {path.name: path.read_text() for path in tmp_path.glob("*.tex")}
-    assert {"estimates-profit.tex", "comparisons.tex", "correlations.tex", "ratings.tex"} <= set(written)
+@pytest.fixture(scope="module")
+def tables(folder, tmp_path_factory) -> Path:
+    """The tables for LaTeX of the small experiment."""
+    out = tmp_path_factory.mktemp("tables")
+    done = report(folder, "--format", "latex", "--out", out)
+    assert (done.returncode, done.stdout.strip()) == (0, str(out)), done.stderr
+    return out
+
+
+def test_tables_for_latex_are_whole_and_escaped(tables):
+    written = {path.name: path.read_text() for path in tables.glob("*.tex")}
+    assert {"table-profit.tex", "comparisons.tex", "correlations.tex", "ratings.tex", "preview.tex"} <= set(written)
+    assert set(re.findall(r"\\input{(.*?)}", written.pop("preview.tex"))) == {name[:-4] for name in written}
     for text in written.values():
         rows = [line for line in text.splitlines() if line.endswith(r"\\")]
         assert len({len(re.findall(r"(?<!\\)&", row)) for row in rows}) == 1
         assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
-        assert not re.search(r"(?<!\\)[_%#$]", text)
+        assert [text.count(part) for part in (r"\caption{", r"\label{tab:", r"\end{table}")] == [1, 1, 1]
+        assert "Simulated: the built-in model played" in text
+        assert not re.search(r"(?<!\\)[_#]", text)
+
+
+def test_a_table_of_a_metric_is_arms_by_bidders_and_the_best_of_each_column_is_bold(folder, tables):
+    text = (tables / "table-profit.tex").read_text()
+    heads, *rows = [line.split(" & ") for line in text.splitlines() if line.endswith(r"\\")]
+    assert heads[:3] == ["arm", "n", "everyone"]
+    assert {head.removesuffix(r" \\") for head in heads[3:]} == {"Ann", "Ben"}
+    assert [row[:2] for row in rows] == [["adaptive", "2"], ["none", "2"]]
+    means = load(folder).estimates.query("metric == 'profit' and bidder == 'everyone'").set_index("arm")["mean"]
+    bold = {row[0] for row in rows if "textbf" in row[2]}
+    assert bold == ({means.idxmax()} if means.nunique() > 1 else set())
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no TeX here; on Debian: apt-get install texlive-latex-base"
+)
+def test_tables_and_figures_compile_with_the_nastiest_names(tmp_path):
+    nasty = r"\input{x} 50 % $1 #2 {}~^_& <b> ' 拍卖 ‖ ½ Łódź"
+    record = TrialRecord("none", "all", 1, 7, "finished", players=((nasty, "simulated"),))
+    values = tuple(Measurement("profit", float(value), nasty) for value in (5, 7))
+    games = [replace(record, repeat=place, measurements=(one,)) for place, one in enumerate(values, 1)]
+    loaded = Loaded(Results(SMALL.model_copy(update={"title": nasty}), tuple(games)))
+    with pytest.warns(UserWarning, match="拍 卖"):
+        to_latex(loaded, tmp_path)
+    with pytest.warns(UserWarning, match="the fonts here lack 拍 卖"):
+        write_figure(loaded, drawings(loaded)["means-profit"], tmp_path / "means.pdf", "pdf", "column")
+    preview = (tmp_path / "preview.tex").read_text().replace(r"\end{document}", r"\input{means-caption}\end{document}")
+    (tmp_path / "preview.tex").write_text(preview)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "preview.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")
+    assert (tmp_path / "preview.pdf").stat().st_size > 10_000
 
 
 def test_special_characters_are_escaped_for_latex():
     table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6"),),))
-    text = latex(table)
+    text = latex(table, "50 %", "one")
     assert r"a\_b \& c" in text
-    assert r"\textbackslash input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde \textasciicircum \space (-5 6) \\" in text
+    said = r"\textbackslash{}input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde{}\textasciicircum{} ($-$5 6) \\"
+    assert said in text
+    assert r"\caption{50~\%}" in text
 
 
 def test_what_a_font_of_latex_lacks_is_written_with_what_it_has():
     columns = (Column(Cell("this", "model")), Column(Cell("p")))
     rows = ((Cell("1.000", "all 2 values are equal"), Cell("< 0.001")), (Cell("5 \ufffd", "[1, 9]"), Cell(NOTHING)))
-    text = latex(Table(columns, rows))
+    text = latex(Table(columns, rows), "", "one")
     assert r"this (model) & p \\" in text
     assert r"1.000 (all 2 values are equal) & \textless{} 0.001 \\" in text
     assert r"5 ? [1, 9] & -- \\" in text
+
+
+def test_a_long_table_is_parted_so_that_a_page_holds_each_part():
+    rows = tuple((Cell(str(place)),) for place in range(LONGEST + 1))
+    text = latex(Table((Column(Cell("n")),), rows), "many", "one")
+    assert re.findall(r"\\caption{(.*?)}\n", text) == ["many (1 of 2)", "many (2 of 2)"]
+    assert re.findall(r"\\label{(.*?)}", text) == ["tab:one", "tab:one-2"]
 
 
 def test_the_report_is_written_into_the_folder(folder):
@@ -239,7 +295,7 @@ def test_a_report_on_what_another_version_began_says_so(folder, tmp_path):
     path = Path(shutil.copytree(folder, tmp_path / "copy"))
     manifest = json.loads((path / "manifest.json").read_text())
     (path / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
-    done = report(path)
+    done = report(path, "--out", path / "report.html")
     assert (done.returncode, done.stdout.strip()) == (0, str(path / "report.html"))
     assert done.stderr == f"harbor: it was begun with harbor 0.0.9; harbor {__version__} measures its games anew\n"
 
@@ -259,7 +315,7 @@ def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
     single = report(folder / "games/none/all/0001")
     assert single.returncode == 2
     assert re.fullmatch(
-        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor replay .*\n", single.stderr
+        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor view .*\n", single.stderr
     )
     nothing = report(tmp_path)
     assert nothing.returncode == 2

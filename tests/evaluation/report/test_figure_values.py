@@ -76,7 +76,7 @@ def test_a_figure_without_a_part_says_which(part):
 def test_a_figure_that_the_design_names_is_drawn_in_each_arm_with_its_words(place):
     with installed():
         page = report(Experiment(**DESIGN, figures=["mine:name_lengths"]), place / "out")
-    assert page.count('alt="Letters of &lt;names&gt;') == 2
+    assert page.count('aria-label="Letters of &lt;names&gt;') == 2
     assert "Ann has 3, Benedict has 8" in page
     assert "Mean over games." in page
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from base64 import b64decode
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -14,9 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor._cli.display.finding_tables import finding_tables
+from harbor._cli.display.render import Table as Grid
+from harbor.evaluation._analysis.correlations import Correlation
+from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import (
     Comparison,
+    Deviation,
     Experiment,
     Published,
     PublishedValue,
@@ -42,10 +46,12 @@ from harbor.evaluation._report.formatting import (
     write_printed,
     write_tick,
 )
-from harbor.evaluation._report.listings import ratings
+from harbor.evaluation._report.inline import chart
+from harbor.evaluation._report.listings import comparisons, correlations, ratings, variations
 from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.own_numbers import findings
 from harbor.evaluation._report.page import commands, render
-from harbor.evaluation._report.tables import beside_published, few_games, findings, published_numbers
+from harbor.evaluation._report.tables import beside_published, few_games, heading, meaning, models_of, published_numbers
 from support.plugins import install, installed
 
 FIGURES = {figure.name: figure for figure in BUILT_IN}
@@ -122,22 +128,45 @@ def results(experiment: Experiment, bidders=("Ann", "Ben"), player="simulated", 
     return Results(experiment, tuple(records))
 
 
+# fmt: off
+DRAWN = {
+    "g", "path", "use", "text", "title", "defs", "clippath", "rect", "pattern", "lineargradient", "id", "class",
+    "href", "d", "x", "y", "width", "height", "transform", "clip-path", "fill", "fill-opacity", "fill-rule",
+    "stroke", "stroke-width", "stroke-opacity", "stroke-linecap", "stroke-linejoin", "stroke-dasharray",
+    "stroke-dashoffset", "stroke-miterlimit", "opacity", "font-size", "font-weight", "font-style", "text-anchor",
+    "patternunits", "xml:space",
+}
+# fmt: on
+"""What a figure is made of: no script, no style, nothing that runs or loads."""
+
+
 class Structure(HTMLParser):
-    """The tags of a page with the names of their attributes, the texts, and whatever is linked to."""
+    """The tags of a page with the names of their attributes, the texts, and whatever is linked to.
+
+    Of what is inside a figure only the kinds of tags count: how many lines a label has follows from its length.
+    """
 
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, ...]] = []
         self.links: list[str] = []
         self.text = ""
+        self.drawn: set[str] = set()
+        self._within = False
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, *(name for name, _ in attrs)))
+        if self._within:
+            self.drawn |= {tag, *(name for name, _ in attrs)}
+        else:
+            self.tags.append((tag, *(name for name, _ in attrs)))
+        self._within = self._within or tag == "svg"
         self.links += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data", "action")]
 
     def handle_endtag(self, tag):
-        self.tags.append((f"/{tag}",))
+        self._within = self._within and tag != "svg"
+        if not self._within:
+            self.tags.append((f"/{tag}",))
 
     def handle_data(self, data):
         self.text += data
@@ -161,6 +190,7 @@ def told(text: str) -> Loaded:
         published=(Published(source=text, model=text, metric="profit", values=(PublishedValue(value=1),), note=text),),
         comparisons=(Comparison(metric="profit", of=Side(bidder=text), against=Side(bidder=other)),),
         stand_ins=(StandIn(wants=text, uses=other),),
+        deviations=(Deviation(what=text, why=other, effect=text),),
     )
     held = results(experiment, (text, other), player=text)
     failed = TrialRecord("one", "all", 4, 7, "failed", detail=text, players=((text, text),))
@@ -178,6 +208,7 @@ def plain() -> list[tuple[str, ...]]:
 def test_no_nasty_text_changes_the_structure_of_the_page_and_each_is_shown_as_it_is(text, plain):
     structure = Structure(render(told(text)))
     assert structure.tags == plain
+    assert structure.drawn <= DRAWN
     assert structure.text.count(legible(text)) >= 12
 
 
@@ -193,18 +224,112 @@ def test_no_text_changes_the_structure_of_the_page(plain, text):
 @given(TEXTS)
 def test_an_image_holds_any_name_as_plain_text(name):
     panel = paint("", "", lambda axes: axes.set_xlabel(legible(name)), 200, 120)
-    root = ElementTree.fromstring(b64decode(panel.source.split(",")[1]))
-    texts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    root = ElementTree.fromstring(chart(panel, "one").svg)
+    texts = [element.text or "" for element in root.iter("text")]
     assert any(text.strip() == legible(name).strip() for text in texts) or not legible(name).strip()
     assert not {element.tag.split("}")[-1] for element in root.iter()} & {"script", "foreignObject", "image", "a"}
 
 
 @pytest.mark.slow
-def test_p_of_a_correlation_says_that_it_takes_pairs_as_independent():
-    experiment = design(ALL, correlations=(("priority_initial", "bids"),))
-    said = render(Loaded(results(experiment)))
-    assert "as if pairs were independent" in said
-    assert "trust the interval" in said
+def test_p_of_a_correlation_names_its_method():
+    found = Correlation("a ~ b", "one", "all", "everyone", 5, 40, 0.5, 0.03, 0.1, 0.8, "jackknife of games")
+    assert "jackknife of games" in str(correlations([found], design()).rows)
+
+
+def test_what_rivals_gain_or_lose_stands_beside_a_planned_comparison_on_the_page_and_in_the_terminal():
+    wiser = Comparison(metric="profit", of=Side(arm="two", bidder="Ann"), against=Side(arm="one", bidder="Ann"))
+    found = results(design(comparisons=(wiser,)))
+    text = Structure(render(Loaded(found))).text
+    for words in ("What others gain or lose", "rivals of Ann", "they are in no family, and have no p"):
+        assert words in text
+    tables = {one.title: one.rows for one in finding_tables(found, analyse(found)) if isinstance(one, Grid)}
+    title = next(title for title in tables if title.startswith("What others gain or lose"))
+    assert [(row["of"], row["metric"], row["difference"]) for row in tables[title]] == [
+        ("rivals of Ann", "profit", f"second {MINUS} one")
+    ]
+    assert "no tests" in title
+    assert not {"p", "p (Holm)"} & set(tables[title][0])
+
+
+def test_the_head_of_p_by_holm_says_how_large_the_family_is_and_an_arm_that_was_left_out_was_not_run():
+    wiser = Comparison(metric="profit", of=Side(bidder="Ann"), against=Side(bidder="Ben"))
+    found = results(chosen_arms(design(comparisons=(wiser,)), ["one"]))
+    table = comparisons(analyse(found).differences, found.experiment)
+    assert (table.columns[-1].head.text, table.columns[-1].head.below) == ("p (Holm)", "family of 2")
+    assert [(row[1].below, row[3].below) for row in table.rows] == [("one", ""), ("second", "not run")]
+
+
+def test_models_of_one_source_share_a_column_unless_two_of_them_have_a_number_at_one_place():
+    def columns(other):
+        printed = (
+            Published(source="Paper", model="A", metric="profit", n=9, values=(PublishedValue(value=1, bidder="Ann"),)),
+            Published(source="Paper", model="B", metric="profit", values=(PublishedValue(value=2, bidder=other),)),
+        )
+        loaded = Loaded(results(design(published=printed)))
+        found = findings("profit", loaded.analysis)
+        table = beside_published("profit", found, published_numbers("profit", found, loaded.experiment), loaded.results)
+        below = {row[1].text: [one.below for one in row[4:]] for row in table.rows}
+        return [(one.head.text, one.head.below) for one in table.columns[4:]], below
+
+    heads, below = columns("Ben")
+    assert heads == [("Paper", "")]
+    assert (below["Ann"], below["Ben"], below["everyone"]) == (["A, n = 9"], ["B"], [""])
+    heads, below = columns("Ann")
+    assert heads == [("Paper", "A"), ("Paper", "B")]
+    assert below["Ann"] == ["n = 9", ""]
+
+
+def test_many_players_are_counted_in_the_head_of_a_column_and_named_above_the_tables():
+    found = results(design(), player="openai:a-model-whose-name-is-longer-than-a-column")
+    table = beside_published("profit", findings("profit", analyse(found)), {}, found)
+    assert [one.head.below for one in table.columns if one.head.text == "this experiment"] == ["1 player"]
+    told = [one for one in finding_tables(found, analyse(found)) if isinstance(one, str)]
+    assert "Played by openai:a-model-whose-name-is-longer-than-a-column" in told
+
+
+def test_a_person_is_named_with_the_arms_that_it_played_in_and_beside_simulated_bidders():
+    found = results(design())
+    seats = (("Ann", "person"), ("Ben", "simulated"))
+    some = Results(
+        found.experiment, tuple(replace(one, players=seats) if one.arm == "two" else one for one in found.records)
+    )
+    assert models_of(some) == "person (in second), simulated"
+    assert any("(people and simulated bidders)" in one.title for one in _grids(some))
+    whole = Results(found.experiment, tuple(replace(one, players=seats) for one in found.records))
+    assert models_of(whole) == "person, simulated"
+
+
+def test_an_agent_stands_in_the_head_of_a_column_with_the_arms_that_it_played_in():
+    found = results(design())
+    seats = (("Ann", "agent (mine:bid)"), ("Ben", "simulated"))
+    some = [replace(one, players=seats) if one.arm == "two" else one for one in found.records]
+    assert heading(Results(found.experiment, tuple(some))) == "agent (mine:bid) (in second), simulated"
+    whole = [replace(one, players=seats) for one in found.records]
+    assert heading(Results(found.experiment, tuple(whole))) == "agent (mine:bid), simulated"
+
+
+def _grids(found):
+    return [one for one in finding_tables(found, analyse(found)) if isinstance(one, Grid)]
+
+
+def test_the_mean_of_everyone_s_ranks_is_shown_only_where_it_varies():
+    def shown(*rows):
+        records = tuple(
+            TrialRecord("one", "all", n, n, "finished", measurements=tuple(Measurement("rank", r, b) for b, r in row))
+            for n, row in enumerate(rows, 1)
+        )
+        analysis = analyse(Results(design(("rank",), arms=(Variation(name="one"),)), records))
+        return {one.place.bidder for one in findings("rank", analysis)}
+
+    plain, tied = (("Ann", 1), ("Ben", 2)), (("Ann", 1), ("Ben", 1))
+    assert shown(plain, plain[::-1], plain) == {"Ann", "Ben"}
+    assert shown(plain, tied, plain) == {"everyone", "Ann", "Ben"}
+
+
+def test_changes_are_written_as_in_toml():
+    arm = Variation(name="one", auction={"bidders": {"*": {"theory_of_mind": True, "persona": ["a", "b"]}}})
+    [row] = variations("arm", [arm]).rows
+    assert row[1].text == 'bidders."*".theory_of_mind = true; bidders."*".persona = ["a", "b"]'
 
 
 def test_arms_that_were_left_out_are_named_and_their_comparisons_listed_without_a_number():
@@ -230,10 +355,10 @@ def test_nothing_is_loaded_from_anywhere(page):
 
 
 def test_every_image_says_what_it_shows_and_how_large_it_is(page):
-    images = [tag for tag in Structure(page).tags if tag[0] == "img"]
+    images = [tag for tag in Structure(page).tags if tag[0] == "svg"]
     assert images
-    assert all({"alt", "width", "height"} <= set(image) for image in images)
-    assert 'alt=""' not in page
+    assert all({"role", "aria-label", "width", "height"} <= set(image) for image in images)
+    assert 'aria-label=""' not in page
 
 
 @pytest.mark.slow
@@ -283,7 +408,7 @@ def lost(axes, values):
 
 def test_a_figure_that_fails_costs_that_figure_and_says_why_in_its_place(tmp_path):
     loaded = Loaded(results(design(("winning_bid", "lowest_bid"))))
-    images = render(loaded).count("<img")
+    images = render(loaded).count("<svg")
     why = "figure 'lost' can't be drawn: ValueError: <b>no way</b>"
     place = install(tmp_path, "losing", {"losing.py": BROKEN}, {"harbor.figures": {"lost": "losing:lost"}})
     with installed(place), pytest.warns(UserWarning, match="lost") as said:
@@ -293,15 +418,15 @@ def test_a_figure_that_fails_costs_that_figure_and_says_why_in_its_place(tmp_pat
     assert text.count(why) == 1
     assert "A lost figure" in text
     assert FIGURES["lowest-bids"].description in text
-    assert page.count("<img") == images
+    assert page.count("<svg") == images
 
 
-@pytest.mark.parametrize(("drawn", "name"), [("dots", "means of profit"), ("trueskill", "trueskill")])
+@pytest.mark.parametrize(("drawn", "name"), [("dots", "means of profit"), ("rated", "trueskill")])
 def test_means_or_ratings_that_can_t_be_drawn_cost_their_figure_alone(drawn, name, monkeypatch, rated):
     monkeypatch.setattr(intervals, drawn, broken)
     why = f"figure {name!r} can't be drawn: ValueError: <b>no way</b>"
     with pytest.warns(UserWarning, match=re.escape(why)):
-        assert Structure(render(rated if drawn == "trueskill" else Loaded(results(design())))).text.count(why) == 1
+        assert Structure(render(rated if drawn == "rated" else Loaded(results(design())))).text.count(why) == 1
 
 
 @pytest.fixture
@@ -327,13 +452,17 @@ def test_ratings_are_drawn_where_the_experiment_rates(rated):
     assert "trueskill" in figures(rated)
 
 
-def test_how_a_rating_spreads_over_orders_never_stands_as_an_interval(rated):
-    found = findings("trueskill", rated.analysis)
-    beside = beside_published("trueskill", found, {}, rated.results)
+def test_ratings_of_few_games_say_why_they_have_no_interval_and_equal_ones_have_that_of_their_scale(rated):
     listed = ratings(rated.analysis.ratings, rated.experiment)
-    spreads = [cell.below for table in (beside, listed) for row in table.rows for cell in row if cell.below]
-    assert len(spreads) == 8
-    assert all(re.fullmatch(r"(sigma \d\.\d\d; )?[\d.]+ to [\d.]+ over orders", spread) for spread in spreads)
+    assert {row[3].below for row in listed.rows} == {"fewer than 5 games to resample"}
+    assert {row[5].below for row in listed.rows} == {
+        "[22.57, 29.40]",
+        "[20.60, 27.43]",
+    }
+    for metric, says in (("trueskill", "resampling games"), ("trueskill_per_game", "by t")):
+        table = beside_published(metric, findings(metric, rated.analysis), {}, rated.results)
+        assert len(table.rows) == 4
+        assert says in meaning(metric)
 
 
 def test_every_figure_needs_a_metric_that_there_is():
@@ -392,6 +521,39 @@ def test_each_column_of_numbers_names_its_model_and_source():
     assert rows["one", "everyone"][5].text == rows["second", "everyone"][4].text == NOTHING
     assert (rows["second", "everyone"][5].text, rows["second", "everyone"][5].below) == ("$9", "sd $2")
     assert rows["one", "Ann"][4].text == NOTHING
+
+
+def test_a_published_number_says_of_how_many_games_it_is_and_a_share_of_them_has_its_exact_interval():
+    values = (PublishedValue(value=0.1, bidder="Ann"), PublishedValue(value=0.1, bidder="Ben", n=20, sd=0.3))
+    survived = Published(source="Paper", model="m", metric="survived", n=10, values=values)
+    profit = Published(source="Paper", model="m", metric="profit", n=10, values=(PublishedValue(value=0.1),))
+    loaded = Loaded(results(design(("survived", "profit"), published=(survived, profit))))
+
+    def below(one):
+        numbers = published_numbers(one.metric, [], loaded.experiment)
+        table = beside_published(one.metric, [], numbers, loaded.results)
+        return {row[-1].below for row in table.rows}
+
+    # Clopper and Pearson's tables: 1 of 10 is 0.25 % to 44.5 %, 2 of 20 is 1.2 % to 31.7 %
+    assert below(survived) == {"[0.003, 0.445], n = 10", "[0.012, 0.317], n = 20, sd 0.300"}
+    assert below(profit) == {"n = 10"}
+
+
+def test_a_share_that_no_whole_number_of_games_gives_has_no_exact_interval():
+    printed = Published(source="Paper", model="m", metric="survived", n=10, values=(PublishedValue(value=0.15),))
+    loaded = Loaded(results(design(("survived",), published=(printed,))))
+    numbers = published_numbers("survived", [], loaded.experiment)
+    table = beside_published("survived", [], numbers, loaded.results)
+    assert {row[-1].below for row in table.rows} == {"n = 10"}
+
+
+def test_deviations_from_the_paper_stand_in_the_design():
+    deviation = Deviation(what="Calls are <two>.", why="We plan.", effect="More thought.")
+    text = render(Loaded(results(design(deviations=(deviation,)))))
+    assert "Deviations from the paper" in text
+    for words in ("Calls are &lt;two&gt;.", "We plan.", "More thought."):
+        assert words in text
+    assert "Deviations from the paper" not in render(Loaded(results(design())))
 
 
 def test_a_published_number_that_names_no_arm_stands_beside_every_arm():
@@ -465,7 +627,7 @@ def test_ticks_of_dollars_along_an_axis_keep_clear_of_each_other(ends, width):
         axes.figure.draw_without_rendering()
         boxes.extend(one.get_window_extent() for one in axes.get_xticklabels() if one.get_text())
 
-    paint("", "", draw, width, 120)
+    chart(paint("", "", draw, width, 120), "one")
     assert len(boxes) >= 2
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 

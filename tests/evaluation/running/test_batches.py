@@ -181,9 +181,10 @@ def jobs_out(folder: Path, number: int) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [1, 3])
-@pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
-@pytest.mark.parametrize("heard", [True, False])
+@pytest.mark.parametrize(
+    ("number", "use", "heard"),  # each pair of values, as no three of them have to do with one another
+    [(1, OPENAI, True), (3, OPENAI, False), (1, ANTHROPIC, False), (3, ANTHROPIC, True)],
+)
 def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits_nothing_twice(
     host, tmp_path, number, use, heard
 ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from filelock import FileLock
 
 from harbor._config.auction import read_settings
 from harbor._core.errors import ConfigError, HarborError, LogError, RunFolderError
+from harbor._core.marks import mark
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
@@ -160,7 +162,8 @@ def derailed(begun):
     log = (game / "events.jsonl").read_bytes().splitlines(keepends=True)
     (game / "events.jsonl").write_bytes(b"".join(log[: len(log) // 2]))
     (game / "calls.jsonl").rename(begun / "calls.jsonl")
-    (game / "calls.jsonl").write_text((begun / "calls.jsonl").read_text().replace("withdraw", "bid"))
+    calls = (begun / "calls.jsonl").read_text().replace("withdraw", "bid")
+    (game / "calls.jsonl").write_text(re.sub(', "digest": "[0-9a-f]+"', "", calls))
     return begun
 
 
@@ -279,6 +282,7 @@ def test_a_design_that_was_changed_is_refused_and_the_difference_shown(begun, do
 def test_another_version_of_harbor_is_refused(begun):
     manifest = json.loads((begun / "manifest.json").read_text())
     (begun / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
+    mark(begun)
     with pytest.raises(RunFolderError, match=r"begun with harbor 0\.0\.9, and this is"):
         resume(begun)
     assert read_results(begun).records
@@ -288,6 +292,7 @@ def test_another_version_of_a_package_is_warned_of(begun):
     manifest = json.loads((begun / "manifest.json").read_text())
     manifest["versions"]["langgraph"] = "0.1"
     (begun / "manifest.json").write_text(json.dumps(manifest))
+    mark(begun)
     with pytest.warns(UserWarning, match="langgraph '0.1' then"):
         resume(begun)
 
@@ -474,7 +479,8 @@ def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_p
     assert "can't be written (File too large)" in error
     assert "harbor experiment resume run" in error
     assert not list((tmp_path / "run").rglob("failure.json"))
-    resume(tmp_path / "run")
+    with pytest.warns(UserWarning, match=r"is kept in calls-damaged\.jsonl"):
+        resume(tmp_path / "run")
     assert (tmp_path / "run" / "results.json").read_bytes() == (whole / "results.json").read_bytes()
 
 
@@ -552,8 +558,8 @@ def test_json_of_a_run_is_one_object_of_the_agreed_shape(here):
     printed = json.loads(said)
     tokens = ["input_tokens", "cached_tokens", "output_tokens"]
     counts = ["games", "finished", "failed", "unfinished", "calls", *tokens, "cost_dollars"]
-    found = ["estimates", "differences", "correlations", "ratings", "spreads", "same_seed", "arms"]
-    assert list(printed) == ["name", "folder", *counts, "simulated", "failures", *found]
+    found = ["estimates", "differences", "correlations", "ratings", "spreads", "variance", "same_seed", "arms"]
+    assert list(printed) == ["name", "folder", *counts, "simulated", "unheeded", "failures", "refusals", *found]
     assert (printed["games"], printed["finished"], printed["simulated"]) == (1, 1, True)
     assert printed["cost_dollars"] == pytest.approx(spent(here / "run"))
     assert told == "harbor: model slot @1 is filled by the built-in model (simulated)\n"
@@ -595,7 +601,22 @@ def test_a_run_tells_each_game_and_the_means_of_simulated_bidders(here):
     assert [line.partition(":")[0] for line in told.splitlines()[1:]] == ["1 of 2 games", "2 of 2 games"]
     assert "profit: profit of a bidder, dollars (simulated bidders)" in " ".join(said.split())  # as wide as its table
     assert "2 of 2 games finished, 0 failed, seed 5 (simulated bidders)" in said
-    assert said.splitlines()[-2:] == ["folder: run", "report: harbor report run"]
+    assert said.splitlines()[-4:] == [
+        "folder: run",
+        "report: harbor report run",
+        "look at its games: harbor view run",
+        "all numbers: harbor experiment resume run --full",
+    ]
+
+
+def test_deviations_from_the_paper_are_told_before_the_games_and_counted_after_them(here):
+    more = '[[deviations]]\nwhat = "Calls."\nwhy = "We plan."\neffect = "More thought."\n'
+    (here / "other.toml").write_text(f"{TINY.read_text()}\n{more}")
+    said, told = shown("run", "other.toml", "--out", "run", "--repeats", 1)
+    assert told.count("deviation: Calls.\n") == 1
+    assert "We plan." not in said
+    assert "1 deviation from the paper: harbor experiment show run/experiment.json --full" in said.splitlines()
+    assert "We plan." in shown("show", "run/experiment.json", "--full")[0]
 
 
 def test_a_limit_that_is_reached_says_how_to_go_on(here):

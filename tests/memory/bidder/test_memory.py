@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from harbor import Auction, Bidder, Item, SimulatedChat, bidder_graph, resume
+from harbor import Auction, Bidder, Item, SimulatedChat, resume
 from harbor._config.auction import MemorySettings
 from harbor._core.errors import ConfigError, MemoryStoreError
 from harbor._core.events import ItemSold, ModelCalled, ThoughtFailed
@@ -17,6 +17,7 @@ from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._nodes.learn import LEARN
+from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore
@@ -164,8 +165,8 @@ def test_a_node_of_the_memory_is_there_if_and_only_if_it_is_switched_on(tmp_path
     bidder = Bidder("Ann", **switches)
     with ChromaStore() as store:
         mind = BidderContext.of(bidder, SimulatedChat(), memory=archive(store, frozen=frozen))
-        with_memory = set(bidder_graph(mind).get_graph().nodes)
-    plain = set(bidder_graph(BidderContext.of(Bidder("Ann"), SimulatedChat())).get_graph().nodes)
+        with_memory = set(GraphBidder(mind).graph.get_graph().nodes)
+    plain = set(GraphBidder(BidderContext.of(Bidder("Ann"), SimulatedChat())).graph.get_graph().nodes)
     assert with_memory - plain == nodes
     assert plain <= with_memory
 

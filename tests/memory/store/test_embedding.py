@@ -18,7 +18,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from harbor import Auction, Bidder, Item, resume, run_series
 from harbor._cli.configs import load
-from harbor._core.errors import MemoryStoreError
+from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._core.events import ItemSold
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import resume_experiment, run_experiment
@@ -151,24 +151,38 @@ MINDFUL = Auction(
 )
 
 
-@pytest.fixture(scope="module")
-def sent(mini_lm, tmp_path_factory):
-    """A memory whose embedding is a model, as a file in it says."""
-    folder = tmp_path_factory.mktemp("sent") / "memory"
-    with ChromaStore(folder, embedding=mini_lm, fields=["text"]) as store:
+@pytest.fixture
+def memory(mini_lm, tmp_path):
+    """A memory of one's own whose embedding is a model."""
+    with ChromaStore(tmp_path / "memory", embedding=mini_lm, fields=["text"]) as store:
         store.put(HERE, "a", {"text": "a garden"})
-    return folder
+    return tmp_path / "memory"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [["show"], ["search", "a garden"], ["export"], ["forget", "--kind", "learning", "--yes"], ["import", "-"]]
 )
-def test_a_model_that_only_a_memory_names_is_loaded_by_no_command(words, sent, mini_lm):
-    command = ["memory", words[0], str(sent), *words[1:]]
-    assert re.search(REFUSED, mistake(harbor(*command)))
-    assert harbor(*command, "--embedding", mini_lm).returncode == 0
+def test_a_model_that_only_a_sent_memory_names_is_loaded_by_no_command_until_it_is_trusted(words, memory, mini_lm):
+    command = ["memory", words[0], str(memory), *words[1:]]
+    assert harbor(*command).returncode == 0  # one's own needs no word
+    (memory / "mark").unlink()
+    refused = harbor(*command)
+    assert refused.returncode == 2
+    assert f"loads the embedding: {mini_lm}" in refused.stderr
+    assert "is not marked as yours" in refused.stderr
+    assert harbor(*command, "--trust").returncode == 0
+    assert harbor(*command).returncode == 0
     assert "not 'hashing'; drop --embedding" in mistake(harbor(*command, "--embedding", "hashing"))
+
+
+@pytest.mark.slow
+def test_a_model_that_only_the_database_names_has_to_be_named_beside_the_trust(memory, mini_lm):
+    """As in a memory of an earlier Harbor, or where the database says otherwise than the settings beside it."""
+    (memory / "mark").unlink()
+    (memory / "store.json").unlink()
+    assert re.search(REFUSED, mistake(harbor("memory", "show", memory, "--trust")).replace("\n", " "))
+    assert harbor("memory", "show", memory, "--embedding", mini_lm).returncode == 0
 
 
 MEMORY = {"memory": {"embedding": "sentence-transformers:somewhere"}}
@@ -176,7 +190,7 @@ MEMORY = {"memory": {"embedding": "sentence-transformers:somewhere"}}
 
 def test_the_config_of_a_run_that_names_a_model_is_no_config_to_run_from_but_a_file_of_yours_is(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"bidders": [{"name": "Ann", "memory": "list"}], **MEMORY}))
-    assert re.search(REFUSED, mistake(harbor("auction", tmp_path / "config.json")))
+    assert re.search(REFUSED, mistake(harbor("auction", tmp_path / "config.json", "--trust")))
     assert load(str(_toml(tmp_path))).memory.embedding == MEMORY["memory"]["embedding"]
 
 
@@ -195,7 +209,7 @@ def test_the_design_of_an_experiment_folder_that_names_a_model_anywhere_is_not_r
     else:
         design[place] = [*design.get(place, []), {"name": "sent", "auction": MEMORY}]
     (tmp_path / "experiment.json").write_text(json.dumps(design))
-    words = ("experiment", "run", tmp_path / "experiment.json", "--out", tmp_path / "run")
+    words = ("experiment", "run", tmp_path / "experiment.json", "--out", tmp_path / "run", "--trust")
     assert re.search(REFUSED, mistake(harbor(*words)))
     assert not (tmp_path / "run").exists()
 
@@ -206,7 +220,7 @@ class Broken(Exception):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("series", [None, {"auctions": 1}], ids=["a run", "a series"])
-def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(series, mini_lm, tmp_path):
+def test_a_model_that_only_a_sent_run_names_is_not_loaded_to_resume_it(series, mini_lm, tmp_path):
     def crash(entry):
         if isinstance(entry.event, ItemSold):
             raise Broken
@@ -214,15 +228,16 @@ def test_a_model_that_only_the_folder_of_a_run_names_is_not_loaded_to_resume_it(
     own = Auction.model_validate({**MINDFUL.model_dump(), "memory": {"embedding": mini_lm}, "series": series})
     with pytest.raises(Broken):
         run_series(own, tmp_path / "run", listen=crash) if series else own.run(tmp_path / "run", listen=crash)
-    with pytest.raises(MemoryStoreError, match=REFUSED):
+    (tmp_path / "run" / "mark").unlink()
+    with pytest.raises(RunFolderError, match="is not marked as yours"):
         resume(tmp_path / "run")
-    said = mistake(harbor("resume", tmp_path / "run", "--embedding", "hashing"))
-    assert "not 'hashing'; drop --embedding" in said
-    assert harbor("resume", tmp_path / "run", "--embedding", mini_lm).returncode == 0
+    said = harbor("resume", tmp_path / "run")
+    assert (said.returncode, f"loads embeddings: {mini_lm!r}" in said.stderr) == (2, True)
+    assert harbor("resume", tmp_path / "run", "--trust").returncode == 0
 
 
 @pytest.mark.slow
-def test_models_that_only_the_folder_of_an_experiment_names_are_not_loaded_to_resume_it(mini_lm, tmp_path):
+def test_models_that_only_a_sent_experiment_names_are_not_loaded_to_resume_it(mini_lm, tmp_path):
     design = Experiment(
         name="remembering",
         title="Remembering",
@@ -236,6 +251,7 @@ def test_models_that_only_the_folder_of_an_experiment_names_are_not_loaded_to_re
     folder = tmp_path / "run"
     asyncio.run(run_experiment(design, folder))
     shutil.rmtree(folder / "games" / "meaning")
-    with pytest.raises(MemoryStoreError, match=REFUSED):
+    (folder / "mark").unlink()
+    with pytest.raises(RunFolderError, match="is not marked as yours"):
         asyncio.run(resume_experiment(folder))
-    assert len(asyncio.run(resume_experiment(folder, embeddings=[mini_lm])).of("finished")) == 2
+    assert len(asyncio.run(resume_experiment(folder, trust=True)).of("finished")) == 2

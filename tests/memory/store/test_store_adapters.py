@@ -9,9 +9,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_core.memory import MemoryContent, MemoryMimeType
 from autogen_core.model_context import UnboundedChatCompletionContext
 from autogen_core.models import (
-    ChatCompletionClient,
     CreateResult,
-    ModelFamily,
     RequestUsage,
     SystemMessage,
     UserMessage,
@@ -28,6 +26,7 @@ from langgraph.store.memory import InMemoryStore
 from harbor._core.errors import MemoryStoreError
 from harbor._room.team_memory import StoreMemory
 from harbor.memory._store.chroma import ChromaStore
+from support.replayed_chat import OfflineChat
 
 HERE = ("ann", "learnings")
 
@@ -62,7 +61,7 @@ async def test_store_serves_a_compiled_graph_its_runtime_get_store_and_tools(whe
     assert answer["told"] == "a gardens sell above their estimate"
 
 
-class Parrot(ChatCompletionClient):
+class Parrot(OfflineChat):
     """Says what it was told, and keeps it."""
 
     def __init__(self):
@@ -72,32 +71,6 @@ class Parrot(ChatCompletionClient):
         self.heard.append(list(messages))
         usage = RequestUsage(prompt_tokens=0, completion_tokens=0)
         return CreateResult(finish_reason="stop", content="heard", usage=usage, cached=False)
-
-    def create_stream(self, messages, **_):
-        raise NotImplementedError
-
-    async def close(self):
-        pass
-
-    def actual_usage(self):
-        return RequestUsage(prompt_tokens=0, completion_tokens=0)
-
-    total_usage = actual_usage
-
-    def count_tokens(self, messages, **_):
-        return 0
-
-    remaining_tokens = count_tokens
-
-    @property
-    def capabilities(self):
-        return self.model_info
-
-    @property
-    def model_info(self):
-        return {"vision": False, "function_calling": False, "json_output": False, "structured_output": False} | {
-            "family": ModelFamily.UNKNOWN
-        }
 
 
 @pytest.fixture(params=[lambda: ChromaStore(fields=["text"]), InMemoryStore], ids=["chroma", "langgraph's own"])

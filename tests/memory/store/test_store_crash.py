@@ -154,8 +154,11 @@ def test_a_memory_that_somebody_sent_removes_and_writes_nothing_outside_its_fold
     else:
         names = [named.format(victim=victim), index.name]
         subprocess.run([sys.executable, "-c", RENAMED, str(sent / "chroma.sqlite3"), *names], check=True)
-    said = "it has a link" if named.startswith("a link") else "Failed to get segments"
-    with pytest.raises(MemoryStoreError, match=said), ChromaStore(sent, fields=["text"]) as store:
+    (sent / "mark").unlink()
+    with pytest.raises(MemoryStoreError, match="is a link" if named.startswith("a link") else "is not marked as yours"):
+        ChromaStore(sent, fields=["text"])
+    said = "is a link" if named.startswith("a link") else "Failed to get segments"
+    with pytest.raises(MemoryStoreError, match=said), ChromaStore(sent, fields=["text"], trust=True) as store:
         store.batch([PutOp(("ann",), str(n), {"text": f"other {n}"}) for n in range(1100)])
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"thesis.txt": "ten years of work"}
 

@@ -145,6 +145,6 @@ def test_what_went_unsold_teaches_nothing_about_prices():
 
 def test_one_that_overpaid_is_expected_to_go_that_far_again_where_nothing_else_is_known_of_it():
     learned = Experience.of(["Ben paid 1.200 times what its items were worth (5 items)."])
-    assert learned.habit("Ben", {"item": "Barn", "start": 100, "estimate": 500}) == pytest.approx(600)
+    assert learned.habit("Ben", {"item": "Barn", "start": 100, "value": 500}) == pytest.approx(600)
     once = Experience.of(["Ben paid 1.200 times what its items were worth (1 item)."])
-    assert once.habit("Ben", {"item": "Barn", "start": 100, "estimate": 500}) is None
+    assert once.habit("Ben", {"item": "Barn", "start": 100, "value": 500}) is None

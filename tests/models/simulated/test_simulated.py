@@ -18,6 +18,7 @@ from harbor._core.log import of_type
 from harbor._core.seeding import stream
 from harbor._models.client import ModelClient
 from harbor._models.prompt import Prompt
+from harbor._models.simulated import forecasting
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
 from harbor.graphs._context.node import PROMPTS
@@ -448,3 +449,30 @@ def test_an_unsold_item_changes_no_belief():
         "profits": [{"bidder": "Ann", "profit": 1}],
         "wins": [{"bidder": "Ann", "item": "Lot A", "price": 5}],
     }
+
+
+# ---------------------------------------------------------------- estimates that are off
+
+
+@pytest.mark.parametrize("overestimate", ["-0.1", "0", "0.1", "0.3"])
+def test_once_a_true_value_is_known_a_bidder_counts_on_true_values_whatever_its_overestimate(overestimate):
+    off = 1 + Decimal(overestimate)
+    items = [{"item": "Barn", "start": 100, "estimate": float(400 * off)}]
+    facts = {"objective": "profit", "items": items, "budget": 1_000, "true_per_estimate": float(round(1 / off, 4))}
+    (option,) = forecasting.weighed(facts)
+    assert option.worth == pytest.approx(400, rel=1e-4)
+
+
+def test_before_the_first_true_value_is_known_an_estimate_is_taken_for_what_it_says():
+    facts = {"objective": "profit", "items": [{"item": "Barn", "start": 100, "estimate": 440}], "budget": 1_000}
+    assert [option.worth for option in forecasting.weighed(facts)] == [440]
+
+
+@pytest.mark.parametrize("overestimate", ["-0.1", "0.3"])
+def test_in_a_sale_only_the_first_item_is_bid_for_by_the_estimate_as_it_is(overestimate):
+    items = [Item(name=name, start=100, true_value=400) for name in ("Barn", "Mill")]
+    bidders = [Bidder(name, overestimate=Decimal(overestimate), budget=5_000) for name in ("Ann", "Ben")]
+    log = Auction(items=items, bidders=bidders).run().log
+    highest = {one: max(bid.amount for bid in of_type(log, BidPlaced) if bid.item == one) for one in ("Barn", "Mill")}
+    assert highest["Barn"] <= 400 * (1 + Decimal(overestimate))
+    assert 370 <= highest["Mill"] <= 400

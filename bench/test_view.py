@@ -1,0 +1,39 @@
+"""How long the data of a run's page takes, how much memory and how much room. Nothing here fails for being slow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from support.long_logs import lengthen
+from support.shown_runs import think_much
+
+MEASURE = """
+import json, sys, time
+from pathlib import Path
+from harbor._view.run_data import run_page
+began = time.perf_counter()
+head, chunks = run_page(Path(sys.argv[1]))
+sizes = [len(json.dumps(chunk)) for chunk in chunks]
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))  # ru_maxrss is the parent's too
+memory = int(peak.split()[1]) / 1024
+print(head["length"], time.perf_counter() - began, memory, sum(sizes) / 1e6, max(sizes) / 1e6, len(sizes))
+"""
+
+
+@pytest.mark.parametrize("events", [1_000, 100_000])
+def test_the_data_of_a_page(events, figure, tmp_path):
+    run = think_much(tmp_path / "run")
+    once = sum(1 for _ in (run / "events.jsonl").open("rb"))
+    lengthen(run, tmp_path / "long", max(1, round(events / once)))
+    told = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(tmp_path / "long")], capture_output=True, check=True, text=True
+    )
+    length, seconds, memory, size, largest, chunks = map(float, told.stdout.split())
+    figure(
+        f"data of a page of {length:,.0f} events",
+        "",
+        f"{seconds:.1f} s, {memory:.0f} MB, {size:.1f} MB in {chunks:.0f} chunks, the largest {largest:.2f} MB",
+    )

@@ -1,0 +1,225 @@
+"""Two experiments side by side: what each measured, and how they differ, paired by repeat where they share draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import pandas as pd
+
+from harbor._core.errors import ConfigError
+from harbor.evaluation._analysis.comparisons import by_repeat, kind_of, most_apart, unreached
+from harbor.evaluation._analysis.frames import frame, measurements
+from harbor.evaluation._analysis.independent import independent
+from harbor.evaluation._analysis.means import Mean, Method, mean_of, share_of
+from harbor.evaluation._analysis.pairing import Cell, Pairing, pairing
+from harbor.evaluation._analysis.statistics import Tested, holm, paired
+from harbor.evaluation._experiments.design import EVERYONE, Side, Variation, measured
+from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._metrics.registry import metric_of
+
+How = Literal["paired", "independent"]
+Values = dict[tuple[str, str, str], pd.DataFrame]
+"""Measured values by arm, condition and metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A quantity in two experiments: means of games with 95 % intervals, and the first minus the second (`against`).
+
+    `arm` is that of the second too, unless `against_arm` names another. `n` counts games with a value. `how` says
+    whether games are taken as pairs (then `pairs` of them have a value on both sides) or as independent, and `why` why
+    they are no pairs. `effect` is Cohen's d; `method` is that of interval and p alike; `p_holm` is corrected by Holm
+    over all that is compared at once. `note` says why there is no interval.
+    """
+
+    experiment: str
+    metric: str
+    bidder: str
+    arm: str
+    condition: str
+    against_arm: str
+    value: float | None
+    value_low: float | None
+    value_high: float | None
+    n: int
+    against: float | None
+    against_low: float | None
+    against_high: float | None
+    against_n: int
+    how: How
+    why: str
+    pairs: int
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    effect: float | None
+    p: float | None
+    p_holm: float | None
+    method: Method
+    note: str = ""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the difference is found at 5 %, all that is compared considered."""
+        return self.p_holm is not None and self.p_holm < 0.05
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether each pair of games has one value."""
+        return bool(self.pairs) and self.mean == 0 and not self.sd
+
+
+def contrasts(named: dict[str, Results], metrics: Sequence[str] = ()) -> list[Contrast]:
+    """Compare each experiment with the first one, as one family of tests.
+
+    Args:
+        named: two or more, by the names that they are shown by.
+        metrics: which; all that both of two are measured by, by default.
+
+    Raises:
+        ConfigError: two have no arm, condition or metric in common; it names what they have.
+    """
+    (first, reference), *others = named.items()
+    own = _values(reference)
+    found = [
+        one
+        for name, results in others
+        for one in _between(name, results, _values(results), first, reference, own, metrics)
+    ]
+    adjusted = holm([one.p for one in found])
+    return [replace(one, p_holm=p) for one, p in zip(found, adjusted, strict=True)]
+
+
+def shared_cells(of: Results, against: Results) -> list[tuple[Cell, Cell]]:
+    """Match the arms and conditions of two experiments by name; where each has but one, that is the same to us."""
+    arms = _matched(of.experiment.arms, against.experiment.arms)
+    conditions = _matched(of.experiment.conditions, against.experiment.conditions)
+    return [((arm, one), (other, its)) for arm, other in arms for one, its in conditions]
+
+
+def _matched(ours: Sequence[Variation], theirs: Sequence[Variation]) -> list[Cell]:
+    if len(ours) == len(theirs) == 1:
+        return [(ours[0], theirs[0])]
+    by_name = {one.name: one for one in theirs}
+    return [(one, by_name[one.name]) for one in ours if one.name in by_name]
+
+
+def shared_metrics(of: Results, against: Results, wanted: Sequence[str] = ()) -> list[str]:
+    """Name the metrics of both, in the order of the second, or those of them that are wanted."""
+    both = [name for name in measured(against.experiment) if name in measured(of.experiment)]
+    return [name for name in both if not wanted or name in wanted]
+
+
+def _between(
+    name: str, of: Results, its: Values, first: str, against: Results, own: Values, wanted: Sequence[str]
+) -> Iterator[Contrast]:
+    cells, metrics = shared_cells(of, against), shared_metrics(of, against, wanted)
+    if not cells or not metrics:
+        raise ConfigError(_nothing_in_common(name, of, first, against, bool(cells), wanted))
+    for cell, other in cells:
+        pairs = pairing(of, against, (cell, other))
+        for metric in metrics:
+            ours, theirs = (
+                table.get((arm.name, condition.name, metric)) for table, (arm, condition) in ((its, cell), (own, other))
+            )
+            if ours is not None and theirs is not None:
+                sides = Side(arm=cell[0].name, condition=cell[1].name), Side(arm=other[0].name, condition=other[1].name)
+                for bidder in _bidders(metric, ours, theirs):
+                    of_bidder = [
+                        by_repeat(rows, metric, side.model_copy(update={"bidder": bidder or EVERYONE}))
+                        for rows, side in zip((ours, theirs), sides, strict=True)
+                    ]
+                    yield _contrast(name, metric, bidder, sides, of_bidder, pairs)
+
+
+def _nothing_in_common(name: str, of: Results, first: str, against: Results, cells: bool, wanted: Sequence[str]) -> str:
+    theirs: Sequence[str]
+    ours: Sequence[str]
+    if cells:
+        what, theirs, ours = "metric", measured(against.experiment), measured(of.experiment)
+    else:
+        what = "arm" if not _matched(of.experiment.arms, against.experiment.arms) else "condition"
+        theirs, ours = ([one.name for one in getattr(side.experiment, f"{what}s")] for side in (against, of))
+    asked = f" that is {' or '.join(map(repr, wanted))}" if cells and wanted else ""
+    return (
+        f"{first!r} and {name!r} have no {what}{asked} in common, so there is nothing to compare:"
+        f" {', '.join(theirs)}; and {', '.join(ours)}"
+    )
+
+
+def _values(results: Results) -> Values:
+    """Group what was measured, once, as each quantity is looked up in its cell."""
+    table = measurements(frame(results))
+    grouped = table.groupby(["arm", "condition", "metric"], sort=False)
+    return {(str(arm), str(condition), str(metric)): rows for (arm, condition, metric), rows in grouped}
+
+
+def _bidders(metric: str, ours: pd.DataFrame, theirs: pd.DataFrame) -> list[str]:
+    """Name the bidders of both, the game and everyone first: but for what is shared out, whose mean says nothing."""
+    both = {*ours["bidder"]} & {*theirs["bidder"]}
+    of_all = [name for name in ("", EVERYONE) if name in both]
+    return [*([] if metric_of(metric).shared else of_all), *sorted(both - {EVERYONE, ""})]
+
+
+def _contrast(
+    name: str,
+    metric: str,
+    bidder: str,
+    sides: tuple[Side, Side],
+    values: Sequence[pd.Series[float]],
+    pairs: Pairing,
+) -> Contrast:
+    ours, theirs = values
+    apart = (ours - theirs).dropna()
+    apart = apart[apart.index.isin(pairs.repeats)]
+    test, count = _paired(metric, apart) if pairs.repeats else _independent(metric, ours, theirs)
+    one, other, found = _mean(metric, bidder, ours), _mean(metric, bidder, theirs), test.difference
+    return Contrast(
+        name,
+        metric,
+        bidder,
+        arm=str(sides[0].arm),
+        condition=str(sides[0].condition),
+        against_arm=str(sides[1].arm) if sides[1].arm != sides[0].arm else "",
+        value=one.mean,
+        value_low=one.low,
+        value_high=one.high,
+        n=one.n,
+        against=other.mean,
+        against_low=other.low,
+        against_high=other.high,
+        against_n=other.n,
+        how="paired" if pairs.repeats else "independent",
+        why=pairs.why,
+        pairs=count,
+        mean=found.mean,
+        sd=found.sd,
+        low=found.low,
+        high=found.high,
+        effect=test.effect,
+        p=test.p,
+        p_holm=None,
+        method=found.method,
+        note=found.note or (unreached(count, kind_of([metric], apart)) if pairs.repeats else ""),
+    )
+
+
+def _paired(metric: str, apart: pd.Series[float]) -> tuple[Tested, int]:
+    kind = kind_of([metric, metric], [*apart])
+    return paired(list(apart), kind, most_apart([metric, metric])), len(apart)
+
+
+def _independent(metric: str, ours: pd.Series[float], theirs: pd.Series[float]) -> tuple[Tested, int]:
+    return independent(list(ours), list(theirs), metric_of(metric).interval, most_apart([metric, metric])), 0
+
+
+def _mean(metric: str, bidder: str, values: pd.Series[float]) -> Mean:
+    """Give the mean of games; a share where each is a yes or a no."""
+    own = metric_of(metric)
+    if own.interval == "binary":
+        yes_or_no = bidder != EVERYONE and len(values) and values.isin((0, 1)).all()
+        return share_of(list(values)) if yes_or_no else mean_of(list(values), "mean", own.bounds)
+    return mean_of(list(values), own.interval, own.bounds)

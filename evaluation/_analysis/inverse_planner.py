@@ -1,0 +1,180 @@
+"""A Bayesian inverse planner: a reference for the profiles that models make, which needs no training.
+
+It asks of each persona how far a bidder would have gone for each item, with its money in mind, and weighs the personas
+by how well that fits what a rival did. It takes rivals to judge and to plan as the built-in model does. So it is a
+strong reference for simulated bidders. For language models and people it is a misspecified baseline: its posterior is
+what their bids would mean if they planned like that.
+Source: the idea is Baker, Saxe and Tenenbaum 2009 (action understanding as inverse planning); the model of a bidder and
+the likelihood are Harbor's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import NormalDist
+from typing import NamedTuple
+
+from harbor._core.events import EVERYONE, Lot
+from harbor._core.log_lines import Entry
+from harbor._games.revealed import truth_per_estimate
+from harbor._models.simulated import valuation
+from harbor._models.simulated.valuation import Option
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.memory._bidder.lot_bidding import Result, revealed
+
+PRUDENCES = (0.8, 0.9, 1.0, 1.1)
+"""What share of its expected true value an item that suits it by half may be worth to a rival; each is as likely."""
+
+BUDGETS = (0.75, 1.0, 1.5)
+"""How many times the profiling bidder's own budget a rival may have had at the start; each is as likely."""
+
+SPREADS = (0.03, 0.06, 0.12)
+"""How far a limit may scatter around the planned one (standard deviation), as a share of the value; as likely."""
+
+SURPRISE = 0.05
+"""How often a rival acts oddly: then its limit lies anywhere, up to `ODD_REACH` times the value."""
+
+ODD_REACH = 1.5
+
+RARE = 1e-9
+"""The least likelihood, so that one bid that nothing explains does not end the inference."""
+
+
+class Rival(NamedTuple):
+    """What a rival may be like: its persona, prudence, initial budget over the profiling bidder's, and spread."""
+
+    persona: str
+    prudence: float
+    budget: float
+    spread: float
+
+
+Posterior = Mapping[Rival, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What is inferred of a rival after an item: a share of each persona, expected prudence and expected budget.
+
+    `prudence` is a share of the true value that the profiling bidder expects: its estimate, put right by the true
+    values revealed so far. `budget` is a multiple of its own.
+    """
+
+    bidder: str
+    rival: str
+    item: str
+    personas: dict[str, float]
+    prudence: float
+    budget: float
+
+
+def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str] | None = None) -> list[Inference]:
+    """Infer what each rival of a bidder is like, after each item, from what this bidder may see.
+
+    That is its own seat (budget, estimates), the catalog that it is shown and what is public: no label, no truth, no
+    private event of a rival.
+
+    Args:
+        entries: a log of the ascending auction.
+        bidder: who infers.
+        catalog: texts of personas by id; those that the bidder is shown by default.
+
+    Raises:
+        ValueError: the log has no such bidder, or no catalog is shown to it and none is given.
+    """
+    view = AuctionView().after(
+        entry.event for entry in entries if entry.event.audience in (EVERYONE, f"bidder:{bidder}")
+    )
+    texts = view.catalog if catalog is None else catalog
+    if view.name != bidder or not texts:
+        what = "persona to infer" if view.name == bidder else f"bidder {bidder!r}"
+        raise ValueError(f"there is no {what}; give a bidder of the log, and a catalog of texts by id")
+    return [inference for rival in view.rivals for inference in _sequence(view, rival, texts)]
+
+
+def _sequence(view: AuctionView, rival: str, catalog: Mapping[str, str]) -> list[Inference]:
+    """Update by Bayes' rule, item by item."""
+    everyone = [Rival(*one) for one in product(catalog, PRUDENCES, BUDGETS, SPREADS)]
+    posterior: Posterior = dict.fromkeys(everyone, 1 / len(everyone))
+    found, spent = [], 0.0
+    for place, result in enumerate(view.results):
+        values = _expected_values(view, view.results[:place])
+        evidence = Evidence.of(result, rival, values[result.item])
+        if evidence.says_something:
+            coming = view.lots[place:]
+            options = {one: _options(coming, values, catalog[one[0]], one[1]) for one in product(catalog, PRUDENCES)}
+            limits = {
+                (*buyer, budget): _limit(weighed, budget * float(view.initial_budget) - spent)
+                for (buyer, weighed), budget in product(options.items(), BUDGETS)
+            }
+            posterior = _updated(posterior, evidence, limits)
+        if result.winner == rival and result.price is not None:
+            spent += float(result.price)
+        found.append(_inference(view.name, rival, result.item, posterior, catalog))
+    return found
+
+
+def _expected_values(view: AuctionView, results: Sequence[Result]) -> dict[str, float]:
+    """Expect true values in dollars: estimates, put right by what these results revealed."""
+    share = truth_per_estimate(view.estimates, revealed(results)) or 1
+    return {item: float(estimate * share) for item, estimate in view.estimates.items()}
+
+
+class Evidence(NamedTuple):
+    """How a rival bid on an item: its limit is at least its `highest` bid, and below what it `declined`, in dollars."""
+
+    value: float
+    highest: float
+    declined: float
+
+    @classmethod
+    def of(cls, result: Result, rival: str, value: float) -> Evidence:
+        """Read it from what was public; who had no money for a bid declined it too."""
+        withdrawal = result.bidding.withdrawn.get(rival) if result.bidding else None
+        declined = float("inf") if withdrawal is None else float(withdrawal.minimum)
+        return cls(value, float(result.highest_bid(rival) or 0), declined)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the rival bid or declined."""
+        return self.value > 0 and (self.highest > 0 or self.declined < float("inf"))
+
+    def likelihood(self, limit: float, spread: float) -> float:
+        """Give the chance of this evidence if the limit is planned to be this many dollars, and scatters so far."""
+        planned = NormalDist(limit, spread * self.value)
+        reach = ODD_REACH * self.value
+        odd = max(0.0, min(self.declined, reach) - self.highest) / reach
+        return max(RARE, SURPRISE * odd + (1 - SURPRISE) * (planned.cdf(self.declined) - planned.cdf(self.highest)))
+
+
+def _updated(prior: Posterior, evidence: Evidence, limits: Mapping[tuple[str, float, float], float]) -> Posterior:
+    """Weigh what a rival may be like by how well the limit that it would then have fits what it did."""
+    likely = {one: chance * evidence.likelihood(limits[one[:3]], one.spread) for one, chance in prior.items()}
+    total = sum(likely.values())
+    return {one: chance / total for one, chance in likely.items()}
+
+
+def _options(coming: Sequence[Lot], values: Mapping[str, float], text: str, prudence: float) -> list[Option]:
+    """Weigh the items to come as a rival of this persona and prudence would."""
+    worths = (valuation.worth(values[lot.name], valuation.fit({text: 1.0}, lot.listing)) for lot in coming)
+    return [
+        valuation.weigh(lot.name, float(lot.start), prudence * worth) for lot, worth in zip(coming, worths, strict=True)
+    ]
+
+
+def _limit(options: Sequence[Option], left: float) -> float:
+    """Say how far a rival goes for the first of these items, by its own priorities and shadow price of money."""
+    first = options[0]
+    priority = valuation.rank(options, left)[first.name]
+    return valuation.limit(first.worth, priority, valuation.shadow_price(options, left), left)
+
+
+def _inference(bidder: str, rival: str, item: str, posterior: Posterior, catalog: Mapping[str, str]) -> Inference:
+    shares = dict.fromkeys(catalog, 0.0)
+    for one, chance in posterior.items():
+        shares[one.persona] += chance
+    prudence = sum(chance * one.prudence for one, chance in posterior.items())
+    budget = sum(chance * one.budget for one, chance in posterior.items())
+    return Inference(bidder, rival, item, shares, prudence, budget)

@@ -1,0 +1,197 @@
+"""Means over games with their 95 % intervals.
+
+Where data allow no interval (too few values, or all equal), it is None and `note` says why; never NaN, and never an
+interval of no width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from harbor.evaluation._analysis.arrays import Floats, constant
+from harbor.evaluation._analysis.levels import ALPHA, LEAST
+from harbor.evaluation._analysis.pivots import FEW_NONZERO, limits, mostly_zero
+from harbor.evaluation._metrics.measurement import UNBOUNDED, Bounds, Interval
+
+Method = Literal[
+    "t",
+    "t and Hall's t",
+    "t and McNemar",
+    "cluster-robust t",
+    "cluster-robust t and Hall's t",
+    "Wilson",
+    "Clopper-Pearson",
+    "Korn-Graubard",
+    "Welch",
+    "Agresti-Caffo",
+    "none",
+]
+METHODS: dict[Interval, Method] = {"mean": "t", "skewed": "t and Hall's t", "binary": "t and McNemar"}
+CLUSTERED: dict[Interval, Method] = {"mean": "cluster-robust t", "skewed": "cluster-robust t and Hall's t"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean of `n` values with their standard deviation and an interval, in the unit of the values."""
+
+    n: int
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    method: Method
+    note: str = ""
+
+
+def mean_of(values: ArrayLike, kind: Interval = "mean", bounds: Bounds = UNBOUNDED) -> Mean:
+    """Give the mean of independent values with its interval.
+
+    Where all values are equal, known bounds still give an interval: by Clopper and Pearson, how many others there can
+    be, each as far off as possible.
+
+    Args:
+        values: one per game.
+        kind: "mean" takes Student's t. "skewed" takes the wider of Student's t and Hall's, which takes the skewness
+            out of t; `make studies` says how often each covers.
+        bounds: of the scale of the values; no interval leaves them.
+    """
+    return mean_between(_floats(values), kind, bounds)
+
+
+def share_of(values: ArrayLike) -> Mean:
+    """Give a share, the mean of zeros and ones, with Wilson's interval; for none or all, Clopper and Pearson's.
+
+    Raises:
+        ValueError: a value is neither 0 nor 1.
+    """
+    sample = _floats(values)
+    if not np.isin(sample, (0, 1)).all():
+        raise ValueError("a share needs values of 0 and 1; take mean_of of others")
+    found = mean_of(sample, bounds=(0, 1))
+    if found.method != "t":
+        return found
+    low, high = proportion_confint(sample.sum(), found.n, method="wilson")
+    return _with_interval(found, low, high, "Wilson")
+
+
+def clustered_mean(values: ArrayLike, groups: ArrayLike, kind: Interval = "mean", bounds: Bounds = UNBOUNDED) -> Mean:
+    """Give the mean of values that come in groups (the bids of one game), with a cluster-robust interval.
+
+    Every value counts once. The mean is a ratio, of the sums of groups to their sizes, whose linear parts are one
+    independent value per group (Liang and Zeger 1986, with the correction for few groups). `sd` is that of the values.
+    """
+    sample, codes = _floats(values), np.unique(np.asarray(groups), return_inverse=True)[1]
+    if len(sample) < 2 or codes.max() < 1:
+        found = _mean(sample, "mean", UNBOUNDED)
+        return replace(found, low=None, high=None, method="none", note=found.note or "too few games")
+    sizes, sums = np.bincount(codes).astype(float), np.bincount(codes, sample).astype(float)
+    spread = float(sample.std(ddof=1))
+    if kind == "skewed" and mostly_zero(sums):
+        found = _without(sums, _too_few_nonzero())
+    elif constant(sample):
+        found, spread = _mean(np.full(len(sizes), sample[0]), kind, bounds), 0.0
+    else:
+        linear = sample.mean() + (sums - sample.mean() * sizes) / sizes.mean()
+        found = _mean(linear, kind, UNBOUNDED)
+    method = CLUSTERED[kind] if found.method == METHODS[kind] else found.method
+    return _bounded(replace(found, n=len(sample), mean=float(sample.mean()), sd=spread, method=method), bounds)
+
+
+def counted_share(shares: ArrayLike, counts: ArrayLike) -> Mean:
+    """Give the share of all that was counted, in groups of different sizes, with an interval for counts.
+
+    Groups differ by more than chance, so the number counted is divided by the design effect that they show, and Clopper
+    and Pearson's interval is taken of that many (Korn and Graubard 1998). Where nothing or everything was found, groups
+    show no such effect, so each counts as one.
+
+    Args:
+        shares: what share was found in each group; `sd` is theirs.
+        counts: the number counted in each group, above zero.
+    """
+    share, count = _floats(shares), _floats(counts)
+    if len(share) < 2:
+        return mean_of(share)
+    pooled, total, groups = float((share * count).sum() / count.sum()), float(count.sum()), len(share)
+    found = replace(_without(share, ""), mean=pooled)
+    if pooled in (0, 1) and constant(share):
+        return replace(mean_of(share, bounds=(0, 1)), mean=pooled)
+    linear = (share - pooled) * count / count.mean()
+    variance = float(linear.var(ddof=1) / groups)
+    free = (stats.t.isf(ALPHA / 2, max(total - 1, 1)) / stats.t.isf(ALPHA / 2, groups - 1)) ** 2
+    effective = min(total, pooled * (1 - pooled) / variance * free if variance else inf)
+    hits = pooled * effective
+    low = stats.beta.ppf(ALPHA / 2, hits, effective - hits + 1)
+    high = stats.beta.isf(ALPHA / 2, hits + 1, effective - hits)
+    return _with_interval(found, low, high, "Korn-Graubard")
+
+
+def exact_share(successes: int, n: int) -> tuple[float, float]:
+    """Give the exact 95 % interval of a share from how often it was true of `n`; at 0 and at `n` it has one limit.
+
+    Source: Clopper and Pearson 1934.
+    """
+    one_sided = successes in (0, n)
+    low, high = proportion_confint(successes, n, alpha=2 * ALPHA if one_sided else ALPHA, method="beta")
+    return float(low), float(high)
+
+
+def mean_between(sample: Floats, kind: Interval, bounds: Bounds, at_end: float = ALPHA) -> Mean:
+    """Give the mean with its interval; `at_end` is the chance of a miss where all values are at a bound."""
+    return _bounded(_mean(sample, kind, bounds, at_end), bounds)
+
+
+def _mean(sample: Floats, kind: Interval, bounds: Bounds, at_end: float = ALPHA) -> Mean:
+    if len(sample) < LEAST[kind] or (kind == "skewed" and mostly_zero(sample) and not constant(sample)):
+        return _without(sample, _too_few(len(sample)) if len(sample) < LEAST[kind] else _too_few_nonzero())
+    found = _without(sample, "")
+    if kind != "binary" and constant(sample):
+        return _of_equal(found, bounds, at_end if sample[0] in bounds else ALPHA / 2)
+    (low,), (high,) = limits(sample[np.newaxis], kind)
+    return _with_interval(found, low, high, METHODS[kind])
+
+
+def _of_equal(found: Mean, bounds: Bounds, tail: float) -> Mean:
+    """Give the interval of a mean all of whose values are equal, if the bounds of others are known."""
+    if found.mean is None or not all(map(isfinite, bounds)):
+        return replace(found, note=f"all {found.n} values are equal")
+    others = 1 - tail ** (1 / found.n)
+    low, high = (found.mean + others * (bound - found.mean) for bound in bounds)
+    return _with_interval(found, low, high, "Clopper-Pearson")
+
+
+def _bounded(found: Mean, bounds: Bounds) -> Mean:
+    """Cut an interval at the bounds of the mean, which does not change its coverage."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=float(max(bounds[0], found.low)), high=float(min(bounds[1], found.high)))
+
+
+def _without(sample: Floats, note: str) -> Mean:
+    """Give mean and standard deviation without an interval."""
+    if len(sample) < 2:
+        return Mean(len(sample), float(sample[0]) if len(sample) else None, None, None, None, "none", note)
+    sd = 0.0 if constant(sample) else float(sample.std(ddof=1))
+    return Mean(len(sample), float(sample.mean()), sd, None, None, "none", note)
+
+
+def _with_interval(found: Mean, low: float, high: float, method: Method) -> Mean:
+    return Mean(found.n, found.mean, found.sd, float(low), float(high), method)
+
+
+def _too_few(count: int) -> str:
+    return ("no values", "one value has no spread", "two values do not show how skewed they are")[count]
+
+
+def _too_few_nonzero() -> str:
+    return f"mostly zero, and fewer than {FEW_NONZERO} values are not"
+
+
+def _floats(values: ArrayLike) -> Floats:
+    return np.asarray(values, dtype=float)

@@ -1,0 +1,76 @@
+"""What a design can't show with the games that it plans, said before they are paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from harbor.evaluation._analysis.levels import ALPHA, attainable
+from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment
+from harbor.evaluation._experiments.planned import expanded
+from harbor.evaluation._experiments.trials import planned_repeats
+from harbor.evaluation._metrics.measurement import Interval
+from harbor.evaluation._metrics.registry import metric_of
+
+
+def unreachable(experiment: Experiment, alpha: float = ALPHA) -> str:
+    """Say which planned comparisons can't come out below a level by Holm, however large their effects.
+
+    That is so if even the least p's that the tests of the family can give are too large. Comparisons that are not run
+    count in the family, and are not told of.
+
+    Returns:
+        a sentence, with how many repeats would do; nothing if all can.
+    """
+    plan = [(one, _kind(one), _pairs(experiment, one)) for one in expanded(experiment)]
+    beyond = _beyond([attainable(pairs, kind) for _, kind, pairs in plan], alpha)
+    told = [
+        f"{one.metric} ({pairs} {'pair' if pairs == 1 else 'pairs'})"
+        for (one, _, pairs), lost in zip(plan, beyond, strict=True)
+        if lost and pairs
+    ]
+    if not told:
+        return ""
+    kinds = [kind if pairs else None for _, kind, pairs in plan]
+    run = len(plan) - kinds.count(None)
+    family = "" if run == len(plan) else f" that are run, in a family of {len(plan)},"
+    return (
+        f"{len(told)} of {run} planned comparisons{family} can't reach p < {alpha:g} by Holm, whatever is found:"
+        f" {', '.join(dict.fromkeys(told))}; give --repeats {_enough(kinds, alpha)} or more, or plan fewer comparisons"
+    )
+
+
+def _beyond(least: Sequence[float], alpha: float) -> list[bool]:
+    """Tell which of these least p's Holm would not reject: from the first on that is too large for its place."""
+    places = sorted(range(len(least)), key=least.__getitem__)
+    reached = 0
+    while reached < len(least) and least[places[reached]] < alpha / (len(least) - reached):
+        reached += 1
+    return [place in places[reached:] for place in range(len(least))]
+
+
+def _enough(kinds: Sequence[Interval | None], alpha: float) -> int:
+    """Give the repeats with which every comparison that is run can reach the level; None is one that is not run."""
+    for repeats in count(2):
+        beyond = _beyond([attainable(repeats, kind) if kind else 1.0 for kind in kinds], alpha)
+        if not any(lost and kind for lost, kind in zip(beyond, kinds, strict=True)):
+            return repeats
+    raise AssertionError
+
+
+def _kind(comparison: Comparison) -> Interval:
+    """Say how a comparison will be tested; of means over bidders a yes or no is none any more."""
+    kinds = {metric_of(metric).interval for metric in comparison.metrics}
+    averaged = EVERYONE in (comparison.of.bidder, comparison.against.bidder)
+    if kinds == {"binary"} and not averaged:
+        return "binary"
+    return "skewed" if "skewed" in kinds else "mean"
+
+
+def _pairs(experiment: Experiment, comparison: Comparison) -> int:
+    """Count the pairs of a comparison if no game fails: 0 if an arm of it is left out, or all games are of one draw."""
+    repeats = planned_repeats(experiment)
+    of, against = ((str(side.arm), str(side.condition)) for side in (comparison.of, comparison.against))
+    if experiment.same_seed and of != against:
+        return 0
+    return min(repeats.get(cell, 0) for cell in (of, against))

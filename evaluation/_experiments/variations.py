@@ -1,0 +1,159 @@
+"""What an experiment varies: arms and conditions, and the factors that arms may be the crossing of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import combinations, product
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from harbor._config.protocol import with_texts
+from harbor._core.settings import Settings, check_distinct
+
+
+def _slug(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
+    return name
+
+
+Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
+Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
+Crossing = Literal["whole", "half"]
+Path = tuple[str, ...]
+
+
+class Variation(Settings):
+    """An arm, a condition or the level of a factor: a name, and its changes to the common settings.
+
+    Attributes:
+        name: Its name, which is that of a folder too.
+        label: How tables and figures name it; without it, by its name.
+        repeats: Its repeats, in place of the experiment's.
+        order: Its order of items, in place of the experiment's.
+        auction: The changes. In it `bidders` is a table of changes by name ("*": every bidder), a list of names
+            (the others leave), or a list of new bidders. Tables are merged; every other value replaces the common
+            one.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"name", "repeats"})
+
+    name: Slug
+    label: str = ""
+    repeats: int | None = Field(None, ge=1)
+    order: Order | None = None
+    auction: Annotated[dict[str, Any], AfterValidator(with_texts)] = Field(default_factory=dict)
+
+
+class Factor(Settings):
+    """What is crossed with other factors.
+
+    Attributes:
+        name: Its name.
+        levels: Two levels or more, each with its changes, written as arms are.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"levels", "name"})
+
+    name: Slug
+    levels: tuple[Variation, ...]
+
+    @model_validator(mode="after")
+    def _varies(self) -> Factor:
+        if (found := len(self.levels)) < 2:
+            raise ValueError(f"factor {self.name!r} has {found} levels; give it two or more as [[factors.levels]]")
+        if self.name == CONDITION:
+            raise ValueError(f"factor {self.name!r} is called as conditions are; name it otherwise")
+        check_distinct(f"factor {self.name!r}: level", [level.name for level in self.levels])
+        return self
+
+
+CONDITION = "condition"
+"""What conditions are called beside factors."""
+
+
+def crossed(factors: Sequence[Factor], crossing: Crossing) -> tuple[Variation, ...]:
+    """Make an arm of each combination of levels, named by them, such as "tool-fresh-json".
+
+    Raises:
+        ValueError: factors contradict each other, or there are too few for a half.
+    """
+    check_distinct("factor", [factor.name for factor in factors])
+    for one, other in combinations(factors, 2):
+        _refuse_contradiction(one, other)
+    return tuple(_arm(levels) for levels in combined(factors, crossing))
+
+
+def combined(factors: Sequence[Factor], crossing: Crossing) -> Iterator[tuple[Variation, ...]]:
+    """Combine the levels of factors: all, or half of the combinations.
+
+    Of a half, those are left out that have an odd number of second levels of the factors with two levels; then the
+    effect of any of these factors has an alias, the interaction of all others of them.
+    Source: Box, Hunter and Hunter, Statistics for Experimenters, ch. 6 (half fractions of the highest resolution).
+
+    Raises:
+        ValueError: there are too few factors for a half.
+    """
+    halved = [place for place, factor in enumerate(factors) if factor in _halved(factors)]
+    if crossing == "half" and len(halved) < 3:
+        raise ValueError(f"crossing 'half' needs three factors of two levels, not {len(halved)}; take 'whole'")
+    for numbered in product(*(enumerate(factor.levels) for factor in factors)):
+        if crossing == "whole" or sum(numbered[place][0] for place in halved) % 2 == 0:
+            yield tuple(level for _, level in numbered)
+
+
+def aliases(factors: Sequence[Factor], crossing: Crossing) -> str:
+    """Say what half of a crossing can't tell apart; nothing of a whole one."""
+    names = [factor.name for factor in _halved(factors)]
+    if crossing == "whole":
+        return ""
+    return (
+        f"Half of the crossing: of the factors with two levels ({', '.join(names)}) an arm has the second level an even"
+        f" number of times. So the effect of one can't be told from the interaction of the other {len(names) - 1}, nor"
+        f" that of a pair from the interaction of the other {len(names) - 2}."
+    )
+
+
+def _halved(factors: Sequence[Factor]) -> list[Factor]:
+    return [factor for factor in factors if len(factor.levels) == 2]
+
+
+def name_of(levels: Sequence[Variation]) -> str:
+    """Name the arm of a combination of levels."""
+    return "-".join(level.name for level in levels)
+
+
+def _arm(levels: Sequence[Variation]) -> Variation:
+    changes = [level.model_dump(exclude_defaults=True, exclude={"name", "label"}) for level in levels]
+    labelled = any(level.label for level in levels)
+    label = ", ".join(level.label or level.name for level in levels) if labelled else ""
+    return Variation(name=name_of(levels), label=label, **reduce(_united, changes))
+
+
+def _united(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Unite changes that do not contradict each other."""
+    both = {key: _united(one[key], other[key]) for key in one.keys() & other.keys()}
+    return {**one, **other, **both}
+
+
+def _refuse_contradiction(one: Factor, other: Factor) -> None:
+    for path, with_path in product(_paths(one), _paths(other)):
+        if all(a == b or "*" in (a, b) for a, b in zip(path, with_path, strict=False)):
+            key = ".".join(path if len(path) > len(with_path) else with_path)
+            raise ValueError(f"factors {one.name!r} and {other.name!r} both change {key}; leave it to one of them")
+
+
+def _paths(factor: Factor) -> set[Path]:
+    changes = (level.model_dump(exclude_defaults=True, exclude={"name", "label"}) for level in factor.levels)
+    return {path for change in changes for path in _leaves(change)}
+
+
+def _leaves(changes: Mapping[str, Any], place: Path = ()) -> Iterator[Path]:
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, (*place, key))
+        else:
+            yield (*place, key)

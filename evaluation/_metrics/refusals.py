@@ -1,0 +1,49 @@
+"""Who answered what was refused: a bidder that can't be understood takes part, and yet chooses nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harbor._core.events import BiddersAsked, BidFailed
+from harbor._core.log_lines import Entry
+from harbor.evaluation._metrics.lineup import is_agent, players
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """The refused answers of a bidder in a game: how many, of how many times that it was asked, and the first reason.
+
+    `agent` says whether an agent plays the bidder: its answers are refused for a fault of a program. Those of a model
+    may be refused for a bad choice too, which is a measurement.
+    """
+
+    bidder: str
+    refused: int
+    asked: int
+    first: str
+    agent: bool
+
+    @property
+    def entire(self) -> bool:
+        """Whether no answer of the bidder was ever taken."""
+        return self.refused == self.asked
+
+    @property
+    def alarming(self) -> bool:
+        """Whether to warn of it: of an agent always, of any other bidder if all its answers were refused."""
+        return self.agent or self.entire
+
+
+def refusals(*logs: Sequence[Entry]) -> list[Refusals]:
+    """List the bidders with refused answers in a log; of a series, over the logs of all its auctions."""
+    asked, reasons = Counter[str](), dict[str, list[str]]()
+    for entry in (entry for log in logs for entry in log):
+        match entry.event:
+            case BiddersAsked(bidders=bidders):
+                asked.update(bidders)
+            case BidFailed(bidder=bidder, reason=reason):
+                reasons.setdefault(bidder, []).append(reason)
+    agents = {bidder for log in logs for bidder, player in players(log).items() if is_agent(player)}
+    return [Refusals(name, len(said), asked[name], said[0], name in agents) for name, said in reasons.items()]

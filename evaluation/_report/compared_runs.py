@@ -1,0 +1,122 @@
+"""Two runs side by side: standings, the first event that differs, and the settings that do; from their logs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from harbor._core.events import LogOpened
+from harbor._core.layout import log_of
+from harbor._core.log import difference, is_public, of_type, read_log
+from harbor._core.log_lines import Entry
+from harbor._core.money import as_number
+from harbor._house.verdict import differing as verdict_on
+from harbor._runs.folder import read_config
+from harbor.evaluation._metrics.lineup import is_simulated, players
+from harbor.evaluation._metrics.series import is_series, summarise_series
+from harbor.evaluation._metrics.summary import summarise
+from harbor.evaluation._running.designs_apart import SettingApart
+from harbor.evaluation._running.differences import differing, short
+
+Standing = dict[str, dict[str, object]]
+"""What each bidder has in the end, by the name of the figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSide:
+    """A run: its seed (None: a public copy), standings, who played, how far its log goes, and whether it is over."""
+
+    run: str
+    seed: int | None
+    standings: Standing
+    players: dict[str, str]
+    simulated: bool
+    events: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FirstApart:
+    """The first event that differs: its line in the logs, its type, and what each log has, as JSON or in words."""
+
+    line: int
+    event: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """Two runs; `event` is None where no event differs but in clocks, `untold` says what can't be compared."""
+
+    sides: tuple[RunSide, RunSide]
+    settings: tuple[SettingApart, ...]
+    event: FirstApart | None
+    untold: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Say whether they are the same game, and how far."""
+        if self.event is not None:
+            return f"They are the same up to line {self.event.line} of their logs: {self.event.event}."
+        return f"They are the same game: none of {self.sides[0].events} events differs but in clocks."
+
+    def as_json(self) -> dict[str, object]:
+        """Give the object that `--json` prints."""
+        simulated = any(side.simulated for side in self.sides)
+        return {"verdict": self.verdict, "simulated": simulated, **asdict(self)}
+
+
+def compare_runs(first: Path, second: Path) -> ComparedRuns:
+    """Compare two runs, or two series.
+
+    Raises:
+        RunFolderError: one is no folder of a run, or its settings were changed.
+        LogError: a log can't be read.
+    """
+    logs = [read_log(log_of(folder)) for folder in (first, second)]
+    one, other = (reading.entries for reading in logs)
+    sides = [
+        _side(str(folder), reading.entries, reading.complete)
+        for folder, reading in zip((first, second), logs, strict=True)
+    ]
+    public = [str(folder) for folder, entries in ((first, one), (second, other)) if is_public(entries)]
+    settings = () if public else tuple(_settings(first, second))
+    untold = f"settings are not told by a public copy: {', '.join(public)}" if public else ""
+    return ComparedRuns((sides[0], sides[1]), settings, _first_apart(one, other), untold)
+
+
+def _side(run: str, entries: Sequence[Entry], complete: bool) -> RunSide:
+    seed = of_type(entries, LogOpened)[0].seed
+    return RunSide(run, seed, _standings(entries), players(entries), is_simulated(entries), len(entries), complete)
+
+
+def _standings(entries: Sequence[Entry]) -> Standing:
+    if is_series(entries):
+        series = summarise_series(entries)
+        profits = series.total_profits
+        return {
+            bidder: {"mean rank": rank, "total profit": as_number(profits[bidder])}
+            for bidder, rank in series.mean_ranks.items()
+        }
+    rows = summarise(entries).as_json()["standings"]
+    return {str(row.pop("bidder", number)): row for number, row in enumerate(rows, start=1)}
+
+
+def _settings(first: Path, second: Path) -> Iterator[SettingApart]:
+    """List settings that differ; the name of a run changes nothing of it."""
+    one, other = (read_config(folder).model_dump(mode="json", exclude={"name"}) for folder in (first, second))
+    for setting, its, own in differing("", one, other):
+        yield SettingApart(str(second), setting, short(own), short(its))
+
+
+def _first_apart(one: Sequence[Entry], other: Sequence[Entry]) -> FirstApart | None:
+    """Find the first event that differs, but for clocks and the names of the runs in their first lines."""
+    for number, (its, own) in enumerate(zip_longest(one[1:], other[1:]), start=2):
+        if its is None or own is None or difference(its.event, own.event):
+            events = its.event if its else None, own.event if own else None
+            found = verdict_on("deep", number, *events)
+            return FirstApart(number, found.event, found.expected, found.found)
+    return None

@@ -1,0 +1,76 @@
+"""The figures of an experiment as files for a paper, each with its caption in a file beside it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+from harbor._core.private_files import write_whole
+from harbor.evaluation._report.canvas import Drawing
+from harbor.evaluation._report.figures import means, ways_to_draw
+from harbor.evaluation._report.formatting import legible
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.paper_tables import SIMULATED
+from harbor.evaluation._report.picture import WIDTHS, picture
+from harbor.evaluation._report.tables import asked
+from harbor.evaluation._report.tex import escaped
+
+_NOT_IN_A_NAME = re.compile(r"[^\w.]+")
+
+
+def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
+    """Draw the figures of an experiment by the names of their files: those of its report, and means of each metric.
+
+    Args:
+        loaded: the experiment.
+        only: the figure that is drawn alone; empty: all are.
+    """
+    ways = ways_to_draw(loaded)
+    for metric in asked(loaded.experiment):
+        ways[f"means-{_NOT_IN_A_NAME.sub('-', metric).strip('-')}"] = partial(means, loaded, metric)
+    drawn = {name: draw() for name, draw in ways.items() if only in ("", name)}
+    return {name: drawing for name, drawing in drawn.items() if drawing is not None}
+
+
+def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width: str) -> tuple[Path, Path]:
+    """Write a figure into a file, and its caption beside it: ready for LaTeX, or as text beside an SVG.
+
+    Returns:
+        the file, and that of the caption, whose name ends in `-caption`.
+
+    Raises:
+        ConfigError: it can't be drawn.
+        OSError: the file can't be written.
+    """
+    painted, said = picture(drawing, form, WIDTHS[width]), caption(loaded, drawing)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(file, painted, private=False)
+    words, ending = (said, ".txt") if form == "svg" else (_tex(file, said, width), ".tex")
+    beside = file.with_name(f"{file.stem}-caption{ending}")  # NAME.tex may be the manuscript
+    write_whole(beside, f"{words}\n".encode(), private=False)
+    return file, beside
+
+
+def caption(loaded: Loaded, drawing: Drawing) -> str:
+    """Say in one paragraph what a figure shows, and of what."""
+    left = f"{drawing.left_out} more panels are left out." if drawing.left_out else ""
+    title = legible(drawing.title).rstrip(".") + "."
+    return legible(" ".join(filter(None, (title, drawing.reading, left, SIMULATED * loaded.results.simulated))))
+
+
+def _tex(file: Path, said: str, width: str) -> str:
+    """Write the figure environment that shows a file; a figure as wide as a page spans both columns."""
+    kind, wide = ("figure*", r"\textwidth") if width == "page" else ("figure", r"\columnwidth")
+    label = _NOT_IN_A_NAME.sub("-", file.stem).strip("-")
+    return "\n".join(
+        (
+            "% needs \\usepackage{graphicx}",
+            rf"\begin{{{kind}}}",
+            r"  \centering",
+            rf"  \includegraphics[width={wide}]{{{file.name}}}",
+            rf"  \caption{{{escaped(said)}}}",
+            rf"  \label{{fig:{label}}}",
+            rf"\end{{{kind}}}",
+        )
+    )

@@ -1,0 +1,174 @@
+"""The planned comparisons as a forest plot: each paired difference with its interval, beside the published one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from textwrap import wrap
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from harbor.evaluation._analysis.comparisons import ONE_DRAW, paired_differences
+from harbor.evaluation._analysis.findings import Difference
+from harbor.evaluation._analysis.frames import measurements
+from harbor.evaluation._experiments.design import Comparison
+from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, Panel, colour, paint, show_unit
+from harbor.evaluation._report.facts import Facts
+from harbor.evaluation._report.formatting import MINUS, equation_of_p, legible, unit_of, write, write_interval
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.panels import link_to
+from harbor.evaluation._report.published_marks import keys_of, published_differences
+from harbor.evaluation._report.scales import bounds_of, few_ticks, span, titled
+from harbor.evaluation._report.series_marks import GAMES_KEY, game_dots, open_mark
+from harbor.evaluation._report.sides import sides_of
+
+WIDE, LINE, GAP, MARGIN = 700, 14, 14, 74
+"""Pixels: the width of a panel, the heights of a line of a label, between rows, and of everything around the rows."""
+LONGEST, NARROW = 34, 24
+"""Characters on each line of a label, and of why there is no interval."""
+BASE, TOP, STEP = 0.2, 0.45, 0.1
+"""Of single pairs, shares of a row: the least and the greatest distance from its middle, and between two of a stack."""
+COLUMNS = 100
+"""Places along an axis; pairs at the same place are stacked."""
+MOST_ROWS = 24
+"""The most rows of a panel; more go on in the next."""
+INCHES_FOR_NUMBERS = 5.0
+"""From this width on the numbers stand beside the rows."""
+TITLE = "Planned comparisons"
+CAPTION = (
+    "Mean of the paired differences, with its 95 % interval; right of the line: the first of the two has more. Faint:"
+    " single pairs of games. p: corrected by Holm over all planned comparisons."
+)
+NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
+
+
+def forest(loaded: Loaded) -> Drawing | None:
+    """Draw the planned comparisons that have a number: one row each, one panel per metric; None: there are none."""
+    found = [one for one in loaded.analysis.differences if one.mean is not None]
+    if not found:
+        return None
+    values = measurements(loaded.measurements)
+    rows = [_Row(loaded, values, one) for one in found]
+    known = list(dict.fromkeys(source for row in rows for source in row.published))
+    panels = [_panel(loaded, some, known) for some in _panelled(rows)]
+    ours = LegendEntry(f"this experiment{', simulated' if loaded.results.simulated else ''}", colour(0), "●", "o", "-")
+    keys = (ours, *keys_of(known), replace(GAMES_KEY, label="single pairs of games"))
+    caption = CAPTION + (NO_INTERVAL if known else "")
+    return Drawing(
+        TITLE, caption, tuple(panels), keys, facts=_facts(loaded, found), question=loaded.experiment.question
+    )
+
+
+class _Row:
+    """A comparison with its label, its single pairs, and what is published of it."""
+
+    def __init__(self, loaded: Loaded, values: pd.DataFrame, one: Difference) -> None:
+        comparison = Comparison(metric=one.metric, of=one.of, against=one.against)
+        self.one = one
+        of, against, shared = sides_of(one.of, one.against, loaded.experiment)
+        named = (f"{of} {MINUS} {against}", shared)
+        self.label = [line for part in named for line in wrap(legible(part.replace("_", " ")), LONGEST)]
+        known = one.note != ONE_DRAW
+        self.pairs = paired_differences(values, comparison).dropna() if known else pd.Series(dtype="float64")
+        self.published = published_differences(loaded.experiment, comparison.metrics, one.of, one.against)
+        cell = one.of.arm or "", one.of.condition or ""
+        self.links = [link_to(loaded, *cell, int(str(repeat))) for repeat in self.pairs.index]
+
+    @property
+    def ends(self) -> list[float]:
+        """What must lie on the axis: mean, interval, zero, the single pairs and the published numbers."""
+        known = self.one.mean, self.one.low, self.one.high, 0.0, *self.pairs, *self.published.values()
+        return [end for end in known if end is not None]
+
+
+def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
+    """Put the rows of each metric in panels of `MOST_ROWS`."""
+    for metric in dict.fromkeys(row.one.metric for row in rows):
+        own = [row for row in rows if row.one.metric == metric]
+        yield from (own[first : first + MOST_ROWS] for first in range(0, len(own), MOST_ROWS))
+
+
+def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[str]) -> Panel:
+    metric, ends = rows[0].one.metric, [end for row in rows for end in row.ends]
+    named, (least, most) = metric.replace("_", " "), bounds_of(metric, _bidders(loaded))
+    first, last = min(ends), max(ends)
+    low, high = span(first, last, (least - most, most - least))
+    inside = min(low, first), max(high, last)  # even what is beyond the bounds is shown
+
+    def draw(axes: Axes) -> None:
+        axes.set(
+            xlim=inside,
+            ylim=(len(rows) - 0.5, -0.5),
+            xlabel=titled(metric, f"difference of {metric.replace('_', ' ')}"),
+        )
+        axes.axvline(0, color=INK, linewidth=1)
+        for place, row in enumerate(rows):
+            _row(axes, place, row, known)
+        axes.set_yticks(range(len(rows)), ["\n".join(row.label) for row in rows])
+        axes.grid(visible=False, axis="y")
+        few_ticks(axes)
+        show_unit(axes, unit_of(metric), vertical=False)
+
+    told = "; ".join(f"{' '.join(row.label)} {' '.join(_numbers(row.one).split())}" for row in rows)
+    tallest = max(2, *(len(row.label) for row in rows))
+    height = MARGIN + (LINE * tallest + GAP) * len(rows)
+    return paint(named, f"{TITLE}, {named}: {told}", draw, WIDE, height)
+
+
+def _row(axes: Axes, place: int, row: _Row, known: Sequence[str]) -> None:
+    """Draw one comparison: faint pairs, interval and mean, published marks below the middle, numbers at the right."""
+    one = row.one
+    low, high = axes.get_xlim()
+    game_dots(axes, [*row.pairs], [place - up for up in stacked(row.pairs, high - low)], 0, row.links)
+    if one.low is not None and one.high is not None:
+        axes.plot([one.low, one.high], [place, place], color=colour(0), linewidth=2.2, solid_capstyle="butt")
+    if one.mean is not None:
+        axes.plot(one.mean, place, "o", color=colour(0), markersize=6.5, clip_on=False)
+    for source, value in row.published.items():
+        open_mark(axes, value, place + 0.25, known.index(source))
+    if axes.figure.bbox.width / axes.figure.dpi >= INCHES_FOR_NUMBERS:
+        axes.text(1.02, place, _numbers(one), transform=axes.get_yaxis_transform(), va="center", fontsize=7.5)
+
+
+def stacked(xs: Iterable[float], wide: float) -> list[float]:
+    """Give how far above the middle of its row each dot lies: those at one place of the axis stand on each other."""
+    columns = [round(x / wide * COLUMNS) for x in xs]
+    most = max(Counter(columns).values(), default=1)
+    step = min(STEP, (TOP - BASE) / max(1, most - 1))
+    below = Counter[int]()
+    heights = []
+    for column in columns:
+        heights.append(BASE + step * below[column])
+        below[column] += 1
+    return heights
+
+
+def _numbers(one: Difference) -> str:
+    """Write a difference in words: mean, interval or why there is none, p."""
+    unit = unit_of(one.metric)
+    p = "" if one.p_holm is None else equation_of_p(one.p_holm)
+    interval = write_interval(one.low, one.high, unit)
+    lines = [f"{write(one.mean, unit)} {interval}".strip(), *([] if interval else wrap(one.note, NARROW)), p]
+    return "\n".join(filter(None, lines))
+
+
+def _bidders(loaded: Loaded) -> int:
+    named = loaded.measurements["bidder"]
+    return int(named[named != ""].nunique())
+
+
+def _facts(loaded: Loaded, found: Sequence[Difference]) -> Facts:
+    """Say of how many pairs the differences are, and by which interval and test."""
+    pairs, family = sorted({one.pairs for one in found}), len(loaded.analysis.differences)
+    span_of = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
+    methods = list(dict.fromkeys(one.method for one in found if one.method != "none"))
+    units = dict.fromkeys(unit for one in found if (unit := unit_of(one.metric)) != "number")
+    told = (
+        ("n", f"{span_of} {'pair' if pairs == [1] else 'pairs'} of games per comparison"),
+        ("unit", ", ".join(units)),
+        ("interval and test", f"95 %, paired, {' or '.join(methods)}" if methods else ""),
+        ("family", f"{family} planned {'comparison' if family == 1 else 'comparisons'}"),
+    )
+    return tuple((name, said) for name, said in told if said)

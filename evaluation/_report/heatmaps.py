@@ -1,0 +1,168 @@
+"""Heatmaps by item: priorities and bids, in single games with the items that match a bidder marked, and over games."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.patches import Rectangle
+
+from harbor.evaluation._report.canvas import COLOURS, FAINT, Drawing, LegendEntry, Panel, paint
+from harbor.evaluation._report.facts import facts
+from harbor.evaluation._report.formatting import write
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.panels import GAME, PanelData, drawing, names_in, parts, values_of
+
+MATCH = "persona_match"
+FIRST_GAMES = 3
+"""How many games are shown one by one."""
+CMAP, ON_DARK, ON_LIGHT = "Blues", "#f7fbff", "#08306b"
+"""The colours of cells, and of the numbers on dark and on light ones; all stay as they are on a dark page."""
+SIDE, CELL, MARGIN = 300, 24, 78
+"""Pixels: the side of a square heatmap; a cell, and everything around the cells, of one with numbers."""
+PRIORITIES = 1, 3
+FRAME = COLOURS[1]
+"""Of the frames of matched items: it stands out on pale and dark cells, on a light and a dark page, and in grey."""
+MATCHED = LegendEntry("framed, with ◆: the item matches the bidder's persona", FRAME, "▢", "s", filled=False)
+
+
+def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw the priority of each item (`about`) at each place: of single games if matches are known, else means."""
+    matches = values_of(loaded, MATCH)
+    if matches.empty:
+        told = facts(loaded, metric)
+        by = ("arm", "condition", "bidder")
+        return drawing(title, caption, parts(loaded, metric, by), lambda part: _means(part, title), (), told)
+    shown = _first_games(_by_name(parts(loaded, metric, ("arm", "condition", "repeat", "bidder"))))
+
+    def panel(part: PanelData) -> Panel:
+        matched = _matched(matches, part.rows)
+        grid = part.rows.pivot_table("value", "about", "at", aggfunc="mean", sort=False)
+        grid = grid.reindex(index=names_in(part.rows, "about"), columns=sorted(grid.columns))
+
+        def draw(axes: Axes) -> None:
+            _cells(axes, grid, PRIORITIES)
+            _frame_rows(axes, grid, {str(place) for place in matched})
+            axes.set(xlabel="item on sale", ylabel="item")
+
+        own = sorted(place for place in matched)
+        told = f"items {', '.join(map(str, own))} match its persona" if own else "no item matches a persona of it"
+        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, SIDE, SIDE)
+
+    return drawing(title, caption, shown, panel, (MATCHED,), facts(loaded, metric, first=FIRST_GAMES))
+
+
+def _means(part: PanelData, title: str) -> Panel:
+    """Draw the means over games, by the places of the items, with the scale of colours beside them."""
+    grid = part.rows.pivot_table("value", "about", "at", aggfunc="mean", sort=False)
+    grid = grid.reindex(index=names_in(part.rows, "about"), columns=sorted(grid.columns))
+
+    def draw(axes: Axes) -> None:
+        mesh = _cells(axes, grid, PRIORITIES, numbers=False)
+        axes.set(xlabel="item on sale", ylabel="item, by its place")
+        bar = axes.figure.colorbar(mesh, ax=axes, ticks=[1, 2, 3], label="mean priority", aspect=30)
+        bar.outline.set_visible(False)
+
+    told = f"means from {write(grid.min().min(), 'number')} to {write(grid.max().max(), 'number')}"
+    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE + 70, SIDE)
+
+
+def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw how often each bidder bid on each item, in the first games of each arm and condition."""
+    table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
+    bidders, most = names_in(table, "bidder"), table["value"].max()
+    shown = _first_games(parts(loaded, metric, ("arm", "condition", "repeat")))
+    places = sorted(int(at) for at in table["at"].unique())
+
+    def panel(part: PanelData) -> Panel:
+        grid = part.rows.pivot_table("value", "bidder", "at", aggfunc="mean").reindex(index=bidders)
+
+        def draw(axes: Axes) -> None:
+            _cells(axes, grid, (0, most))
+            for row, bidder in enumerate(bidders):
+                for place in _matched(matches, part.rows, bidder) & {*grid.columns}:
+                    column = [int(at) for at in grid.columns].index(place)
+                    _frame(axes, column, row, 1)
+                    axes.text(column + 0.12, row + 0.14, "◆", ha="left", va="top", fontsize=5, color=FRAME)
+            axes.set(xlabel="item, by its place")
+
+        told = "; ".join(f"{bidder} {grid.loc[bidder].sum():g}" for bidder in bidders)
+        size = (MARGIN + 60 + CELL * len(places), MARGIN + CELL * len(bidders))
+        return paint(part.heading, f"{title}, {part.heading}: bids in all, {told}", draw, *size)
+
+    return drawing(
+        title, caption, shown, panel, (MATCHED,) if len(matches) else (), facts(loaded, metric, first=FIRST_GAMES)
+    )
+
+
+def _by_name(split: list[PanelData]) -> list[PanelData]:
+    """Order the bidders of each game by name, whatever their seats."""
+    found: dict[tuple[str, ...], list[PanelData]] = {}
+    for part in split:
+        found.setdefault(tuple(part.rows[GAME].astype(str).iloc[0]), []).append(part)
+    return [part for game in found.values() for part in sorted(game, key=lambda one: str(one.rows["bidder"].iloc[0]))]
+
+
+def _first_games(split: list[PanelData]) -> list[PanelData]:
+    """Keep the first games of each arm and condition, and name them as games."""
+    kept, seen = [], dict[tuple[str, str], list[int]]()
+    for part in split:
+        arm, condition, repeat = part.rows[["arm", "condition", "repeat"]].iloc[0]
+        games = seen.setdefault((arm, condition), [])
+        if repeat not in games:
+            games.append(repeat)
+        if len(games) <= FIRST_GAMES:
+            kept.append(part)
+    return kept
+
+
+def _matched(matches: pd.DataFrame, rows: pd.DataFrame, bidder: str = "") -> Set[int]:
+    """Give the places of the items that match the bidder of these rows, or the one named, in their game."""
+    one = rows.iloc[0]
+    own = matches[
+        (matches["arm"] == one["arm"])
+        & (matches["condition"] == one["condition"])
+        & (matches["repeat"] == one["repeat"])
+        & (matches["bidder"] == (bidder or one["bidder"]))
+        & (matches["value"] == 1)
+    ]
+    return {int(at) for at in own["at"]}
+
+
+def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, numbers: bool = True) -> QuadMesh:
+    """Draw the cells, each with its number if asked for."""
+    low, high = scale
+    style: dict[str, Any] = {"cmap": CMAP, "edgecolors": FAINT, "linewidth": 0.3}
+    mesh = axes.pcolormesh(grid.to_numpy("float64"), vmin=low, vmax=high, **style)
+    axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
+    axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [str(name) for name in grid.index])
+    axes.set_ylim(grid.shape[0], 0)
+    axes.grid(visible=False)
+    middle = (low + high) / 2
+    for row, values in enumerate(grid.to_numpy("float64") if numbers else ()):
+        for column, value in enumerate(values):
+            if value == value:
+                tone = ON_DARK if value > middle else ON_LIGHT
+                axes.text(column + 0.5, row + 0.5, f"{value:g}", ha="center", va="center", fontsize=7.5, color=tone)
+    return mesh
+
+
+def _frame_rows(axes: Axes, grid: pd.DataFrame, matched: Set[str]) -> None:
+    """Frame the rows of matched items, and mark their names."""
+    names = [str(name) for name in grid.index]
+    axes.set_yticks(
+        [row + 0.5 for row in range(len(names))], [f"◆ {name}" if name in matched else name for name in names]
+    )
+    for row, name in enumerate(names):
+        if name in matched:
+            filled = int(grid.iloc[row].notna().sum())
+            _frame(axes, 0, row, filled)
+
+
+def _frame(axes: Axes, column: int, row: int, width: int) -> None:
+    axes.add_patch(
+        Rectangle((column, row), width, 1, fill=False, edgecolor=FRAME, linewidth=2.2, zorder=4, clip_on=False)
+    )

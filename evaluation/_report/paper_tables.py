@@ -1,0 +1,174 @@
+"""Tables as a paper prints them: arms and conditions by bidders, the best number of each column in bold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from harbor.evaluation._analysis.means import METHODS
+from harbor.evaluation._metrics.measurement import Better
+from harbor.evaluation._metrics.registry import metric_or_none
+from harbor.evaluation._report.formatting import NOTHING, unit_of, write, write_interval, write_printed
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.own_numbers import Finding, findings
+from harbor.evaluation._report.tables import asked, label_of, meaning, published_numbers
+from harbor.evaluation._report.tex import escaped, floating, tabular
+
+SIMULATED = "Simulated: the built-in model played, and no language model."
+GAME = "game"
+"""The column of what is measured of a game and not of a bidder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: an arm and a condition by their labels, whose numbers they are ("" for ours), and one number a column."""
+
+    arm: str
+    condition: str
+    source: str
+    games: str
+    numbers: tuple[Finding | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A metric by arm and condition (rows) and bidder (columns), ours first and then the published numbers."""
+
+    metric: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def better(self) -> Better:
+        """Which numbers are the better ones."""
+        own = metric_or_none(self.metric)
+        return own.better if own else ""
+
+
+def paper_tables(loaded: Loaded) -> list[PaperTable]:
+    """Make the table of each metric that has numbers for whole games."""
+    found = (_table(loaded, metric) for metric in asked(loaded.experiment))
+    return [one for one in found if one is not None]
+
+
+def _table(loaded: Loaded, metric: str) -> PaperTable | None:
+    own = [
+        one
+        for one in findings(metric, loaded.analysis)
+        if one.place.at is None and not one.place.about and one.value is not None
+    ]
+    if not own:
+        return None
+    columns = tuple(dict.fromkeys(one.place.bidder for one in own))
+    rows = [*_rows(loaded, own, columns, ""), *_published_rows(loaded, metric, own, columns)]
+    return PaperTable(metric, _caption(loaded, metric), columns, tuple(rows))
+
+
+def _rows(loaded: Loaded, found: Sequence[Finding], columns: Sequence[str], source: str) -> list[Row]:
+    rows = []
+    for arm, condition in dict.fromkeys((one.place.arm, one.place.condition) for one in found):
+        here = {one.place.bidder: one for one in found if (one.place.arm, one.place.condition) == (arm, condition)}
+        games = sorted({one.games for one in here.values() if one.games})
+        counted = "" if not games else str(games[0]) if len(games) == 1 else f"{games[0]} to {games[-1]}"
+        arm_label, condition_label = (
+            label_of(loaded.experiment, kind, name) for kind, name in (("arm", arm), ("condition", condition))
+        )
+        rows.append(Row(arm_label, condition_label, source, counted, tuple(here.get(bidder) for bidder in columns)))
+    return rows
+
+
+def _published_rows(loaded: Loaded, metric: str, own: Sequence[Finding], columns: Sequence[str]) -> list[Row]:
+    rows = []
+    for one, values in published_numbers(metric, own, loaded.experiment).items():
+        printed = [
+            Finding(place, value.value, None, None, one.games(value) or 0)
+            for place, value in values.items()
+            if place.at is None and not place.about and place.bidder in columns
+        ]
+        rows += _rows(loaded, printed, columns, f"{one.model}, {one.source}")
+    return rows
+
+
+def _caption(loaded: Loaded, metric: str) -> str:
+    """Say what the numbers are, and by which interval; that a model is simulated is said first of all."""
+    says, own = meaning(metric) or metric.replace("_", " "), metric_or_none(metric)
+    interval = METHODS.get(own.interval, "") if own else ""
+    bold = (
+        f"Bold: the {'highest' if own.better == 'higher' else 'lowest'} of each column." if own and own.better else ""
+    )
+    parts = (
+        f"{loaded.experiment.title.rstrip('.')}: {says}.",
+        f"Mean over games with its 95 % interval{f' ({interval})' if interval else ''}; n: games.",
+        bold,
+        SIMULATED * loaded.results.simulated,
+    )
+    return " ".join(filter(None, parts))
+
+
+def in_latex(table: PaperTable, label: str) -> str:
+    """Write it as a table of LaTeX; a rule parts ours from each source of published numbers."""
+    with_condition = len({row.condition for row in table.rows}) > 1
+    best, groups = _best(table), dict[str, list[list[str]]]()
+    for row in table.rows:
+        cells = [escaped(row.arm), *([escaped(row.condition)] if with_condition else []), row.games or "--"]
+        numbers = [_number(table, row, place, best[place]) for place in range(len(table.columns))]
+        groups.setdefault(row.source, []).append([*cells, *numbers])
+    heads = ["arm", *(["condition"] if with_condition else []), "n"]
+    heads += [escaped(_column(one)) + _unit(table.metric) for one in table.columns]
+    for source, rows in groups.items():
+        if source:
+            rows.insert(0, [rf"\multicolumn{{{len(heads)}}}{{@{{}}l@{{}}}}{{\emph{{published: {escaped(source)}}}}}"])
+    columns = "l" * (1 + with_condition) + "r" * (1 + len(table.columns))
+    return floating(tabular([heads], groups.values(), columns), table.caption, label)
+
+
+def _column(bidder: str) -> str:
+    return bidder or GAME
+
+
+def _unit(metric: str) -> str:
+    unit = unit_of(metric)
+    return "" if unit in ("dollars", "number") else f" ({escaped(unit)})"
+
+
+def _best(table: PaperTable) -> list[str]:
+    """Write the best of our numbers in each column; empty where none is better than others."""
+    found = []
+    for place in range(len(table.columns)):
+        own = [one.value for row in table.rows if not row.source and (one := row.numbers[place]) is not None]
+        values = [value for value in own if value is not None]
+        best = (max if table.better == "higher" else min)(values) if table.better and len(set(values)) > 1 else None
+        found.append("" if best is None else write(best, unit_of(table.metric)))
+    return found
+
+
+def _number(table: PaperTable, row: Row, place: int, best: str) -> str:
+    """Write a number and, below it and smaller, its interval."""
+    one, unit = row.numbers[place], unit_of(table.metric)
+    if one is None or one.value is None:
+        return escaped(NOTHING)
+    if row.source:
+        return escaped(write_printed(one.value, unit))
+    text, interval = write(one.value, unit), write_interval(one.low, one.high, unit)
+    number = rf"\textbf{{{escaped(text)}}}" if text == best else escaped(text)
+    return rf"{number} {{\scriptsize {escaped(interval)}}}" if interval else number
+
+
+def in_csv(table: PaperTable) -> pd.DataFrame:
+    """Give it as a frame: mean, low and high of each column, in the metric's unit, and whose numbers they are."""
+    rows = []
+    for row in table.rows:
+        named: dict[str, str | float | None] = {
+            "arm": row.arm,
+            "condition": row.condition,
+            "published": row.source,
+            "n": row.games,
+        }
+        for bidder, one in zip(table.columns, row.numbers, strict=True):
+            for part in ("value", "low", "high"):
+                named[f"{_column(bidder)} {'mean' if part == 'value' else part}"] = getattr(one, part, None)
+        rows.append(named)
+    return pd.DataFrame(rows)

@@ -1,0 +1,139 @@
+"""Marks that tell series apart without colour: dashes of lines, hatches of bars, open marks of published numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+
+from harbor.evaluation._report.canvas import FAINT, INK, SIGNS, LegendEntry, colour, marker
+from harbor.evaluation._report.formatting import legible
+
+DASHES = ("-", "--", "-.", ":")
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
+PATTERNS = ("■", "▨", "░", "▧", "▩", "▤", "▦")
+"""The hatches as text, for legends."""
+OPEN = ("D", "s", "^", "v", "p")
+OPEN_SIGNS = ("◇", "□", "△", "▽", "⬠")
+PALE = 0.55
+"""The opacity of bars: hatches and letters in ink are legible on them, on a white and on a black page."""
+GAME_SIZE, GAME_ALPHA = 9.0, 0.45
+"""Of the dots of single games: the area in square points, and the opacity."""
+LONGEST_END, LEAST_GAP = 18, 0.075
+"""Of labels at the ends of lines: most characters, and the least distance, a share of the height of the panel."""
+SETTLING = 60
+"""How often labels are moved apart; a dozen of them at one height have then settled."""
+
+
+def dash(place: int) -> str:
+    """Give the dashes of a line."""
+    return DASHES[place % len(DASHES)]
+
+
+def hatch(place: int) -> str:
+    """Give the hatch of a bar."""
+    return HATCHES[place % len(HATCHES)]
+
+
+def lines_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
+    """Name lines by colour, marker and dashes."""
+    last = len(SIGNS) - 1
+    return tuple(
+        LegendEntry(name, colour(place), SIGNS[min(place, last)], marker(place), dash(place))
+        for place, name in enumerate(names)
+    )
+
+
+def bars_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
+    """Name bars by colour and hatch."""
+    return tuple(
+        LegendEntry(name, colour(place), PATTERNS[place % len(PATTERNS)], hatch=hatch(place))
+        for place, name in enumerate(names)
+    )
+
+
+def published_key(place: int, says: str) -> LegendEntry:
+    """Name the open marks of published numbers; those beyond the known marks share the last."""
+    last = min(place, len(OPEN) - 1)
+    return LegendEntry(says, INK, OPEN_SIGNS[last], OPEN[last], filled=False)
+
+
+GAMES_KEY = LegendEntry("single games", INK, "·", ".")
+"""The legend of faint dots."""
+
+
+def bar_style(place: int) -> dict[str, Any]:
+    """Style a bar: a pale colour, with hatch and edge in ink."""
+    return {"facecolor": to_rgba(colour(place), PALE), "edgecolor": INK, "hatch": hatch(place), "linewidth": 0.6}
+
+
+def open_mark(axes: Axes, x: float, y: float, place: int) -> None:
+    """Draw a published number."""
+    axes.plot(
+        x, y, OPEN[min(place, len(OPEN) - 1)], color=INK, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5,
+        zorder=5, clip_on=False,
+    )  # fmt: skip
+
+
+def game_dots(axes: Axes, xs: Sequence[float], ys: Sequence[float], place: int, links: Sequence[str] = ()) -> None:
+    """Draw faint dots of single games, each a link to its game where there is one."""
+    dots = axes.scatter(
+        xs, ys, GAME_SIZE, color=colour(place), marker=marker(place), alpha=GAME_ALPHA, linewidths=0, zorder=1.8,
+        clip_on=False,
+    )  # fmt: skip
+    dots.set_gid("games")
+    if any(links):
+        dots.set_urls([link or None for link in links])
+
+
+def line_at(axes: Axes, at: float, says: str) -> None:
+    """Draw a horizontal line of reference that says what it is."""
+    axes.axhline(at, color=INK, linewidth=1.1, linestyle=(0, (1, 1.5)), zorder=1.5)
+    axes.annotate(
+        says, (1, at), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
+        va="bottom", fontsize=7.5,
+    )  # fmt: skip
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
+    """Write the name of each line (name, x, y) beside its end, far enough from the next to be read."""
+    low, high = axes.get_ylim()
+    short = [legible(name, LONGEST_END) for name in told_apart([name for name, _, _ in ends])]
+    last = max((x for _, x, _ in ends), default=0.0)
+    at_end = sorted(
+        (place for place, end in enumerate(ends) if end[1] == last), key=lambda place: ends[place][2] / (high - low)
+    )
+    heights = apart([(ends[place][2] - low) / (high - low) for place in at_end])
+    style: dict[str, Any] = {"va": "center", "fontsize": 7.5, "annotation_clip": False}
+    leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 3}
+    for place, height in zip(at_end, heights, strict=True):
+        axes.annotate(
+            short[place], ends[place][1:], (1.03, height), textcoords=axes.transAxes, arrowprops=leader, **style
+        )
+    for place, (_, x, y) in enumerate(ends):
+        if place not in at_end:
+            axes.annotate(short[place], (x, y), (6, 6), textcoords="offset points", **style)
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Leave out the words that all names end with, as far as they stay different."""
+    words = [name.split() for name in names]
+    while len({*map(tuple, words)}) > 1 and len({one[-1] for one in words}) == 1 and min(map(len, words)) > 1:
+        words = [one[:-1] for one in words]
+    return [" ".join(one) for one in words]
+
+
+def apart(shares: Sequence[float]) -> list[float]:
+    """Move rising heights (shares of a panel) apart, to `LEAST_GAP` at least, each as little as that takes."""
+    placed = list(shares)
+    for _ in range(SETTLING):
+        for place in range(1, len(placed)):
+            lacking = LEAST_GAP - (placed[place] - placed[place - 1])
+            if lacking > 0:
+                placed[place - 1] -= lacking / 2
+                placed[place] += lacking / 2
+    above = max(0.0, placed[-1] - 1) if placed else 0.0
+    below = min(0.0, placed[0] - above) if placed else 0.0
+    return [at - above - below for at in placed]

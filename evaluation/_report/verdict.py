@@ -1,0 +1,173 @@
+"""The verdict on an experiment in plain English: a sentence per planned comparison, and what it does not say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, VarianceShare
+from harbor.evaluation._analysis.levels import ALPHA
+from harbor.evaluation._analysis.variance import shares_say
+from harbor.evaluation._experiments.design import EVERYONE, Experiment
+from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._metrics.registry import metric_or_none
+from harbor.evaluation._report.formatting import equation_of_p, unit_of, write, write_interval, write_p
+from harbor.evaluation._report.sides import sides_of
+from harbor.evaluation._report.tables import few_games, label_of, own_noise, played_on
+
+TOLD_BY_NAME = ("dollars", "number", "count")
+"""Units that a sentence need not name: the number has its sign, or is a plain number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One sentence on what was found, and one on how far it goes.
+
+    `shown`: a planned comparison whose difference is shown at 5 % after Holm's correction.
+    """
+
+    finding: str
+    limit: str
+    shown: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.finding} {self.limit}".rstrip()
+
+
+def verdicts(results: Results, analysis: Analysis) -> list[Verdict]:
+    """Say what each planned comparison found; of a design without any, its main finding.
+
+    What holds for all of them is said by `caveats`, once.
+    """
+    family = len(analysis.differences)
+    if family:
+        return [_verdict(one, family, results.experiment) for one in analysis.differences]
+    return [*_main(results.experiment, analysis), Verdict("No comparison was planned, so nothing was tested.", "")]
+
+
+def headline(found: list[Verdict], analysis: Analysis) -> str:
+    """Count the planned comparisons that show a difference; empty if none was planned."""
+    family, shown = len(analysis.differences), sum(one.shown for one in found)
+    if not family:
+        return ""
+    if family == 1:
+        return f"The planned comparison {'shows a' if shown else 'shows no'} difference at the 5 % level."
+    which = f"{shown} of {family} planned comparisons {'shows' if shown == 1 else 'show'}"
+    told = which if shown else f"None of the {family} planned comparisons shows"
+    return f"{told} a difference at the 5 % level after Holm's correction."
+
+
+def caveats(results: Results) -> list[str]:
+    """Say what the verdict does not say, for all comparisons together."""
+    games = len(results.records)
+    simulated = sum(game.simulated for game in results.records)
+    missing = games - len(results.of("finished"))
+    said = [
+        f"Simulated bidders played in {simulated} of {games} games: the numbers say nothing about language models."
+        if simulated
+        else "",
+        f"{missing} of {games} games are not finished or failed; they count as missing." if missing else "",
+        f"Few games: {few}." if (few := few_games(results)) else "",
+        own_noise(results),
+        played_on(results),
+    ]
+    return [one for one in said if one]
+
+
+def _verdict(one: Difference, family: int, experiment: Experiment) -> Verdict:
+    sides = sides_of(one.of, one.against, experiment)
+    of, against, shared = f"“{_spoken(sides.of)}”", f"“{_spoken(sides.against)}”", _spoken(sides.shared)
+    where = f" ({shared})" if shared and shared != EVERYONE else ""
+    metric = _named(one.metric) if one.of.metric == one.against.metric else "Difference"
+    subject = f"{metric}{_in_unit(one.metric)}{where}: {of}"
+    if one.mean is None:
+        why = one.note or "no pair of games has both values"
+        return Verdict(f"{subject} could not be compared with {against}: {why}.", "")
+    if one.mean == 0 and one.note.endswith("values are equal"):
+        return Verdict(f"{subject} gave exactly what {against} gave, in each of {_games(one)}.", _limit(one))
+    found = f"{subject} {_size(one)} {against} on average over {_games(one)}{_tested(one, family)}."
+    return Verdict(found, _limit(one), is_shown(one))
+
+
+def is_shown(one: Difference) -> bool:
+    """Tell whether a difference is shown at 5 %, corrected for the whole family."""
+    return one.p_holm is not None and one.p_holm < ALPHA
+
+
+def _in_unit(metric: str) -> str:
+    unit = unit_of(metric)
+    return "" if unit in TOLD_BY_NAME or unit in metric else f" in {unit}" if unit == "nats" else f" ({unit})"
+
+
+def _size(one: Difference) -> str:
+    if not one.mean:
+        return "did not differ from"
+    size = write(abs(one.mean), unit_of(one.metric))
+    if not any(digit in "123456789" for digit in size):
+        return "hardly differed from"
+    return f"was {size} {'higher' if one.mean > 0 else 'lower'} than"
+
+
+def _games(one: Difference) -> str:
+    """Count games, or pairs of games where the sides are of different cells; and those that are missing."""
+    within = (one.of.arm, one.of.condition) == (one.against.arm, one.against.condition)
+    games = ("game" if within else "pair of games") if one.pairs == 1 else "games" if within else "pairs of games"
+    return f"{one.pairs} {games}{f' ({one.missing} missing)' if one.missing else ''}"
+
+
+def _tested(one: Difference, family: int) -> str:
+    if one.low is None or one.high is None:
+        return ""
+    effect = "" if one.effect is None else f"; Cohen's d {write(one.effect, 'number')}"
+    after = f", {write_p(one.p_holm)} after Holm for {family} comparisons" if family > 1 else ""
+    interval = write_interval(one.low, one.high, unit_of(one.metric))
+    return f" (95 % interval {interval}; {one.method}: {equation_of_p(one.p)}{after}{effect})"
+
+
+def _limit(one: Difference) -> str:
+    """Say how far a comparison goes."""
+    if one.low is None or one.high is None:
+        return f"There is neither an interval nor a test: {one.note}."
+    said = "" if not one.note else f" Note: {one.note}."
+    if is_shown(one):
+        return f"The difference is shown at the 5 % level.{said}"
+    if one.low <= 0 <= one.high:
+        return f"The interval includes 0: this does not show that there is no difference.{said}"
+    return f"The interval leaves out 0, but p after Holm is not below 0.05: it may be chance.{said}"
+
+
+def _main(experiment: Experiment, analysis: Analysis) -> list[Verdict]:
+    """Tell the main finding of a design without comparisons: what explains most, or how two metrics go together."""
+    split = [one for one in analysis.variance if one.share is not None and one.source != "rest"]
+    if split:
+        first = [one for one in split if (one.metric, one.bidder) == (split[0].metric, split[0].bidder)]
+        return [_most(sorted(first, key=lambda one: -(one.share or 0)))]
+    if unknown := shares_say(analysis.variance):
+        return [Verdict(unknown, "")]
+    return [_together(one, experiment) for one in analysis.correlations if one.bidder == EVERYONE and one.rho]
+
+
+def _most(found: list[VarianceShare]) -> Verdict:
+    told = [f"{one.source} {write(one.share, 'share')} {_between(one)}".rstrip() for one in found[:3]]
+    whose = "" if found[0].bidder in ("", EVERYONE) else f" of {found[0].bidder}"
+    finding = f"Shares of the variance of {_named(found[0].metric).lower()}{whose} over games: {', '.join(told)}."
+    return Verdict(finding, "These describe the games of this design; they are no test.")
+
+
+def _together(one: Correlation, experiment: Experiment) -> Verdict:
+    where = f"{label_of(experiment, 'arm', one.arm)}, {label_of(experiment, 'condition', one.condition)}"
+    rho = f"Spearman's rho {write(one.rho, 'correlation')} {_between(one)}".rstrip()
+    return Verdict(f"{_spoken(one.name)} ({where}): {rho} over {one.games} games.", "It was not tested as planned.")
+
+
+def _between(one: Correlation | VarianceShare) -> str:
+    unit = "correlation" if isinstance(one, Correlation) else "share"
+    return write_interval(one.low, one.high, unit)
+
+
+def _named(metric: str) -> str:
+    name = _spoken(metric if metric_or_none(metric) is None else metric.rpartition(":")[2])
+    return name[:1].upper() + name[1:]
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,73 @@
+"""People and given agents in the seats of an experiment: who asks them, and where nobody could."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from harbor._config.auction import AuctionConfig, Bidder
+from harbor._core.errors import ConfigError, unknown
+from harbor._doors.door import Door
+from harbor._doors.makes import is_chat_agent
+from harbor._house.people import Person
+from harbor._runs.result import Listener
+from harbor.evaluation._experiments.trials import Trial
+
+R = TypeVar("R")
+
+
+class Host(Protocol):
+    """Asks the person who plays a bidder, for as long as the game lasts that `begin` runs.
+
+    `begin` takes who hears the log of the game, and the person by its bidder's name.
+    """
+
+    def __call__(self, bidder: Bidder, begin: Callable[[Listener, Mapping[str, Person]], Awaitable[R]]) -> Awaitable[R]:
+        """Run the game; EOFError: the person answers no more, and the game can be resumed."""
+        ...
+
+
+def check_people(planned: Iterable[Trial], executor: str, lane: str, host: Host | None) -> None:
+    """Refuse games with a person where nobody could ask it.
+
+    Raises:
+        ConfigError: it names the bidder, and the arm.
+    """
+    for trial in planned:
+        if (person := trial.person) is None:
+            continue
+        who = f"bidder {person.name!r} of arm {trial.arm!r} is played by a person"
+        if executor != "asyncio":
+            raise ConfigError(f"{who}, whom the workers of executor {executor!r} can't ask; take executor 'asyncio'")
+        if lane == "batch":
+            raise ConfigError(f"{who}, who can't wait for a batch of calls; take lane 'live'")
+        if host is None:
+            raise ConfigError(f"{who}, and there is neither a terminal nor a pipe to ask it; run this at a terminal")
+
+
+def check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, Any]) -> None:
+    """Refuse games with an agent that is not given, or that other processes or games could not have.
+
+    Raises:
+        ConfigError: it names the bidder, and the arm.
+    """
+    seats = [(bidder, trial.arm) for trial in planned for bidder in trial.config.bidders]
+    names = dict.fromkeys(bidder.name for bidder, _ in seats)
+    if names and (strange := next((name for name in agents if name not in names), "")):
+        raise ConfigError(f"agents: {unknown('bidder', strange, names)}")
+    for bidder, arm in ((bidder, arm) for bidder, arm in seats if bidder.agent is True):
+        who, given = f"bidder {bidder.name!r} of arm {arm!r} is played by an agent of yours", agents.get(bidder.name)
+        if given is None:
+            raise ConfigError(f"{who}; give it as agents=... in Python, or name it as 'package.module:NAME'")
+        if executor != "asyncio":
+            raise ConfigError(
+                f"{who}, which the workers of executor {executor!r} do not have; name it as 'package.module:NAME', or"
+                " take executor 'asyncio'"
+            )
+        if is_chat_agent(given) or isinstance(given, Door):
+            raise ConfigError(f"{who}, and its games would share it; give an Agent, whose make gives one for each game")
+
+
+def given_to(config: AuctionConfig, agents: Mapping[str, Any]) -> dict[str, Any]:
+    """Give those of the agents that sit in a game."""
+    return {bidder.name: agents[bidder.name] for bidder in config.bidders if bidder.agent is True}

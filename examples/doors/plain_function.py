@@ -1,0 +1,12 @@
+"""A plain function in a seat: `agent = "plain_function:bid"`."""
+
+from __future__ import annotations
+
+
+def bid(turn: dict) -> dict:
+    """Bid the least that counts while the item leaves a tenth of its value as profit."""
+    [me] = [event for event in turn["seen"] if event["type"] == "bidder_seated"]
+    least = turn["space"]["minimum"]
+    if least > 0.9 * me["estimates"][turn["item"]]:
+        return {"action": "withdraw"}
+    return {"action": "bid", "amount": least}

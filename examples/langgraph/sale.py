@@ -1,0 +1,42 @@
+"""Two Harbor bidders in an app that keeps messages: an auctioneer raises the price until one of them is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from harbor import Bidder, bidder_node
+
+
+def bids(state: MessagesState) -> list[int]:
+    """Give the bids since the auctioneer spoke last."""
+    answers = [one.additional_kwargs["harbor"]["answer"] for one in state["messages"][-2:] if one.name != "auctioneer"]
+    return [answer["amount"] for answer in answers if answer["action"] == "bid"]
+
+
+def auctioneer(state: MessagesState) -> dict[str, Any]:
+    """Ask both for more than the last bid, in plain English; a language model could speak here."""
+    least = max(bids(state), default=150_000) + 10_000
+    return {"messages": [AIMessage(f"Wren House: everybody, do you bid ${least:,} or more?", name="auctioneer")]}
+
+
+def still_on(state: MessagesState) -> str:
+    """Go on while both bid."""
+    return "auctioneer" if len(bids(state)) == 2 else END
+
+
+sale = StateGraph(MessagesState)
+sale.add_node("auctioneer", auctioneer)
+sale.add_node("ann", bidder_node(Bidder("Ann", budget=500_000), values={"Wren House": 440_000}))
+sale.add_node("ben", bidder_node(Bidder("Ben", budget=300_000), values={"Wren House": 250_000}))
+sale.add_edge(START, "auctioneer")
+sale.add_edge("auctioneer", "ann")
+sale.add_edge("ann", "ben")
+sale.add_conditional_edges("ben", still_on)
+graph = sale.compile()
+
+if __name__ == "__main__":
+    for message in graph.invoke({"messages": []})["messages"]:
+        print(f"{message.name}: {message.content}")

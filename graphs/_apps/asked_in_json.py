@@ -1,0 +1,143 @@
+"""What a bidder's graph takes and gives as JSON: an ask, events, and an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from typing_extensions import TypedDict  # that of Python 3.11 has no JSON schema
+
+from harbor._core.asks import Ask, Pause
+from harbor._core.errors import ConfigError
+from harbor._core.events import Event, PrivateEvent, PublicEvent
+from harbor._core.finding import find
+from harbor._core.log_lines import event_json, event_of
+from harbor._core.spaces import Space
+from harbor._doors.given import first_fault
+
+Json = dict[str, Any]
+REMEDY = 'give {"ask": turn, "seen": turn["seen"]}, as get_input_jsonschema() describes'
+SHOWN = 200
+"""How many characters of what is wrong are shown."""
+
+
+class Call(BaseModel):
+    """A call for an answer. A turn of Harbor's protocol is one: what else is in it is not read."""
+
+    bidder: str
+    item: str
+    round: int = 1
+    space: Space
+    attempt: int = 1
+    refusal: str = ""
+    note: str = ""
+
+
+class Thinking(BaseModel):
+    """Time to think: before the first item, after the items that `closed` names, or when the sale is `over`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    bidder: str
+    closed: list[str] = []
+    over: bool = False
+
+
+def _kind(told: Any) -> str:
+    return "call" if isinstance(told, Mapping) and {"space", "item"} & set(told) else "pause"
+
+
+class BidderInput(BaseModel):
+    """What a bidder is asked, and what happened."""
+
+    ask: Annotated[Annotated[Call, Tag("call")] | Annotated[Thinking, Tag("pause")], Discriminator(_kind)]
+    seen: list[Json] = Field(
+        [],
+        description="The events that the bidder has seen, as in `seen` of a turn: all of them, in order, its own"
+        " conclusions included. A thread of a checkpointer keeps them, so that what is new will do.",
+    )
+
+
+class BidderOutput(BaseModel):
+    """What a bidder answers, and what it concluded."""
+
+    answer: Json | None = Field(
+        description='A legal answer of the shape that the ask wants, such as {"action": "bid", "amount": 1200}; null if'
+        ' there was time to think. After three answers that are not legal it is {"action": "withdraw"}.'
+    )
+    conclusions: list[Json] = Field(description="Events that the bidder alone has seen: its plan, beliefs, decision.")
+
+
+class BidderState(TypedDict, total=False):
+    """The state that a bidder's graph shares with an app; it is JSON."""
+
+    ask: Json
+    seen: list[Json]
+    answer: Json | None
+    conclusions: list[Json]
+
+
+def checked(bidder: str, told: Any) -> Any:
+    """Give back what a bidder's graph was given, if it makes sense.
+
+    Raises:
+        ConfigError: it makes none; a note of its cause has the schema.
+    """
+    try:
+        given = BidderInput.model_validate(told)
+    except ValidationError as error:
+        error.add_note(json.dumps(BidderInput.model_json_schema()))  # printed above the line that says what to do
+        raise ConfigError(f"bidder {bidder!r}: {first_fault(error, 'the input')}; {REMEDY}") from error
+    if given.ask.bidder != bidder:
+        raise ConfigError(
+            f"this graph is of bidder {bidder!r}, and the ask is to {given.ask.bidder!r}; ask its own graph"
+        )
+    return told
+
+
+def ask_of(told: Json) -> Ask | Pause:
+    """Read an ask that was checked."""
+    ask = BidderInput(ask=told).ask
+    if isinstance(ask, Thinking):
+        return Pause(ask.bidder, tuple(ask.closed), ask.over)
+    return Ask(ask.bidder, ask.item, ask.round, ask.space, ask.attempt, ask.refusal, ask.note)
+
+
+def events_of(bidder: str, game: str, told: list[Json]) -> list[Event]:
+    """Read the events that a bidder has seen.
+
+    Raises:
+        ConfigError: one is no event of the game, or somebody else's.
+    """
+    events: list[Event] = []
+    for number, one in enumerate(told):
+        try:
+            event = line_of(json.dumps(one), game)
+        except ValueError as error:
+            said = first_fault(error, "the event") if isinstance(error, ValidationError) else str(error)[:SHOWN]
+            raise ConfigError(
+                f"bidder {bidder!r}: seen.{number} is no event of the game {game!r}: {said}; give events as in a turn"
+            ) from error
+        if not isinstance(event, PublicEvent) and not (isinstance(event, PrivateEvent) and event.bidder == bidder):
+            raise ConfigError(f"bidder {bidder!r}: seen.{number} is an event that it may not see; leave it out")
+        events.append(event)
+    return events
+
+
+@lru_cache(maxsize=4096)
+def line_of(text: str, game: str) -> Event:
+    """Read an event of a game.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return event_of(text, find("game", game).events)
+
+
+def as_json(event: Event) -> Json:
+    """Write an event."""
+    told: Json = json.loads(event_json(event))
+    return told

@@ -1,0 +1,142 @@
+"""A bidder as an ordinary LangGraph graph: JSON in, JSON out."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Annotated, Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.types import Checkpointer, Overwrite
+from typing_extensions import TypedDict  # that of Python 3.11 has no JSON schema
+
+from harbor._config.auction import Bidder
+from harbor._core.errors import ConfigError, HarborError, told
+from harbor.graphs._apps.answering_up import Values
+from harbor.graphs._apps.app_bidder import UNDECIDED, AppBidder, Step
+from harbor.graphs._apps.app_model import AnyModel
+from harbor.graphs._apps.approving import approve as approve_answer
+from harbor.graphs._apps.asked_in_json import (
+    BidderInput,
+    BidderOutput,
+    Json,
+    ask_of,
+    checked,
+    events_of,
+)
+from harbor.graphs._apps.both_ways import both_ways
+from harbor.graphs._apps.listener import ENGLISH
+
+LISTEN, APPROVE = "listen", "approve"
+
+
+class Heard(TypedDict, total=False):
+    """The state of the graph; the last two stay from turn to turn in a thread."""
+
+    ask: Json
+    seen: list[Json]
+    answer: Json | None
+    conclusions: Annotated[list[Json], operator.add]
+    proposed: Json | None
+    heard: Json
+    taken: list[str]
+    """The marks of the events that were taken from `seen`."""
+
+
+def bidder_graph(
+    bidder: Bidder | str,
+    *,
+    model: AnyModel = None,
+    values: Values | None = None,
+    game: str = ENGLISH,
+    catalogue: str = "homes",
+    seed: int = 0,
+    memory: Mapping[str, Any] | None = None,
+    approve: bool = False,
+    checkpointer: Checkpointer = None,
+    store: BaseStore | None = None,
+) -> CompiledStateGraph[Any, None, Any, Any]:
+    """Compile the graph of one bidder, for use by itself or as a node of a graph of yours.
+
+    It takes `{"ask": ..., "seen": [...]}` and gives `{"answer": ..., "conclusions": [...]}`, all JSON; a turn of
+    Harbor's protocol is an ask, and its `seen` is `seen`. A node that is switched off is not in the graph. It can be
+    invoked, awaited, streamed and resumed like any other. What it concluded is part of what it has seen: with a
+    checkpointer, the thread of a sale keeps that and needs only new events; without, put it at the end of `seen`. A
+    subgraph keeps it if it is compiled with `checkpointer=True`.
+
+    Args:
+        bidder: who it is and how it thinks; its `model` is the model if none is given here.
+        model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
+        values: what items are worth to it in dollars; those that `seen` tells are known too.
+        game: the game that is played.
+        catalogue: where its persona is from.
+        seed: of the built-in model's chance.
+        memory: how much it recalls of earlier auctions, as in `[memory]`; it is in the store that the app was compiled
+            with.
+        approve: whether the graph is interrupted before it answers. Resume it with true, false (to decline), or another
+            answer. That needs a checkpointer, here or in the app.
+        checkpointer: as in `StateGraph.compile`.
+        store: as in `StateGraph.compile`.
+
+    Raises:
+        ConfigError: the bidder can't be played so. The graph raises it too, for input that makes no sense; a note of
+            its cause has the schema.
+    """
+    app = AppBidder.of(bidder, model, values, game, catalogue, seed, memory, approve=approve)
+    graph: Any = StateGraph(Heard, input_schema=BidderInput, output_schema=BidderOutput)
+    graph.add_node(LISTEN, both_ways(_listening(app), LISTEN))
+    graph.add_edge(START, LISTEN)
+    if approve:
+        graph.add_node(APPROVE, both_ways(approve_answer, APPROVE))
+        graph.add_edge(APPROVE, END)
+    app.add_thoughts(graph, LISTEN, APPROVE if approve else END)
+    compiled: CompiledStateGraph[Any, None, Any, Any] = graph.compile(checkpointer, store=store, name=app.name)
+    # Before anything is written to a channel: LangGraph itself would say no more than "expected dict".
+    compiled.nodes[START].mapper = lambda given: checked(app.name, given)
+    return compiled
+
+
+def _listening(app: AppBidder) -> Step:
+    async def listen(state: Any) -> Json:
+        listener = app.listener(state)
+        told_now, ask = state.get("seen") or [], ask_of(state["ask"])
+        marks = [_mark(event) for event in told_now]
+        taken = [] if not state.get("heard") else state.get("taken") or []
+        known = _known(app.name, marks, taken)
+        news = events_of(app.name, app.context.game, told_now)[known:]
+        try:
+            for event in app.concluded(state):
+                listener.conclude(event)
+            listener.told(news, ask)
+        except HarborError:
+            raise
+        except Exception as error:  # an event may be about what was never told of
+            raise ConfigError(
+                f"bidder {app.name!r} can't follow what it has seen: {told(error)}; give all of it"
+            ) from error
+        if listener.instead:
+            raise ConfigError(f"bidder {app.name!r} can't answer: {listener.instead}")
+        kept = [*taken, *marks[known:]]
+        return {"heard": listener.dump(), "taken": kept, "conclusions": Overwrite([]), **UNDECIDED}
+
+    return listen
+
+
+def _known(bidder: str, marks: list[str], taken: list[str]) -> int:
+    """Count the events that were told again: all that were told before, or none."""
+    if marks[: len(taken)] == taken:
+        return len(taken)
+    if marks[:1] == taken[:1]:
+        raise ConfigError(
+            f"bidder {bidder!r}: `seen` begins as before and goes on differently; use a thread for each sale, and give"
+            " all that was seen, or what is new"
+        )
+    return 0
+
+
+def _mark(event: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(event, sort_keys=True).encode()).hexdigest()[:16]

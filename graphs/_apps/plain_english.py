@@ -1,0 +1,132 @@
+"""What a bidder's model reads in an auctioneer's English, and what of it the bidder believes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from harbor._core.decisions import Amount, Name, plain
+from harbor._core.money import CENT, dollars
+from harbor._core.parsing import printable
+from harbor._models.client import ModelClient
+from harbor.graphs._context.node import PROMPTS
+from harbor.graphs._context.prompting import fill
+
+TASK = "listen"
+LISTENER, LISTEN = PROMPTS / "listener.md", PROMPTS / "listen.md"
+LONGEST_READ = 8_000
+"""How many characters of a message the model is shown."""
+LONGEST_NAME = 100
+MOST_DOLLARS = Decimal(10**12)
+SHOWN = 200
+"""How many names of items a prompt lists."""
+
+
+class News(BaseModel):
+    """One thing that the words tell of the sale."""
+
+    kind: Annotated[Literal["bid", "sold", "unsold", "out"], BeforeValidator(plain)]
+    item: Name
+    bidder: Name | None = None
+    amount: Amount | None = None
+
+
+class Reading(BaseModel):
+    """What an auctioneer's words say."""
+
+    asked: bool = Field(description="Whether you are asked to answer now.")
+    item: Name | None = Field(None, description="The item that you are asked about; null if none is.")
+    least: Amount | None = Field(None, description="The least amount that may be bid; null if none is told.")
+    exact: Amount | None = Field(None, description="The one price to accept or to decline; null if there is none.")
+    any_amount: bool = Field(False, description="Whether any amount may be bid, as in a sealed bid without a minimum.")
+    news: list[News] = Field([], max_length=100, description="What the words tell of the sale.")
+
+
+class Heard(NamedTuple):
+    """What a bidder believes of a reading: the item that it is asked about, the price, and what else was told.
+
+    `lacks` says why it can't answer though it is asked; empty if it can, or if it is not asked.
+    """
+
+    asked: bool
+    item: str | None = None
+    least: Decimal | None = None
+    exact: Decimal | None = None
+    any_amount: bool = False
+    news: tuple[News, ...] = ()
+    lacks: str = ""
+
+
+async def read_english(model: ModelClient, you: str, items: Sequence[str], item: str | None, words: str) -> Reading:
+    """Let a bidder's model read what the auctioneer said, in one call.
+
+    Args:
+        model: the bidder's.
+        you: the bidder's name.
+        items: those that it knows of.
+        item: the one that is for sale now, as far as it has heard.
+        words: what was said.
+
+    Raises:
+        UnreadableReply: it gave no usable reply.
+    """
+    known = {"known_items": list(items[:SHOWN]), "item_now": item, "words": words[:LONGEST_READ]}
+    prompt = fill(LISTEN, {"you": you}, known, LISTENER, TASK)
+    return await model.ask(prompt, Reading)
+
+
+def believed(reading: Reading, items: Iterable[str], now: str | None) -> Heard:
+    """Believe of a reading what can be true: an item that is known, and a price that is an amount.
+
+    Args:
+        reading: of the model.
+        items: those that the bidder knows of.
+        now: the item that is for sale now, as far as it has heard.
+    """
+    names = {_plain(name): name for name in items}
+    news = tuple(
+        one.model_copy(update={"item": names[_plain(one.item)]})
+        for one in reading.news
+        if _plain(one.item) in names and _fits(one)
+    )
+    if not reading.asked:
+        return Heard(False, news=news)
+    item = names.get(_plain(reading.item)) if reading.item else now
+    lacks = _lacks(reading, item, names.values())
+    return Heard(True, item, reading.least, reading.exact, reading.any_amount, news, lacks)
+
+
+def _lacks(reading: Reading, item: str | None, known: Iterable[str]) -> str:
+    if item is None:
+        listed = ", ".join(known) or "none"
+        if reading.item:
+            name = printable(reading.item)[:LONGEST_NAME]
+            return f"I was told no value of {name!r}, so I can't bid on it. I know a value of: {listed}."
+        return f"Which item is it? I know a value of: {listed}."
+    for price in (reading.least, reading.exact):
+        if price is not None and not is_price(price):
+            return f"{price:f} is no price in dollars and cents. At which price do you ask me?"
+    if reading.least is not None and reading.exact is not None and reading.least != reading.exact:
+        return f"Is the price exactly {dollars(reading.exact)}, or is {dollars(reading.least)} the least bid?"
+    return ""
+
+
+def _fits(news: News) -> bool:
+    """Say whether it is complete: a bid and a sale have a bidder and an amount."""
+    if news.kind == "unsold":
+        return True
+    if not news.bidder or len(news.bidder) > LONGEST_NAME:
+        return False
+    return news.kind == "out" or (news.amount is not None and is_price(news.amount))
+
+
+def is_price(amount: Decimal) -> bool:
+    """Say whether an amount can be a price: positive, in whole cents, and no more than anything costs."""
+    return 0 < amount <= MOST_DOLLARS and not amount % CENT
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().split())

@@ -1,0 +1,145 @@
+"""A sale as a bidder heard of it: events as Harbor's own auctioneer would tell them, whoever tells them here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from harbor._core.events import (
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    Event,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    LotClosed,
+    RoundClosed,
+    SaleOpened,
+)
+from harbor._core.money import DOLLAR
+from harbor._games.said import Moment
+from harbor.graphs._apps.plain_english import News
+from harbor.memory._bidder.auction_view import AuctionView
+
+UNTOLD = Decimal(0)
+"""The price of an item of which none was told."""
+
+
+class SaleHeard:
+    """What a bidder knows of a sale: only items that it has a value of are in it, each once under the hammer.
+
+    What the bidder's owner gave is changed by nothing that is said: only what the owner left out is taken from it.
+
+    Args:
+        given: what its owner gave the bidder.
+        with_budget: whether the owner gave it a budget.
+        lots: whether the game sells listed items, one after the other.
+    """
+
+    def __init__(self, given: BidderSeated, with_budget: bool, lots: bool) -> None:
+        self._given, self._with_budget, self._lots = given, with_budget, lots
+        self.seen: list[Event] = []
+        self.view = AuctionView()
+        self.paused = 0
+        """How many items had closed when the bidder last had a moment to think."""
+        self.moment = Moment(given.bidder, items=tuple(given.estimates) if lots else ())
+        self.add(given)
+
+    def add(self, *events: Event) -> None:
+        """Take what happened."""
+        for event in events:
+            self.moment = self.moment.after(event)
+            for one in self._kept(event):
+                self._keep(one)
+
+    def _keep(self, event: Event) -> None:
+        self.seen.append(event)
+        self.view = self.view.after([event])
+
+    def replay(self, events: Iterable[Event], paused: int) -> None:
+        """Take events that were kept before, after what the owner gave."""
+        for event in events:
+            self.moment = self.moment.after(event)
+            self._keep(event)
+        self.paused = paused
+
+    def _kept(self, event: Event) -> Iterator[Event]:
+        if isinstance(event, BidderSeated) and event is not self._given:
+            yield self._seated(event)
+        elif self._lots and isinstance(event, SaleOpened):
+            yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
+        elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):
+            yield event
+
+    def _seated(self, said: BidderSeated) -> BidderSeated:
+        given = self._given
+        budget = given.budget if self._with_budget else said.budget
+        return replace(given, budget=budget, estimates={**said.estimates, **given.estimates})
+
+    @property
+    def now(self) -> str | None:
+        """The item for sale, as far as was heard; the only one that is left, if none was named."""
+        if self.view.bidding is not None:
+            return self.view.bidding.lot.name
+        left = [item for item in self.view.estimates if item not in self._over]
+        return left[0] if len(left) == 1 else None
+
+    def least(self, item: str) -> Decimal | None:
+        """Give the least bid on an item that follows from what was heard; None if no price was told."""
+        bidding = self.view.bidding
+        if bidding and bidding.lot.name == item:
+            return bidding.minimum or None
+        return next((lot.start for lot in self.view.lots if lot.name == item), UNTOLD) or None
+
+    def tell(self, news: News) -> None:
+        """Take one thing that was read in the auctioneer's English; of an item that is over, nothing."""
+        if self.bring_up(news.item, news.amount or UNTOLD):
+            return
+        item, turn, bidder, amount = news.item, self.moment.round, news.bidder, news.amount
+        if news.kind == "unsold":
+            self.add(ItemUnsold(item))
+        elif bidder and news.kind == "out":
+            self.add(BidderWithdrew(item, turn, bidder, "declined"))
+        elif bidder and amount is not None and news.kind == "sold":
+            self.add(ItemSold(item, bidder, amount))
+        elif bidder and amount is not None:
+            self.add(BidPlaced(item, turn, bidder, amount), RoundClosed(item, turn, bidder, amount))
+
+    def bring_up(self, item: str, least: Decimal) -> str:
+        """See to it that an item is under the hammer; say why it can't be."""
+        if item not in self.view.estimates:
+            known = ", ".join(self.view.estimates) or "none"
+            return f"I was told no value of {item!r}, so I can't bid on it. I know a value of: {known}."
+        if item in self._over:
+            return f"As far as I heard, the bidding on {item} is over."
+        coming = self.view.coming
+        if not coming or coming[0].name != item:
+            self._keep(SaleOpened(self._people, self._lots_from(item), "price"))  # nobody said so, so no name is known
+        if self.view.bidding is None or self.view.bidding.lot.name != item:
+            self.add(ItemOpened(item, least, DOLLAR))
+        return ""
+
+    def closed_since_pause(self) -> tuple[str, ...]:
+        """Name the items that closed since this was last asked."""
+        closed = [event.item for event in self.seen if isinstance(event, LotClosed)]
+        before, self.paused = self.paused, len(closed)
+        return tuple(closed[before:])
+
+    @property
+    def _over(self) -> list[str]:
+        return [result.item for result in self.view.results]
+
+    @property
+    def _people(self) -> tuple[str, ...]:
+        """The bidders that were heard of."""
+        heard = [event.bidder for event in self.seen if isinstance(event, BidPlaced | BidderWithdrew)]
+        return tuple(dict.fromkeys([*self.view.bidders, self._given.bidder, *heard]))
+
+    def _lots_from(self, item: str) -> tuple[Lot, ...]:
+        """List the items as they went, then this one, then the others."""
+        known = {lot.name: lot for lot in self.view.lots}
+        order = dict.fromkeys([*self._over, item, *known, *self.view.estimates])
+        return tuple(known.get(name) or Lot(name, UNTOLD) for name in order)

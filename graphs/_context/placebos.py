@@ -1,0 +1,53 @@
+"""Placebos: what thoughts are told of rivals in place of what theory of mind found out about them.
+
+The calls stay the same and the log keeps what was found out, so that better knowledge is told from more thinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from harbor._config.thinking import Placebo
+from harbor._core.seeding import stream
+from harbor._core.thoughts import Mirrored, Profiled
+from harbor.graphs._context.node import ThoughtNode
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.personas._catalog.traits import Profile
+
+Profiles = Mapping[str, Profile]
+"""Profiles by rival."""
+
+
+def told(view: AuctionView, node: ThoughtNode, placebo: Placebo, seed: int) -> AuctionView:
+    """Give what a thought knows of the rivals: all other thoughts than profiling itself are given the placebo.
+
+    Args:
+        view: with the profiles that were found out.
+        node: that has the thought.
+        placebo: of the bidder.
+        seed: of the game.
+    """
+    if placebo == "none" or node.event in (Profiled, Mirrored):
+        return view
+    profiles = _instead(view, view.profiles, placebo, seed, "profiles")
+    return replace(view, profiles=profiles, mirrors=_instead(view, view.mirrors, placebo, seed, "mirrors"))
+
+
+def _instead(view: AuctionView, found: Profiles, placebo: Placebo, seed: int, kind: str) -> Profiles:
+    """Replace profiles: by equal weights, by shuffled ones, by the profile of the next rival, or by empty ones."""
+    if placebo == "uniform":
+        return {rival: dict.fromkeys(view.catalog, 0.0) for rival in found}
+    if placebo == "shuffled":
+        return {rival: _shuffled(found[rival], seed, view.name, rival, kind) for rival in found}
+    if placebo == "another":
+        following = dict(zip(view.rivals, (*view.rivals[1:], *view.rivals[:1]), strict=True))
+        return {rival: found.get(following[rival], {}) for rival in found}
+    return {rival: {} for rival in found}
+
+
+def _shuffled(profile: Profile, seed: int, *names: str) -> Profile:
+    """Deal the weights to the personas in an order that depends on the seed alone, and not on whose they were."""
+    order = stream(seed, "placebo", *names).sample(sorted(profile), len(profile))
+    dealt = dict(zip(order, sorted(profile.values(), reverse=True), strict=True))
+    return {persona: dealt[persona] for persona in profile}

@@ -1,0 +1,91 @@
+"""How the prompts of one bidder are worded: whose texts, which form of facts, and whether they advise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from typing import Literal
+
+from harbor._config.protocol import BUNDLES, ProtocolSettings
+from harbor._core.errors import ConfigError
+from harbor._core.prompts import unfillable_text, unheard_of
+from harbor._games.game import Game
+from harbor.graphs._context.node import PROMPTS, SYSTEM, ThoughtNode
+
+OPENING = "system"
+"""The name of the prompt that begins all others."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The texts that stand in place of the usual ones, by the name of their prompt, and how facts are written.
+
+    A text that was read stays as it is while the bidder plays, whatever becomes of its file.
+    """
+
+    own: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[Traversable, ...] = ()
+    form: Literal["json", "prose"] = "json"
+    hints: bool = True
+    _read: dict[tuple[str, Traversable], str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, protocol: ProtocolSettings) -> Wording:
+        """Give the wording that the settings of a bidder ask for: its own texts, then the bundle's, then the usual."""
+        bundles = filter(None, (protocol.protocol, BUNDLES[protocol.protocol].after))
+        return cls(protocol.prompts, tuple(PROMPTS / name for name in bundles), protocol.facts, protocol.hints)
+
+    def text(self, name: str, usual: Traversable) -> str:
+        """Give the text of a prompt."""
+        if name in self.own:
+            return self.own[name]
+        if (name, usual) not in self._read:
+            files = (folder / f"{name}.md" for folder in self.folders)
+            text = next((file for file in files if file.is_file()), usual).read_text(encoding="utf-8")
+            self._read[name, usual] = text
+        return self._read[name, usual]
+
+
+USUAL = Wording()
+"""The texts as they are, with facts as JSON, and with advice."""
+
+
+def check_wording(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode]) -> None:
+    """Refuse a bundle that does not know the game, and prompts of one's own of which one that is needed is missing.
+
+    Raises:
+        ConfigError: it names the bundle, or the prompt.
+    """
+    known = BUNDLES[protocol.protocol].games
+    if known and game.name not in known:
+        games = " and ".join(map(repr, known))
+        raise ConfigError(
+            f"protocol {protocol.protocol!r} does not know the game {game.name!r}, only {games}; choose another"
+        )
+    for name, usual in prompts_of(game, nodes).items() if protocol.prompts else ():
+        file = f"{name}.md"
+        if name not in protocol.prompts:
+            raise ConfigError(f"its folder of prompts lacks {file!r}, which this bidder needs; write it")
+        text = protocol.prompts[name]
+        if wrong := unfillable_text(text, file):
+            raise ConfigError(f"its folder of prompts {wrong}")
+        if unknown := unheard_of(text, usual.read_text(encoding="utf-8")):
+            raise ConfigError(f"its folder of prompts has {file!r}, which tells {unknown!r}, no known fact; mend it")
+
+
+def copied(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode]) -> dict[str, str]:
+    """Give the texts of all prompts of a game in a protocol, by file name: what to begin one's own prompts from."""
+    wording = Wording.of(protocol)
+    return {f"{name}.md": wording.text(name, usual) for name, usual in prompts_of(game, nodes).items()}
+
+
+def prompts_of(game: Game, nodes: Iterable[ThoughtNode]) -> Mapping[str, Traversable]:
+    """Give the usual files of the prompts that a bidder needs, by name."""
+    usual = {OPENING: game.play.system if game.play else SYSTEM}
+    for node in nodes:
+        if node.prompt is not None:
+            usual[node.task] = node.prompt
+        elif node.answers and game.play is not None:
+            usual[game.name.replace("-", "_")] = game.play.prompt
+    return usual

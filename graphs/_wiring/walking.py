@@ -1,0 +1,60 @@
+"""The nodes of one bidder in a plain loop: they conclude and answer what they do in its graph.
+
+A graph costs a millisecond per call, which counts where no model is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from harbor._config.auction import MemorySettings
+from harbor._core.asks import Answer, Ask, Pause
+from harbor._core.events import Event
+from harbor.graphs._context.context import BidderContext, Folds, enough_files, fold_reducer, observed
+from harbor.graphs._context.node import OCCASIONS
+from harbor.graphs._context.steps import running
+from harbor.graphs._wiring.mind import Nodes, first_view, levels, nodes_of, occasion_of
+
+
+def nodes_for(bidder: BidderContext) -> Nodes:
+    """Give the nodes of a bidder, by their names in its graph.
+
+    Raises:
+        ConfigError: a node of its own is refused.
+    """
+    return nodes_of(bidder.game, bidder.switches, bidder.memory.settings if bidder.memory else MemorySettings())
+
+
+def folds_of(nodes: Nodes) -> Folds:
+    """Give the nodes that note something, by the event that they note it of."""
+    return {node.event: node for node in nodes.values() if node.fold is not None}
+
+
+class PlainBidder:
+    """A player whose nodes run level by level; it reads on in the log from where it stopped."""
+
+    def __init__(self, bidder: BidderContext) -> None:
+        nodes = nodes_for(bidder)
+        self._name = bidder.model.bidder
+        steps = {place: running(node, bidder) for place, node in nodes.items()}
+        self._levels = {one: [[steps[place] for place in level] for level in levels(nodes, one)] for one in OCCASIONS}
+        self._folds = folds_of(nodes)
+        self._view = first_view(bidder.game)
+        self._fold = fold_reducer(self._view, self._folds)
+        self._read = 0
+
+    async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
+        """Answer the auctioneer."""
+        self._view = observed(self._view, seen[self._read :], self._folds)
+        self._read = len(seen)
+        state: dict[str, Any] = {"ask": ask, "view": self._view, "answer": None}
+        for level in self._levels[occasion_of(ask)]:
+            with enough_files(self._name):
+                updates = await asyncio.gather(*(step(state) for step in level))
+            for update in updates:
+                concluded = update.get("view", ())
+                state = {**state, **update, "view": self._fold(state["view"], concluded)}
+        answer: Answer | None = state["answer"]
+        return answer

@@ -1,0 +1,196 @@
+"""The secrets of a game, and how each is changed in one bidder without changing what the others may know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass, replace
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from harbor._audit.holding import Change
+from harbor._config.auction import AuctionConfig, Bidder
+from harbor._core.events import Event, PrivateEvent
+from harbor._core.money import to_cents
+from harbor._games.game import Game
+from harbor._runs.resolve import ResolvedAuction
+
+UNLIKE = "This is what I keep to myself."
+FACTOR, MORE = Decimal("1.17"), Decimal("0.37")
+LEAST_WORDS = 3
+Make = Callable[[ResolvedAuction, Bidder], Iterator[Change]]
+
+
+def changed(value: Any) -> Any:
+    """Change a value, of any type: each number and each text in it."""
+    match value:
+        case bool() | None:
+            return value
+        case Decimal():
+            return to_cents(value * FACTOR + MORE)
+        case int():
+            return value + 1
+        case float():
+            return value * float(FACTOR)
+        case str():
+            return f"{value} {UNLIKE}".strip()
+        case list() | tuple():
+            return type(value)(changed(one) for one in value)
+        case Mapping():
+            return {key: changed(one) for key, one in value.items()}
+        case BaseModel():
+            return value.model_copy(update={name: changed(getattr(value, name)) for name in type(value).model_fields})
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{one.name: changed(getattr(value, one.name)) for one in fields(value) if one.init})
+    return value
+
+
+def changes(auction: ResolvedAuction, game: Game) -> Iterator[Change]:
+    """Give a change for each secret of each bidder, and for those of the house; bids are changed by `bids`."""
+    for bidder in auction.config.bidders:
+        for make in (_budget, _estimates, _objective, _persona, _thoughts, _memory, _values):
+            yield from make(auction, bidder, game)
+        if any(issubclass(one, PrivateEvent) for one in game.events):
+            yield Change("told", bidder.name, event=partial(_told, bidder.name, game.events))
+    if auction.items:
+        yield Change("true value", config=_dearer(auction.config), resolved=partial(_same_estimates, auction))
+
+
+def _with(auction: ResolvedAuction, bidder: Bidder, **update: Any) -> AuctionConfig:
+    other = bidder.model_copy(update=update)
+    bidders = tuple(other if one is bidder else one for one in auction.config.bidders)
+    return auction.config.model_copy(update={"bidders": bidders})
+
+
+def _budget(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:
+    """Give it a little more than the greatest budget: it can act as before, and an order by budgets changes."""
+    if "budget" in game.uses:
+        most = max(one.budget for one in auction.config.bidders)
+        config = _with(auction, bidder, budget=most + MORE)
+        yield Change("budget", bidder.name, config=config)
+
+
+def _estimates(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:
+    if "overestimate" in game.uses and auction.items:
+        config = _with(auction, bidder, overestimate=bidder.overestimate + Decimal("0.0731"))
+        yield Change("estimates", bidder.name, config=config)
+
+
+def _objective(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:
+    if "objective" in game.uses:
+        objective = "profit" if bidder.objective == "items" else "items"
+        yield Change("objective", bidder.name, config=_with(auction, bidder, objective=objective))
+
+
+def _persona(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:  # noqa: ARG001
+    taken = {key for one in auction.config.bidders for key in one.persona}
+    free = [key for key in auction.catalog if key not in taken] or [
+        key for key in auction.catalog if key not in bidder.persona
+    ]
+    if bidder.persona and free:
+        yield Change("persona", bidder.name, config=_with(auction, bidder, persona={free[0]: 1.0}))
+
+
+def _thoughts(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:  # noqa: ARG001
+    if bidder.uses_model:
+        yield Change("thoughts", bidder.name, reply=_otherwise)
+
+
+def _memory(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:  # noqa: ARG001
+    if bidder.remembers and bidder.uses_model:
+        yield Change("memory", bidder.name, memory=changed)
+
+
+def _values(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:
+    """Change what the rules keep for each bidder by name: in their own fields, or in those of their settings."""
+    names, budgets = (
+        {one.name for one in auction.config.bidders},
+        {one.name: one.budget for one in auction.config.bidders},
+    )
+    rules: Any = auction.rules
+    kept = _by_bidder(rules, names) if is_dataclass(rules) else {}
+    kept = {name: table for name, table in kept.items() if "budget" not in game.uses or dict(table) != budgets}
+    if kept:
+        yield Change("value", bidder.name, resolved=partial(_other_rules, kept, bidder.name))
+        return
+    settings = auction.config.rules
+    given = {
+        name: table
+        for name in type(settings).model_fields
+        if isinstance(table := getattr(settings, name), Mapping) and bidder.name in table
+    }
+    if given:
+        other = {name: {**table, bidder.name: changed(table[bidder.name])} for name, table in given.items()}
+        config = auction.config.model_copy(update={"rules": settings.model_copy(update=other)})
+        yield Change("value", bidder.name, config=config)
+
+
+def _by_bidder(rules: Any, names: set[str]) -> dict[str, Mapping[str, Any]]:
+    tables = {one.name: getattr(rules, one.name) for one in fields(rules) if one.init}
+    return {name: table for name, table in tables.items() if isinstance(table, Mapping) and names <= set(table)}
+
+
+def _other_rules(kept: Mapping[str, Mapping[str, Any]], bidder: str, auction: ResolvedAuction) -> ResolvedAuction:
+    rules: Any = auction.rules
+    other = {name: {**table, bidder: changed(table[bidder])} for name, table in kept.items()}
+    return replace(auction, rules=replace(rules, **other))
+
+
+def _told(bidder: str, events: tuple[type[Event], ...], event: Event) -> Event:
+    """Change the numbers of an event that the rules tell one bidder; its texts are names."""
+    if not isinstance(event, PrivateEvent) or event.bidder != bidder or type(event) not in events:
+        return event
+    numbers = {
+        one.name: changed(value)
+        for one in fields(event)
+        if isinstance(value := getattr(event, one.name), Decimal | float) and one.name != "round"
+    }
+    with suppress(ValueError, TypeError):
+        return replace(event, **numbers)
+    return event
+
+
+def _dearer(config: AuctionConfig) -> AuctionConfig:
+    """Change the true value of the last item, which is secret for longest."""
+    *others, last = config.items if isinstance(config.items, tuple) else ()
+    other = last.model_copy(update={"true_value": to_cents(3 * last.true_value + MORE)})
+    return config.model_copy(update={"items": (*others, other)})
+
+
+def _same_estimates(before: ResolvedAuction, auction: ResolvedAuction) -> ResolvedAuction:
+    """Give bidders the estimates that they had: these are drawn from the true values."""
+    pairs = zip(auction.bidders, before.bidders, strict=True)
+    return replace(auction, bidders=tuple(replace(now, estimates=then.estimates) for now, then in pairs))
+
+
+def _otherwise(message: Any, prompt: str) -> None:
+    """Change what a model says of its own: sentences that are not in its prompt, and numbers."""
+    for call in message.tool_calls:
+        call["args"] = _other_words(call["args"], prompt)
+    if message.tool_calls:
+        return
+    try:
+        message.content = json.dumps(_other_words(json.loads(message.content), prompt))
+    except ValueError:
+        message.content = f"{UNLIKE} {message.content}"
+
+
+def _other_words(value: Any, prompt: str) -> Any:
+    match value:
+        case dict():
+            return {key: _other_words(one, prompt) for key, one in value.items()}
+        case list():
+            return [_other_words(one, prompt) for one in value]
+        case str() if len(value.split()) >= LEAST_WORDS and value not in prompt:
+            return f"{value} {UNLIKE}"
+        case bool():
+            return value
+        case int():  # such as a priority: another one that there is
+            return value - 1 if value > 1 else value + 1
+        case float():
+            return round(value * 0.97, 4)
+    return value

@@ -1,0 +1,101 @@
+"""The command that takes the figures of an experiment out of its page, as files for a paper."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harbor._cli.output import say
+from harbor._cli.places import default_place
+from harbor._cli.reports import Picture, Width, opened, writing
+from harbor._core.errors import ConfigError, unknown
+from harbor._core.finding import command
+
+if TYPE_CHECKING:
+    from harbor.evaluation._report.canvas import Drawing
+    from harbor.evaluation._report.loading import Loaded
+
+
+def figure(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an experiment, finished or not.")],
+    name: Annotated[str, typer.Argument(help="The figure; without one, all are listed.")] = "",
+    format_: Annotated[
+        Picture | None, typer.Option("--format", help="The format; default: as FILE ends, or pdf.")
+    ] = None,
+    width: Annotated[Width, typer.Option(help="As wide as a column (3.4 inches) or a page (7).")] = Width.column,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: in DIR/figures, if DIR is yours.")] = None,
+) -> None:
+    """Write a figure of an experiment as a file for a paper, with its caption beside it; or list its figures."""
+    form = _form(out, format_)
+    loaded = opened(folder)
+    found = _drawings(loaded, folder, name)
+    if not name:
+        _list(found, folder)
+        return
+    if name not in found:
+        raise ConfigError(unknown("figure", name, found))
+    _write(loaded, found[name], out or default_place(folder, "figures") / f"{name}.{form}", form, width)
+
+
+def write_all(loaded: Loaded, folder: Path, form: Picture, width: Width) -> None:
+    """Write every figure into a folder; one that can't be drawn is a warning."""
+    from harbor.evaluation._report.figure_files import drawings
+
+    for name, drawing in drawings(loaded).items():
+        try:
+            _write(loaded, drawing, folder / f"{name}.{form}", form, width, "name another with --figures")
+        except ConfigError as error:
+            say(f"warning: {error}")
+
+
+def _form(out: Path | None, wanted: Picture | None) -> Picture:
+    """Tell the format by the option, or by how the file ends.
+
+    Raises:
+        ConfigError: they contradict each other, or the file's ending is no format.
+    """
+    ending = out.suffix.removeprefix(".").lower() if out else ""
+    if out and ending not in list(Picture):
+        raise ConfigError(f"--out {str(out)!r} ends in no format of a figure; choose one of: {', '.join(Picture)}")
+    if wanted and ending and wanted != ending:
+        raise ConfigError(f"--format {wanted.value} contradicts --out {str(out)!r}; leave one of them out")
+    return wanted or (Picture(ending) if ending else Picture.pdf)
+
+
+def _drawings(loaded: Loaded, folder: Path, name: str) -> Mapping[str, Drawing]:
+    """Give the figures by name: the one that is asked for alone, or all where there is none such.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    from harbor.evaluation._report.figure_files import drawings
+
+    if not loaded.results.of("finished"):
+        again = f"{command()} experiment resume {shlex.quote(str(folder))}"
+        raise ConfigError(f"no game of {str(folder)!r} is finished, so there is nothing to draw; go on with: {again}")
+    if not (found := drawings(loaded, name) or drawings(loaded)):
+        raise ConfigError(f"{str(folder)!r} has no figure: nothing that it measures is drawn; see: {command()} report")
+    return found
+
+
+def _list(found: Mapping[str, Drawing], folder: Path) -> None:
+    for name, one in found.items():
+        typer.echo(name)
+        typer.echo(fill(one.failure or one.question or one.title, 80, initial_indent="  ", subsequent_indent="  "))
+    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {next(iter(found))}")
+
+
+def _write(
+    loaded: Loaded, drawing: Drawing, file: Path, form: Picture, width: Width, remedy: str = "name another with --out"
+) -> None:
+    from harbor.evaluation._report.figure_files import write_figure
+
+    with writing(file, remedy):
+        written = write_figure(loaded, drawing, file, form.value, width.value)
+    for one in written:
+        typer.echo(one)

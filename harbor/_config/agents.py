@@ -1,0 +1,101 @@
+"""The settings of agents that are not of this process: a program that Harbor starts, or a server that it asks."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+
+from harbor._config.models import UrlWithoutKey, Variable
+from harbor._core.errors import unknown
+from harbor._core.redaction import redact
+from harbor._core.settings import TAG, Settings
+
+
+def _in_words(command: Any) -> Any:
+    if isinstance(command, str):
+        raise ValueError(f"is one text; write the program and each argument apart: {command.split()!r}")
+    return command
+
+
+def _without_secrets(command: tuple[str, ...]) -> tuple[str, ...]:
+    if not command[0].strip() or any("\0" in word for word in command):
+        raise ValueError("names no program; write a program and its arguments, such as ['node', 'bidder.mjs']")
+    if any(redact(word) != word for word in command):
+        raise ValueError("has a key in it, which would be written to files; put it in a variable and name that in env")
+    return command
+
+
+class AgentCommand(Settings):
+    """A program that plays: each turn is a line of JSON for it to read, and each line that it prints an answer.
+
+    Each seat of each game has a process of its own, in the working directory.
+
+    Attributes:
+        command: The program with its arguments.
+        env: The variables that it gets beside a few usual ones (PATH, HOME and the like).
+    """
+
+    command: Annotated[
+        tuple[str, ...],
+        Field(min_length=1, max_length=1_000),
+        BeforeValidator(_in_words),
+        AfterValidator(_without_secrets),
+    ]
+    env: tuple[Variable, ...] = ()
+
+    def __str__(self) -> str:
+        """Write it as a command line."""
+        return shlex.join(self.command)
+
+
+FLUSH = "; a program has to flush its output after each answer, or nobody hears it"
+"""What most often mends a program that gives no answer in time."""
+
+
+class AgentServer(Settings):
+    """A server that plays: each turn is a POST of JSON to `url`, and the response is the answer.
+
+    Attributes:
+        url: Its address.
+        api_key_env: The environment variable with its key, which is sent as a bearer token.
+    """
+
+    url: UrlWithoutKey
+    api_key_env: Variable | None = None
+
+    def __str__(self) -> str:
+        """Write its address."""
+        return self.url
+
+
+def _make(agent: Any) -> str:
+    """Tell which setting of an agent is meant, so that a mistake in it is explained as one of that."""
+    if isinstance(agent, AgentCommand) or (isinstance(agent, Mapping) and "url" not in agent):
+        return f"{TAG}command"
+    if isinstance(agent, AgentServer | Mapping):
+        return f"{TAG}url"
+    return f"{TAG}name" if isinstance(agent, str) else f"{TAG}given"
+
+
+def _known(agent: Any) -> Any:
+    """Refuse a table that is neither a program's nor a server's, with the keys of both."""
+    if isinstance(agent, Mapping) and not {"command", "url"} & agent.keys():
+        known = {*AgentCommand.model_fields, *AgentServer.model_fields}
+        if strange := next((key for key in agent if key not in known), None):
+            raise ValueError(unknown("key", str(strange), known))
+        raise ValueError("is neither a program nor a server; write command = [...], or url = ...")
+    return agent
+
+
+AnyAgent = Annotated[
+    Annotated[bool, Tag(f"{TAG}given")]
+    | Annotated[str, Field(min_length=1), Tag(f"{TAG}name")]
+    | Annotated[AgentCommand, Tag(f"{TAG}command")]
+    | Annotated[AgentServer, Tag(f"{TAG}url")],
+    Discriminator(_make),
+    BeforeValidator(_known),
+]
+"""True for an agent that is given to `run`, a name or "package.module:NAME", a program, or a server."""

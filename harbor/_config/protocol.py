@@ -1,0 +1,114 @@
+"""What a bidder's model is told and asked: settings of the protocol, and bundles of them by paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from harbor._core.prompts import texts_in
+from harbor._core.settings import Settings
+
+ProtocolName = Literal["native", "harbor", "aucarena", "econarena", "alympics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """What a paper's prompts gave a model, as settings; the texts stand in the folder of prompts of the same name.
+
+    `games` are those that it knows (empty: all). `settings` are the defaults of settings that are not given. A text
+    that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones.
+    """
+
+    source: str
+    games: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    after: str = ""
+
+
+IN_WORDS = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
+"""A dialogue in plain words, in which no call names the bounds of a bid."""
+AUCARENA = {**IN_WORDS, "relative_objective": True, "correct_beliefs": "model"}
+HARBOR = {**AUCARENA, "predict": False}
+ONE_CALL = {"planning": "none", "believe": False}
+BUNDLES: Mapping[str, Bundle] = MappingProxyType(
+    {
+        "native": Bundle("Harbor's own"),
+        "harbor": Bundle("Harbor, sec. 3 and App. C to F", ("english",), HARBOR, after="aucarena"),
+        "aucarena": Bundle("AucArena, sec. 3 and App. A", ("english",), AUCARENA),
+        "econarena": Bundle(
+            "EconArena, sec. 3 and App. B",
+            ("beauty", "second-price", "first-price", "english-private"),
+            {**IN_WORDS, "reply": "json", "context": "fresh", **ONE_CALL, "chain_of_thought": False},
+        ),
+        "alympics": Bundle("Alympics, sec. 4 and App. A", ("water",), {**IN_WORDS, **ONE_CALL}),
+    }
+)
+"""The bundles by name."""
+
+
+def own_texts(given: Any) -> Any:
+    """Read the prompts of a folder; texts by name are taken as they are."""
+    return texts_in(given) if isinstance(given, str) else given
+
+
+def with_texts(settings: Any) -> Any:
+    """Put the texts in place of each folder of prompts that settings name, at any depth."""
+    if isinstance(settings, dict):
+        return {key: own_texts(value) if key == "prompts" else with_texts(value) for key, value in settings.items()}
+    return [with_texts(value) for value in settings] if isinstance(settings, list | tuple) else settings
+
+
+class ProtocolSettings(Settings):
+    """What a model is told, and how it answers.
+
+    Attributes:
+        protocol: A bundle: it has prompts of its own, and the default of every other setting of a mind.
+        reply: How it answers: by "tool" calls, as "json", as "text" (bids in words, and all else as JSON in plain
+            text), or as the settings of the "model" say.
+        context: "fresh" for each call, or a "dialogue": in it the model reads its own earlier calls and answers, on
+            this item of a sale or in the whole game, so all its runs or days, whatever `history` the rules show.
+        facts: Whether facts are told as "json" or in "prose".
+        bounds: Whether a call names the least legal bid and the money left; if they are "untold", the model hears
+            what it can work them out from.
+        hints: Whether it is told sentences that advise.
+        relative_objective: Whether what counts is how it does compared with all rivals.
+        prompts: A folder with prompts of your own, in place of the bundle's. What Harbor writes of a run or a
+            design has their texts, by name, and not the folder.
+    """
+
+    protocol: ProtocolName = "native"
+    reply: Literal["model", "tool", "json", "text"] = "model"
+    context: Literal["fresh", "dialogue"] = "fresh"
+    facts: Literal["json", "prose"] = "json"
+    bounds: Literal["told", "untold"] = "told"
+    hints: bool = True
+    relative_objective: bool = False
+    prompts: Annotated[dict[str, Annotated[str, Field(max_length=100_000)]], BeforeValidator(own_texts)] = Field(
+        default_factory=dict
+    )
+
+    def set_by(self, name: str) -> str:
+        """Say that the bundle set a setting, if its value is the bundle's; else nothing."""
+        of_bundle = BUNDLES[self.protocol].settings.get(name) == getattr(self, name)
+        return f", which protocol {self.protocol!r} sets," if of_bundle else ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_bundle(cls, values: Any) -> Any:
+        """Take from the bundle what is not given."""
+        if not isinstance(values, dict):
+            return values
+        name = values.get("protocol", "native")
+        bundle = BUNDLES.get(name) if isinstance(name, str) else None
+        if bundle is None:
+            return values
+        idle = {"correct_beliefs"} if values.get("believe") is False else set()  # who believes nothing corrects nothing
+        return {**{key: value for key, value in bundle.settings.items() if key not in idle}, **values}
+
+
+OF_PROMPTS = ("protocol", "reply", "facts", "hints", "relative_objective", "prompts")
+"""The settings that every prompt follows."""

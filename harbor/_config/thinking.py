@@ -1,0 +1,98 @@
+"""The settings of a bidder's mind: the steps of its reasoning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, model_validator
+
+from harbor._config.protocol import ProtocolSettings
+
+Placebo = Literal["none", "uniform", "shuffled", "another", "blank"]
+"""What a bidder is told of its rivals in place of what its theory of mind found out."""
+
+
+def _who_corrects(given: Any) -> Any:
+    """Take true for the house, and false for nobody."""
+    return {True: "house", False: "none"}[given] if isinstance(given, bool) else given
+
+
+class MindSettings(ProtocolSettings):
+    """The steps of a bidder's reasoning: a step that is switched off is not in its graph.
+
+    Attributes:
+        planning: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both).
+        believe: Whether it updates what it believes after each item or day, or forecasts.
+        correct_beliefs: Who corrects errors in a belief before it is used: the "house", the "model", which is told
+            what is wrong and asked again, or nobody ("none").
+        theory_of_mind: "none", "true" (it is told its rivals' personas), "inferred" (it profiles them from how they
+            bid), "second" (and how they profile it).
+        predict: Whether a bidder with a theory of mind predicts rivals' limits, in one more call per item.
+        placebo: What other thoughts are told in place of the profiles, with the same calls: "uniform" (equal
+            weights), "shuffled" (the weights, dealt to the personas by lot), "another" (of each rival the profile
+            of the next), "blank" (empty ones), "none" (the profiles). The log keeps the profiles.
+        strategy: "off", "on" (an action is chosen before each bid), "fused" (action and bid in one call).
+        bidding: "call" (the model is asked at each call), "limit" (it says once per item how far it goes, and the
+            house raises for it up to there; without a strategy).
+        chain_of_thought: Whether the model is asked to think step by step before it answers.
+        memory: What is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the learnings
+            nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within
+            a budget of tokens).
+        learning: Whether it updates its list of learnings after an auction.
+        nodes: Further thoughts: installed ones, or "package.module:NAME".
+    """
+
+    planning: Literal["none", "static", "adaptive"] = "adaptive"
+    believe: bool = True
+    correct_beliefs: Annotated[Literal["house", "model", "none"], BeforeValidator(_who_corrects)] = "house"
+    theory_of_mind: Literal["none", "true", "inferred", "second"] = "none"
+    predict: bool = True
+    placebo: Placebo = "none"
+    strategy: Literal["off", "on", "fused"] = "off"
+    bidding: Literal["call", "limit"] = "call"
+    chain_of_thought: bool = True
+    memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
+    learning: bool = False
+    nodes: tuple[str, ...] = ()
+
+    @property
+    def uses_model(self) -> bool:
+        """Whether a model has these thoughts."""
+        return True
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the bidder uses a store of memories."""
+        return self.memory != "none" or self.learning
+
+    @property
+    def profiles(self) -> bool:
+        """Whether the bidder profiles its rivals."""
+        return self.theory_of_mind in ("inferred", "second")
+
+    @model_validator(mode="after")
+    def _without_contradictions(self) -> Self:
+        if self.bidding == "limit" and self.strategy != "off":
+            raise ValueError(
+                f"strategy {self.strategy!r} is chosen at each call, bidding 'limit' once per item; drop one"
+            )
+        if self.bidding == "limit" and self.context == "dialogue":
+            raise ValueError(
+                f"context 'dialogue'{self.set_by('context')} grows from call to call, bidding 'limit' has one per item;"
+                " change one"
+            )
+        other = "bidding 'limit' asks for no bid" if self.bidding == "limit" else ""
+        other = "strategy 'fused' asks for more than a bid" if self.strategy == "fused" else other
+        if self.reply == "text" and other:
+            raise ValueError(f"reply 'text'{self.set_by('reply')} is a bid in words, and {other}; change one")
+        if self.correct_beliefs != "house" and not self.believe:
+            raise ValueError(f"correct_beliefs {self.correct_beliefs!r} is of beliefs, and believe is false; drop one")
+        return self
+
+    @model_validator(mode="after")
+    def _placebo_of_profiles(self) -> Self:
+        if self.placebo != "none" and self.theory_of_mind == "none" and self.uses_model:
+            raise ValueError(
+                f"placebo {self.placebo!r} replaces what a theory of mind finds out; set theory_of_mind, or drop it"
+            )
+        return self

@@ -1,0 +1,112 @@
+"""An agent as one value: a name for settings, and what makes the agent of a bidder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harbor._config.agents import AgentCommand, AgentServer
+from harbor._config.auction import Bidder
+from harbor._core.errors import ConfigError, told
+from harbor._core.extensions import API, part
+from harbor._core.finding import find
+from harbor._core.redaction import named_secret
+from harbor._doors.makes import complaint, is_chat_agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """An agent, as an extension.
+
+    `make` takes the name of the bidder and gives a plain or async function of one turn, a LangChain Runnable, such as a
+    compiled graph, or an AutoGen chat agent, which is asked in words and answers in words. Each auction gets one of its
+    own. Import what takes long there, so that settings are read without it.
+    """
+
+    name: str = part("its name, in lower case")
+    description: str = part("what it is, in one line")
+    make: Callable[[str], Any] = part("what makes the agent of a bidder")
+    api: int = API
+
+    @staticmethod
+    def takes(value: object) -> bool:
+        """Tell whether a value can sit in a seat as it is."""
+        return not complaint(value)
+
+    @classmethod
+    def of_value(cls, reference: str, value: object) -> Agent:
+        """Take what the user names as the agent of each bidder that it is named for.
+
+        Raises:
+            ConfigError: it is no agent, or one that can't be shared.
+        """
+        if is_chat_agent(value):
+            raise ConfigError(
+                f"agent {reference!r} is one AutoGen agent, which seats and games would share; name an Agent whose"
+                " make gives one for each bidder"
+            )
+        if wrong := complaint(value):
+            raise ConfigError(f"agent {reference!r} {wrong}")
+        name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
+        return cls(name=name, description=f"the agent {reference}", make=lambda _: value)
+
+
+def agent_of(bidder: Bidder, given: object) -> object:
+    """Give the agent of a bidder: a new one of the name that its settings have, its program or server, or the given.
+
+    Raises:
+        ConfigError: there is none, it can't be made, or it is no agent; a program or a key is not there.
+    """
+    if isinstance(bidder.agent, AgentCommand | AgentServer):
+        _check_there(bidder.agent, bidder.name)
+        return bidder.agent
+    if isinstance(bidder.agent, str):
+        return make_agent(bidder.agent, bidder.name)
+    return _made(given, bidder.name) if isinstance(given, Agent) else given
+
+
+def make_agent(name: str, bidder: str) -> object:
+    """Make the agent of that name, or of that reference, for a bidder.
+
+    Raises:
+        ConfigError: there is none, it can't be made, or it is no agent.
+    """
+    return _made(find("agent", name), bidder, name)
+
+
+def _made(agent: Agent, bidder: str, name: str = "") -> object:
+    what = f"agent {name or agent.name!r} of bidder {bidder!r}"
+    try:
+        made: object = agent.make(bidder)
+    except ConfigError:
+        raise
+    except (Exception, SystemExit) as error:  # a stranger's code may raise anything
+        raise ConfigError(f"{what} can't be made: {told(error)}; mend it") from error
+    if wrong := complaint(made):
+        raise ConfigError(f"{what} {wrong}")
+    return made
+
+
+def _check_there(agent: AgentCommand | AgentServer, bidder: str) -> None:
+    """Refuse a program that is not there, and a variable that is not set, before anything is played."""
+    if isinstance(agent, AgentCommand) and shutil.which(agent.command[0]) is None:
+        raise ConfigError(f"agent of bidder {bidder!r}: no program {agent.command[0]!r}; {_meant(agent.command[0])}")
+    named = agent.env if isinstance(agent, AgentCommand) else filter(None, [agent.api_key_env])
+    for name in named:
+        named_secret(name, f"agent of bidder {bidder!r}")
+
+
+def _meant(program: str) -> str:
+    """Say how to write what somebody may have meant by a word that is no program."""
+    path = Path(program)
+    if re.fullmatch(r"[\w.-]+:\d+(/\S*)?", program):
+        return f"a server is written 'http://{program}'"
+    if path.suffix == ".py":
+        return f"write 'python3 {program}' for a program of Python, and '{path.stem}:NAME' for a function in it"
+    if Path(f"{program}.py").is_file():
+        return f"write '{program}:NAME' for a function in {program}.py"
+    return "install it, or give its path"

@@ -1,0 +1,156 @@
+"""What comes back through a door: words, or the JSON that the schema of the turn asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from harbor._core.asks import Answer, Ask, Unreadable
+from harbor._core.decisions import Decision, without_reasons
+from harbor._core.parsing import scrub
+
+LONGEST_ANSWER = 65_536
+"""An answer of more bytes is not read."""
+MOST_CALLS = 1_000
+"""Of how many calls of models one answer may tell."""
+LONGEST_MODEL = 200
+"""How many characters the name of a model may have."""
+MOST_TOKENS = 10**7
+"""How many tokens one call may have read, and how many written: ten times what any model takes."""
+MOST_TOKENS_IN_ALL = 10**8
+"""Of how many tokens one answer may tell in all its calls."""
+
+
+class Usage(BaseModel):
+    """A call of a model that an agent tells of, so that it is counted: its model as Harbor names it, and its tokens."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    model: str = Field("", max_length=LONGEST_MODEL)
+    input_tokens: int = Field(0, ge=0, le=MOST_TOKENS)
+    output_tokens: int = Field(0, ge=0, le=MOST_TOKENS)
+
+
+def bounded(calls: Sequence[Usage]) -> tuple[Usage, ...]:
+    """Give the calls that one answer tells of.
+
+    Raises:
+        ValueError: there are too many, or they have too many tokens.
+    """
+    if len(calls) > MOST_CALLS:
+        raise ValueError(f"it tells of more than {MOST_CALLS:,} model calls in one answer")
+    if sum(call.input_tokens + call.output_tokens for call in calls) > MOST_TOKENS_IN_ALL:
+        raise ValueError(f"it tells of more than {MOST_TOKENS_IN_ALL:,} tokens in one answer")
+    return tuple(calls)
+
+
+class _Beside(BaseModel):
+    """What may stand in an answer of any space."""
+
+    words: str | None = None
+    usage: Annotated[tuple[Usage, ...], AfterValidator(bounded)] = ()
+
+
+class Given(NamedTuple):
+    """What an agent answered, and the calls of models that it tells of."""
+
+    answer: Answer | str
+    usage: tuple[Usage, ...] = ()
+
+
+def answer_schema(reply: type[Decision]) -> dict[str, Any]:
+    """Give the JSON schema of an answer: what a model replies to this ask, or `words`."""
+    return {"anyOf": [without_reasons(reply).model_json_schema(), Words.model_json_schema()]}
+
+
+class Words(BaseModel):
+    """An answer in words, read as those of any bidder."""
+
+    words: str
+
+
+def answer_in(given: object, ask: Ask) -> Given:
+    """Read what an agent gave back: words, or an object of JSON; what names no action is unreadable, and why."""
+    if isinstance(given, bytes | bytearray):
+        given = bytes(given).decode(errors="replace")
+    if isinstance(given, str):
+        return Given(given)
+    if isinstance(given, Answer):
+        return Given(given)
+    if not isinstance(given, Mapping):
+        return Given(Unreadable(f"a {type(given).__name__} is no answer; give words, or an object of JSON"))
+    try:
+        beside = _Beside.model_validate(dict(given))
+    except ValidationError as error:
+        return Given(Unreadable(first_fault(error)))
+    return Given(_answer(given, beside, ask), beside.usage)
+
+
+def _answer(given: Mapping[Any, Any], beside: _Beside, ask: Ask) -> Answer | str:
+    if beside.words is not None and "words" not in ask.space.reply.model_fields:
+        return beside.words
+    try:
+        decided = without_reasons(ask.space.reply).model_validate(dict(given))
+    except ValidationError as error:
+        return Unreadable(first_fault(error))
+    missing = decided.missing()
+    return Unreadable(missing) if missing else decided.taken()
+
+
+def answer_in_text(text: str, ask: Ask) -> Given:
+    """Read an answer that came as text: one object of JSON, or words."""
+    try:
+        return answer_in(object_of(text), ask)
+    except ValueError:
+        return Given(text)
+
+
+def object_of(text: str | bytes) -> dict[str, Any]:
+    """Read one object of JSON from a stranger, strictly, so that it means the same to everybody.
+
+    Raises:
+        ValueError: it is anything else; names twice, NaN, and bytes that are no UTF-8 are refused too.
+    """
+    try:
+        told = json.loads(
+            text if isinstance(text, str) else text.decode(), parse_constant=_refuse, object_pairs_hook=_each_once
+        )
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(told, dict):
+        raise ValueError("it is another value")
+    return told
+
+
+def turn_named(told: Mapping[str, Any], current: int) -> int:
+    """Give the number of the turn that an answer names; the current one if it names none.
+
+    Raises:
+        ValueError: it names no turn, or one that was not asked yet.
+    """
+    number = told.get("turn", current)
+    if type(number) is not int:
+        raise ValueError(f"its turn is {str(number)[:10]!r}, and has to be a number: {current}")
+    if number > current:
+        raise ValueError(f"it answers the turn {str(number)[:30]!r}, and this is turn {current}")
+    return number
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(told := dict(pairs)) < len(pairs):
+        raise ValueError("a name is there twice")
+    return told
+
+
+def first_fault(error: ValidationError, whole: str = "") -> str:
+    """Say in one line what is wrong first, and where; `whole` is what that is called if it is all of it."""
+    problem = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in problem["loc"]) or whole
+    return scrub(f"{where}: {problem['msg']}" if where else problem["msg"])[:300]

@@ -1,0 +1,266 @@
+"""An agent in a process of its own: each turn is a line of JSON on its standard input, each answer one on its output.
+
+The process has a small environment and ends with the sale, with all that it started and that did not leave its group.
+It is no sandbox: it has the rights of its user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import signal
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import cast
+
+from harbor._config.agents import AgentCommand
+from harbor._core.asks import Unreadable
+from harbor._core.redaction import named_secret, redact
+from harbor._doors.door import Door, DoorFailed
+from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, object_of, turn_named
+from harbor._doors.last_words import last_words
+from harbor._doors.turn import Turn
+
+PASSED_ON = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
+"""The environment variables that every process gets; others are named in the settings."""
+PATIENCE_SECONDS = 1.0
+"""How long a process has to end after its input has ended, and again after SIGTERM."""
+KEPT = 4_000
+"""How many bytes of what it last wrote to stderr are kept."""
+LONGEST_SHOWN = 60
+MOST_WAITING = 100
+"""A process that has written more lines between two questions is out of hand, and replaced."""
+
+
+_RUNNING: set[_Process] = set()
+
+
+def kill_agents() -> None:
+    """Kill all agents of this process, with what they started: for when it ends on the spot, and closes no door."""
+    for process in tuple(_RUNNING):
+        process.kill()
+
+
+def environment_of(settings: AgentCommand) -> dict[str, str]:
+    """Give the environment of an agent's process; from now on the values that its settings name are hidden.
+
+    Raises:
+        ConfigError: a variable that they name is not set.
+    """
+    for name in settings.env:
+        named_secret(name, "env of an agent")
+    return {name: os.environ[name] for name in (*PASSED_ON, *settings.env) if name in os.environ}
+
+
+class ProcessDoor(Door):
+    """A door to an agent in a process of its own, which is started at its first turn, and again if it has died.
+
+    Raises:
+        ConfigError: an environment variable that the settings name is not set.
+    """
+
+    def __init__(self, settings: AgentCommand) -> None:
+        self._command = settings.command
+        self._environment = environment_of(settings)
+        self._process: _Process | None = None
+        self._owed: list[int] = []  # turns that the process has not answered, in order
+        self._since = 0  # the first turn of the question: those that follow ask it again
+        self._numbers = self._garbled = False
+
+    async def ask(self, turn: Turn) -> Given:
+        """Send a turn, and give the answer to it.
+
+        An answer to any attempt at a question is one to the question. One that names no turn is to the first turn that
+        is not answered yet. A line that is no object may stand for an answer or beside one: until the process has
+        answered all its turns, nobody knows to which the next answer is, and so it gets no other question. A process
+        may answer one turn and end: the next turn may reach it too late, and is sent again to a new one.
+
+        Raises:
+            DoorFailed: the command can't be started, or its process ended without an answer.
+        """
+        before = self._process
+        try:
+            return await self._asked(turn)
+        except DoorFailed:
+            if before is None or before is not self._process or not before.finished:
+                raise
+        return await self._asked(turn)
+
+    async def _asked(self, turn: Turn) -> Given:
+        if turn.ask.attempt == 1:
+            await self._begin(turn)
+        process = await self._ready()
+        self._owed.append(turn.number)
+        process.write(turn.line)
+        while (given := self._read(await process.line(), turn)) is None:
+            await asyncio.sleep(0)  # many late answers hold nobody up
+        return given
+
+    async def _begin(self, turn: Turn) -> None:
+        """Begin a question: what came before it is no answer to it."""
+        self._since, process = turn.number, self._process
+        if process is None:
+            return
+        if (waiting := process.waiting) <= MOST_WAITING:
+            for _ in range(waiting):
+                self._read(await process.line(), turn)
+        if waiting > MOST_WAITING or (self._garbled and self._owed and not self._numbers):
+            await self.close()
+
+    async def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            await process.end()
+
+    async def _ready(self) -> _Process:
+        if self._process is not None and not self._process.listens:
+            await self.close()
+        if self._process is None:
+            self._owed, self._garbled = [], False
+            self._process = await _started(self._command, self._environment)
+        return self._process
+
+    def _read(self, line: bytes | None, turn: Turn) -> Given | None:
+        """Read a line; None: it is no answer to this question."""
+        if line is None:
+            return Given(Unreadable(f"a line of more than {LONGEST_ANSWER:,} bytes is not read; answer in fewer"))
+        try:
+            told = object_of(line)
+            number = turn_named({"turn": min(self._owed, default=0), **told}, turn.number)
+        except ValueError as error:
+            self._garbled = True
+            return Given(Unreadable(_refusal(line, error)))
+        self._numbers |= "turn" in told
+        owed, self._owed = self._owed, [later for later in self._owed if later > number]
+        return answer_in(told, turn.ask) if number in owed and number >= self._since else None
+
+
+def _refusal(line: bytes, error: ValueError) -> str:
+    shown = redact(line[: 10 * LONGEST_SHOWN].decode(errors="replace").strip())[:LONGEST_SHOWN]
+    why = str(error)[:LONGEST_SHOWN]
+    return f"{shown!r} is no answer ({why}); write one object of JSON per turn to stdout, and write logs to stderr"
+
+
+async def _started(command: Sequence[str], environment: Mapping[str, str]) -> _Process:
+    loop = asyncio.get_running_loop()
+    try:
+        _, process = await loop.subprocess_exec(
+            lambda: _Process(command, environment), *command, env=environment, start_new_session=True
+        )
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise DoorFailed(f"command {_shown(command)} can't be started ({why}); install it, or mend its path") from None
+    return process
+
+
+def _shown(command: Sequence[str]) -> str:
+    return repr(redact(shlex.join(command))[:LONGEST_SHOWN])
+
+
+class _Process(asyncio.SubprocessProtocol):
+    """A process that runs, in a group of its own; its group ends with it."""
+
+    def __init__(self, command: Sequence[str], variables: Collection[str]) -> None:
+        loop = asyncio.get_running_loop()
+        self._command = command
+        self._variables = variables
+        self._output = asyncio.StreamReader(limit=LONGEST_ANSWER)
+        self._complaints = b""
+        self._ended = loop.create_future()
+        self._silent = loop.create_future()
+        self._useless = False
+        self.waiting = 0
+        """How many lines it has written that are not read."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+        _RUNNING.add(self)
+        self._input = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
+        self._output.set_transport(cast(asyncio.BaseTransport, self._transport.get_pipe_transport(1)))
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self._output.feed_data(data)
+            self.waiting += data.count(b"\n")
+        else:
+            self._complaints = (self._complaints + data)[-KEPT:]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:
+            self._output.feed_eof()
+
+    def process_exited(self) -> None:
+        self.kill()  # what it started may go on, and hold its output open
+        _RUNNING.discard(self)
+        self._ended.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._silent.set_result(None)
+
+    @property
+    def listens(self) -> bool:
+        """Whether it runs and has taken all that it was sent: one that does not read would fill the memory."""
+        return not (self._useless or self._ended.done() or self._input.get_write_buffer_size())
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ended by itself and without a complaint."""
+        return self._transport.get_returncode() == 0
+
+    def write(self, line: str) -> None:
+        """Send it a line, without waiting for it to read."""
+        self._input.write(line.encode() + b"\n")
+
+    async def line(self) -> bytes | None:
+        """Read a line; None: it is too long, and as what follows would be the rest of it, nothing more is read.
+
+        Raises:
+            DoorFailed: it ends, or its output does.
+        """
+        try:
+            line = await self._output.readuntil(b"\n")
+        except asyncio.LimitOverrunError:
+            self._useless = True
+            self.kill()
+            return None
+        except asyncio.IncompleteReadError as end:
+            if end.partial:
+                return end.partial
+        else:
+            self.waiting -= 1
+            return line
+        self._useless = True
+        await asyncio.wait({self._silent}, timeout=PATIENCE_SECONDS)
+        raise DoorFailed(self._story())
+
+    async def end(self) -> None:
+        """End it: its input ends; if it goes on, it is terminated, then killed."""
+        self._input.close()
+        try:
+            for force in (0, signal.SIGTERM, signal.SIGKILL)[self._useless :]:  # 0 does nothing
+                self._signal(force)
+                done, _ = await asyncio.wait({self._ended}, timeout=PATIENCE_SECONDS)
+                if done:
+                    return
+        finally:
+            if not self._ended.done():
+                self.kill()
+            self._transport.close()  # also of pipes that a process holds which left the group
+
+    def kill(self) -> None:
+        """Kill it at once, with its group."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._transport.get_pid(), number)
+
+    def _story(self) -> str:
+        code = self._transport.get_returncode()
+        what = "closed its standard output" if code is None else f"ended with exit code {code}"
+        if code is not None and code < 0:
+            what = f"was ended by {signal.Signals(-code).name}"
+        last = last_words(self._complaints, self._variables)
+        return f"command {_shown(self._command)} {what} before it answered; {last}"

@@ -1,0 +1,127 @@
+"""The door to a LangChain Runnable, such as a compiled graph of LangGraph, a chain or a chat model.
+
+A graph that keeps `messages` and a chat model are told the auctioneer's words; a `bidder_graph` gets its ask and what
+was seen; any other gets the turn as a dict, so that the fields of a turn can be the variables of a prompt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.messages import BaseMessage, HumanMessage
+from pydantic import BaseModel, ValidationError
+
+from harbor._core.asks import Unreadable
+from harbor._doors.door import Door
+from harbor._doors.given import Given, Usage, answer_in, answer_in_text, bounded
+from harbor._doors.turn import Turn
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+
+    from harbor._core.asks import Ask
+
+REPLY = "structured_response"
+"""Where an agent of LangChain's keeps an answer of a shape that it was told."""
+
+
+class RunnableDoor(Door):
+    """Asks a Runnable; each seat is a thread of its own, under the name of the seat.
+
+    One with a checkpointer is told what is new, as it keeps the rest; any other is told the whole conversation.
+    """
+
+    def __init__(self, runnable: Runnable[Any, Any]) -> None:
+        self._runnable = runnable
+        self._keeps = bool(getattr(runnable, "checkpointer", None))
+        self._speaks = isinstance(_first(runnable), BaseLanguageModel)
+        fields = set() if self._speaks else _fields(runnable)
+        self._has_messages = "messages" in fields
+        self._has_ask = {"ask", "seen"} <= fields
+
+    async def ask(self, turn: Turn) -> Given:
+        """Invoke it."""
+        told = turn.as_json()
+        config: Any = {"configurable": {"thread_id": told["seat"]}}
+        output = await self._runnable.ainvoke(self._input(told), config)
+        if self._has_ask and isinstance(output, Mapping):
+            return answer_in(output.get("answer"), turn.ask)
+        return _read(_without(output, turn.as_json()), turn.ask)
+
+    def _input(self, told: dict[str, Any]) -> Any:
+        if self._has_ask:
+            return {"ask": told, "seen": told["seen"]}
+        if not (self._speaks or self._has_messages):
+            return told
+        words = told["words"] if self._keeps else f"{told['so_far']} {told['words']}".strip()
+        messages = [HumanMessage(words)]
+        return messages if self._speaks else {"messages": messages}
+
+    async def close(self) -> None:
+        """Do nothing: nothing was opened."""
+
+
+def _first(runnable: Any) -> Any:
+    """Give what a chain begins with, under what is bound to it."""
+    while (inner := getattr(runnable, "first", None) or getattr(runnable, "bound", None)) is not None:
+        runnable = inner
+    return runnable
+
+
+def _fields(runnable: Runnable[Any, Any]) -> set[str]:
+    try:
+        return set(runnable.get_input_jsonschema().get("properties", {}))
+    except Exception:  # not every input has a schema
+        return set()
+
+
+def _without(output: Any, told: Mapping[str, Any]) -> Any:
+    """Leave out what a graph has only passed on: the auctioneer's words are no answer."""
+    if not isinstance(output, Mapping):
+        return output
+    return {key: value for key, value in output.items() if key not in told or told[key] != value}
+
+
+def _read(output: Any, ask: Ask) -> Given:
+    """Read what came out: messages, a reply of a shape, words, or an object of JSON."""
+    messages = _new(output)
+    calls = tuple(_usage(messages))
+    reply = output.get(REPLY) if isinstance(output, Mapping) else None
+    if reply is None and messages:
+        given = answer_in_text(messages[-1].text, ask)
+    else:
+        given = answer_in(_plain(output if reply is None else reply), ask)
+    try:
+        return given._replace(usage=bounded((*calls, *given.usage)))
+    except ValueError as error:
+        return Given(Unreadable(str(error)))
+
+
+def _new(output: Any) -> list[BaseMessage]:
+    """Give the messages since the auctioneer's."""
+    if isinstance(output, BaseMessage):
+        return [output]
+    messages = output.get("messages") if isinstance(output, Mapping) else None
+    if not isinstance(messages, Sequence) or not all(isinstance(one, BaseMessage) for one in messages):
+        return []
+    return list(takewhile(lambda one: not isinstance(one, HumanMessage), reversed(messages)))[::-1]
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(value.model_dump_json()) if isinstance(value, BaseModel) else value
+
+
+def _usage(messages: Sequence[BaseMessage]) -> Iterator[Usage]:
+    """Give the calls that messages tell of; what can't be read is left out: a package wrote it."""
+    for one in messages:
+        used, told = getattr(one, "usage_metadata", None), one.response_metadata
+        with suppress(KeyError, ValidationError):
+            if used:
+                named = filter(None, [told.get("model_provider"), told.get("model_name")])
+                tokens = {key: used[key] for key in ("input_tokens", "output_tokens")}
+                yield Usage(model=":".join(map(str, named)), **tokens)

@@ -1,0 +1,134 @@
+"""An agent behind a URL: each turn is posted as JSON, and the answer is the body of the response."""
+
+from __future__ import annotations
+
+from functools import cache
+from ssl import SSLContext
+
+import httpx
+
+from harbor._config.agents import AgentServer
+from harbor._core.asks import Unreadable
+from harbor._core.errors import told
+from harbor._core.redaction import named_secret, redact
+from harbor._core.version import __version__
+from harbor._doors.door import Door, DoorFailed
+from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, answer_in_text, object_of, turn_named
+from harbor._doors.turn import Turn
+
+JSON, TEXT = "application/json", "text/plain"
+HEADERS = {
+    "accept": f"{JSON}, {TEXT}",
+    "accept-encoding": "identity",  # a small body could become a huge one
+    "content-type": JSON,
+    "user-agent": f"harbor/{__version__}",
+}
+CONNECT_SECONDS = 10.0
+"""How long a server may take to accept a connection; how long it may think is the seat's affair."""
+LONGEST_SHOWN, MOST_LOOKED_AT = 200, 2_000
+"""How many characters of what a server says an error shows, and how many are looked through for keys."""
+
+
+def bearer(settings: AgentServer) -> dict[str, str]:
+    """Give the header with the key of a server, if it has one; from now on the key is hidden.
+
+    Raises:
+        ConfigError: the environment variable with the key is not set.
+    """
+    if settings.api_key_env is None:
+        return {}
+    return {"authorization": f"Bearer {named_secret(settings.api_key_env, 'api_key_env of an agent')}"}
+
+
+NO_IDLE = httpx.Limits(max_keepalive_connections=0)
+"""A connection per turn: one that idles between turns may be closed by its server just as the next turn is sent."""
+
+
+class ServerDoor(Door):
+    """A door to an agent behind a URL.
+
+    Raises:
+        ConfigError: the environment variable with its key is not set.
+    """
+
+    def __init__(self, settings: AgentServer) -> None:
+        self._url = settings.url
+        self._client = httpx.AsyncClient(
+            headers=HEADERS | bearer(settings),
+            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+            limits=NO_IDLE,
+            verify=_certificates(),
+        )
+
+    async def ask(self, turn: Turn) -> Given:
+        """Post a turn, and give the answer to it; redirects are not followed, as they would take the key along.
+
+        Raises:
+            DoorFailed: the server can't be reached, breaks off, or answers with an error.
+        """
+        try:
+            async with self._client.stream("POST", self._url, content=turn.line.encode()) as response:
+                body = await _body(response)
+        except httpx.HTTPError as error:
+            raise DoorFailed(f"{self._url} gives no answer ({told(error)}); start it, or mend its address") from None
+        if not response.is_success:
+            raise DoorFailed(f"{self._url} answers {_error(response, body)}")
+        return _answer(response, body, turn)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._client.aclose()
+
+
+@cache
+def _certificates() -> SSLContext:
+    """Read the certificates that are trusted, once: it takes longer than many turns."""
+    return httpx.create_ssl_context()
+
+
+async def _body(response: httpx.Response) -> bytes:
+    """Read a body as far as it may go, and a byte more."""
+    body = b""
+    async for part in response.aiter_raw():
+        body += part
+        if len(body) > LONGEST_ANSWER:
+            break
+    return body[: LONGEST_ANSWER + 1]
+
+
+def _error(response: httpx.Response, body: bytes) -> str:
+    """Put an error in words; a page for a browser tells nothing here."""
+    status = f"{response.status_code} {_shown(response.reason_phrase)}".strip()
+    if response.has_redirect_location:
+        there = _shown(response.headers["location"])
+        return f"{status}: it is at {there!r}; give that address, as redirects are not followed"
+    words = "" if _type(response) == "text/html" else _shown(body.decode(errors="replace"))
+    return f"{status}: {words!r}" if words else status
+
+
+def _shown(text: str) -> str:
+    """Put what a server says in one line, without keys."""
+    return " ".join(redact(text[:MOST_LOOKED_AT]).split())[:LONGEST_SHOWN]
+
+
+def _type(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", TEXT)).partition(";")[0].strip().lower()
+
+
+def _answer(response: httpx.Response, body: bytes, turn: Turn) -> Given:
+    kind = _type(response)
+    try:
+        if len(body) > LONGEST_ANSWER:
+            raise ValueError(f"a body of more than {LONGEST_ANSWER:,} bytes is not read")
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise ValueError("a compressed body is not read")
+        if kind == TEXT:
+            return answer_in_text(body.decode(), turn.ask)
+        if kind != JSON:
+            raise ValueError(f"a body of type {_shown(kind)[:80]!r} is not read; send {JSON}, or {TEXT}")
+        answer = object_of(body)
+        if turn_named(answer, turn.number) < turn.number:
+            raise ValueError(f"it answers an earlier turn, and this is turn {turn.number}")
+        return answer_in(answer, turn.ask)
+    except ValueError as error:
+        return Given(Unreadable(f"the body of the response is no answer: {str(error)[:LONGEST_SHOWN]}"))

@@ -1,0 +1,24 @@
+"""What revealed true values tell a bidder of its estimates: all lean one way, by a share that it is not told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from harbor._core.events import BidderSeated, Event, ValueRevealed
+
+
+def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:
+    """Give a bidder's own estimates in dollars by item."""
+    return next(event.estimates for event in seen if isinstance(event, BidderSeated))
+
+
+def values_of(seen: Sequence[Event]) -> dict[str, Decimal]:
+    """Give the true values in dollars that were revealed, by item."""
+    return {event.item: event.true_value for event in seen if isinstance(event, ValueRevealed)}
+
+
+def truth_per_estimate(estimates: Mapping[str, Decimal], values: Mapping[str, Decimal]) -> Decimal | None:
+    """Give the true dollars per estimated dollar of the items whose true value was revealed; None if none was."""
+    estimated = sum((estimates[item] for item in values), Decimal(0))
+    return sum(values.values(), Decimal(0)) / estimated if estimated else None

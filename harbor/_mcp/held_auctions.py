@@ -1,0 +1,232 @@
+"""The auctions that a server holds: their seats for clients, by token, and what happened so far."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harbor._config.auction import AuctionConfig, check
+from harbor._config.reseating import reseated
+from harbor._core.errors import ConfigError, HarborError, RunFolderError, told, unknown
+from harbor._core.events import EVERYONE, Event
+from harbor._core.log_lines import Entry, is_seen_by
+from harbor._core.redaction import known_secret
+from harbor._doors.open_seats import OpenSeat
+from harbor._runs.folder import run_name
+from harbor._runs.inputs import RunInputs
+from harbor._runs.result import Result
+from harbor._runs.resuming import aresume
+from harbor._runs.run import Run, start
+
+MOST_AT_ONCE = 100
+"""How many auctions a server holds at the same time."""
+TOKEN_BYTES = 18
+Begin = Callable[..., Coroutine[Any, Any, Any]]
+"""Begins a run, or goes on with one; `listen` is called with each entry."""
+
+
+class NoSeat(HarborError):
+    """A token is that of no seat."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSeat:
+    """A seat for a client: the bidder, its door and how long it may take for an answer."""
+
+    token: str
+    bidder: str
+    door: OpenSeat
+    timeout_seconds: float
+    auction: HeldAuction
+
+    @property
+    def seen(self) -> list[Event]:
+        """All that its bidder may see, in order, up to now."""
+        return [entry.event for entry in self.auction.entries if is_seen_by(self.bidder, entry.event)]
+
+
+@dataclass(slots=True)
+class HeldAuction:
+    """An auction that is held for clients; `name` is also that of its folder."""
+
+    name: str
+    config: AuctionConfig
+    folder: Path
+    entries: list[Entry] = field(default_factory=list)
+    seats: tuple[ClientSeat, ...] = ()
+    result: Result | None = None
+    failure: Exception | None = None
+    begun: bool = False
+    holding: asyncio.Task[None] | None = None
+
+    @property
+    def error(self) -> str:
+        """Why it has stopped before its end, in one line; empty if it has not."""
+        failure = self.failure
+        return "" if failure is None else str(failure) if isinstance(failure, HarborError) else told(failure)
+
+    @property
+    def status(self) -> str:
+        """How far it is."""
+        if self.result is not None:
+            return "over"
+        if self.error:
+            return "stopped"
+        return "running" if self.begun else "waiting for clients"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.holding is not None and self.holding.done()
+
+    async def ended(self) -> None:
+        """Wait for the end."""
+        if self.holding is not None:
+            await asyncio.wait({self.holding})
+
+    async def left(self, seconds: float) -> None:
+        """Wait until the clients that play have been told of the end, but no longer than so many seconds."""
+        await within([seat.door.left() for seat in self.seats], seconds)
+
+    async def hold(self, begin: Begin, wait_seconds: float) -> None:
+        """Wait for the clients, run the auction, and close the seats."""
+        try:
+            await within([seat.door.taken() for seat in self.seats], wait_seconds)
+            self.begun = True
+            self.result = await begin(listen=self.entries.append)
+        except Exception as error:  # it costs no other auction
+            self.failure = error
+        finally:
+            for seat in self.seats:
+                await seat.door.close()
+
+
+async def within(waits: Iterable[Coroutine[Any, Any, None]], seconds: float) -> None:
+    """Wait for all of these, but no longer than so many seconds."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, timeout=seconds)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+class HeldAuctions:
+    """All auctions of a server.
+
+    Args:
+        runs: the folder that the folders of the runs go in.
+    """
+
+    def __init__(self, runs: Path) -> None:
+        self._runs = runs
+        self._seats: dict[str, ClientSeat] = {}
+        self.by_name: dict[str, HeldAuction] = {}
+
+    def seat(self, token: str) -> ClientSeat:
+        """Give the seat of a token.
+
+        Raises:
+            NoSeat: it is that of no seat here.
+        """
+        if token not in self._seats:
+            raise NoSeat(
+                "no seat here has this token; give the token whole, as you were given it: it begins with seat-"
+            )
+        return self._seats[token]
+
+    def auction(self, name: str) -> HeldAuction:
+        """Give an auction by its name.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        if name not in self.by_name:
+            raise ConfigError(unknown("auction", name, self.by_name))
+        return self.by_name[name]
+
+    def hold(
+        self,
+        config: AuctionConfig,
+        wait_seconds: float,
+        max_cost: float | None = None,
+        folder: Path | None = None,
+        resumes: bool = False,
+        then: Callable[[HeldAuction], object] = lambda _: None,
+    ) -> HeldAuction:
+        """Begin to hold an auction, once its clients have come; it must be called in the event loop.
+
+        Args:
+            config: its settings; bidders with `agent = true` are for clients.
+            wait_seconds: how long to wait for clients that have not come.
+            max_cost: what the calls of its models may cost, in dollars.
+            folder: a new folder for the run (None: one with its name).
+            resumes: the folder is that of a run that was interrupted; its seats get new tokens.
+            then: is called when it has ended.
+
+        Raises:
+            ConfigError: a setting is refused, no seat is for a client, or there are too many auctions.
+            RunFolderError: the new folder exists.
+        """
+        mine = [bidder for bidder in config.bidders if bidder.agent is True]
+        if not mine:
+            names = ", ".join(bidder.name for bidder in config.bidders)
+            raise ConfigError(
+                f"no seat of auction {config.name!r} is for a client; name one or more, with --seat NAME or in"
+                f" the seats of hold_auction: {names}"
+            )
+        if sum(not one.has_ended for one in self.by_name.values()) >= MOST_AT_ONCE:
+            raise ConfigError(f"{MOST_AT_ONCE} auctions are held already; wait until one has ended")
+        if folder is not None and not resumes and folder.exists():
+            raise RunFolderError(f"output folder {str(folder)!r} exists; choose a new one")
+        name = folder.name if folder else run_name(config.name)
+        held = HeldAuction(name, config, folder or self._runs / name)
+        held.seats = tuple(
+            ClientSeat(f"seat-{secrets.token_urlsafe(TOKEN_BYTES)}", one.name, OpenSeat(), one.timeout_seconds, held)
+            for one in mine
+        )
+        for seat in held.seats:
+            known_secret(seat.token)
+        agents = {seat.bidder: seat.door for seat in held.seats}
+        run = Run(config, RunInputs(agents=agents, max_cost=max_cost))  # what is wrong is said now
+        again: Begin = partial(aresume, held.folder, agents=agents, max_cost=max_cost)
+        begin: Begin = again if resumes else partial(start, run, held.folder)
+        held.holding = asyncio.create_task(held.hold(begin, wait_seconds), name=name)
+        held.holding.add_done_callback(lambda _: then(held))
+        self.by_name[name] = held
+        self._seats |= {seat.token: seat for seat in held.seats}
+        return held
+
+    async def close(self) -> None:
+        """Stop what is under way; its folders can be resumed as far as their seats need no client."""
+        tasks = [one.holding for one in self.by_name.values() if one.holding is not None]
+        for task in tasks:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def for_clients(config: AuctionConfig, names: Iterable[str]) -> AuctionConfig:
+    """Have clients play the bidders of these names.
+
+    Raises:
+        ConfigError: no bidder has that name.
+    """
+    values: dict[str, Any] = config.model_dump(exclude_unset=True)
+    bidders = {bidder["name"]: bidder for bidder in values["bidders"]}
+    for name in names:
+        if name not in bidders:
+            raise ConfigError(unknown("bidder", name, bidders))
+        bidders[name] = reseated(bidders[name], "agent", True)
+    return check(AuctionConfig, {**values, "bidders": [*bidders.values()]}, "settings")
+
+
+def public_events(held: HeldAuction) -> list[Event]:
+    """Give what everyone may see of an auction."""
+    return [entry.event for entry in held.entries if entry.event.audience == EVERYONE]

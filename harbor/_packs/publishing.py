@@ -1,0 +1,198 @@
+"""Makes a public copy of a run, a series or an experiment: a folder in which nothing is private."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.layout import CONFIG, DESIGN, EVENTS, GAMES, MANIFEST, RESULTS
+from harbor._core.log import read_log
+from harbor._core.log_lines import Entry, encode
+from harbor._core.version import __version__
+from harbor._packs.contents import Kind
+from harbor._packs.disclosure import told, told_config, told_entries, told_manifest, told_player, told_players
+from harbor._runs.folder import read_config
+from harbor.evaluation._experiments.design import Experiment, measured
+from harbor.evaluation._experiments.trial_records import TrialRecord
+from harbor.evaluation._experiments.trials import Trial, trials
+from harbor.evaluation._metrics.lineup import any_simulated
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.registry import PRIVATE, fitting, measure
+from harbor.evaluation._running.experiment_folder import read_manifest, read_results, trial_path
+
+FAILED = "the game failed; why is private"
+_RECORDS = TypeAdapter(tuple[TrialRecord, ...])
+_MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class PublicGame:
+    """An auction of a public copy: the folder it is in ("" for that of the copy), its public log, what is measured."""
+
+    place: str
+    entries: Sequence[Entry]
+    measurements: tuple[Measurement, ...] = ()
+
+
+@dataclass(slots=True)
+class PublicCopy:
+    """What a public copy is of, how many games and events it has, and the names of the games.
+
+    `seed` is that of the original, to warn of one that can be guessed; it is not published.
+    """
+
+    kind: Kind
+    title: str
+    question: str = ""
+    seed: int = 0
+    simulated: bool = False
+    games: int = 0
+    events: int = 0
+    failed: int = 0
+    named: set[str] = field(default_factory=set)
+
+    def count(self, game: PublicGame, config: AuctionConfig) -> PublicGame:
+        """Count one more game."""
+        self.games += 1
+        self.events += len(game.entries) - 1
+        self.named.add(config.rules.game)
+        return game
+
+
+def kind_of(folder: Path) -> Kind:
+    """Tell what a folder is of.
+
+    Raises:
+        RunFolderError: it is neither of a run nor of an experiment.
+    """
+    if (folder / DESIGN).is_file():
+        read_manifest(folder)
+        return "experiment"
+    return "run" if read_config(folder).series is None else "series"
+
+
+def publish(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
+    """Write a public copy into an empty folder, and give its games one by one.
+
+    Raises:
+        RunFolderError: what it is made of can't be read.
+        LogError: a log was edited.
+    """
+    if about.kind == "experiment":
+        return _experiment(folder, to, about)
+    return _run(folder, to, about)
+
+
+def _run(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
+    """Copy a run, or each auction of a series; they are measured anew, from what is public."""
+    config = read_config(folder)
+    entries = read_log(folder / EVENTS).entries
+    shown = told_players(entries)
+    about.simulated = any_simulated(shown.values())
+    about.seed, about.title = config.seed, f"A {about.kind} of the game {config.rules.game}"
+    found: list[Measurement] = []
+    if config.series is None:
+        game = about.count(_game(entries, config, folder, to, "", ()), config)
+        found = measure(fitting(game.entries), game.entries)
+        yield PublicGame("", game.entries, tuple(found))
+    else:
+        yield from (about.count(game, config) for game in _auctions(folder, to, ""))
+        _write(to / CONFIG, told_config(config))
+        _write(to / MANIFEST, told_manifest(_json(folder / MANIFEST)))
+    results = {"harbor": __version__, "simulated": about.simulated, "players": shown}
+    _write(to / RESULTS, results | {"measurements": _MEASUREMENTS.dump_python(tuple(found), mode="json")})
+
+
+def _auctions(folder: Path, to: Path, place: str) -> Iterator[PublicGame]:
+    """Copy the auctions of a series; its own log has nothing that is public."""
+    for inner in sorted(one for one in folder.iterdir() if one.name.isdecimal() and (one / EVENTS).is_file()):
+        where = f"{place}/{inner.name}".lstrip("/")
+        yield _game(read_log(inner / EVENTS).entries, read_config(inner), inner, to, where, ())
+
+
+def _experiment(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
+    results = read_results(folder)
+    experiment, records = results.experiment, []
+    about.title, about.question, about.simulated = experiment.title, experiment.question, results.simulated
+    about.seed = experiment.seed
+    for trial, record in zip(trials(experiment), results.records, strict=True):
+        games = list(_trial(trial, record, trial_path(folder, trial), to, measured(experiment)))
+        yield from (about.count(game, trial.config) for game in games)
+        records.append(_record(record, games[0].measurements if games else ()))
+    about.failed = sum(record.status == "failed" for record in records)
+    design = json.dumps(told_design(experiment), indent=2)
+    begun_with = told_manifest(read_manifest(folder)) | {"harbor": __version__, "experiment": json.loads(design)}
+    _write(to / MANIFEST, begun_with | {"config_digest": sha256(design.encode()).hexdigest()})
+    (to / DESIGN).write_text(design + "\n", encoding="utf-8")
+    head = {"experiment": experiment.name, "harbor": __version__, "simulated": results.simulated}
+    dumped = _RECORDS.dump_python(tuple(records), mode="json", exclude_defaults=True)
+    _write(to / RESULTS, {**head, "games": dumped})
+
+
+def _trial(trial: Trial, record: TrialRecord, path: Path, to: Path, metrics: Sequence[str]) -> Iterator[PublicGame]:
+    """Copy the games of a trial that is finished; of any other nothing is told but how it ended."""
+    if record.status != "finished":
+        return
+    place = f"{GAMES}/{trial.path}"
+    if trial.config.series is not None:
+        missing = tuple(Measurement(name, None, missing=PRIVATE) for name in metrics)
+        for game in _auctions(path, to, place):
+            yield replace(game, measurements=missing)
+            missing = ()
+        return
+    yield _game(read_log(path / EVENTS).entries, trial.config, path, to, place, metrics)
+
+
+def _record(record: TrialRecord, found: tuple[Measurement, ...]) -> TrialRecord:
+    """Make the public record of a trial anew, field by field."""
+    return TrialRecord(
+        arm=record.arm,
+        condition=record.condition,
+        repeat=record.repeat,
+        seed=None,
+        status=record.status,
+        detail=FAILED if record.status == "failed" else "",
+        players=tuple((bidder, told_player(player)) for bidder, player in record.players),
+        measurements=found,
+    )
+
+
+def told_design(experiment: Experiment) -> dict[str, Any]:
+    """Give the public settings of a design, its models by their names, and no settings of its auctions."""
+    models = [told_player(model) for model in experiment.models]
+    return told(experiment) | {"models": models, "auction": {}}
+
+
+def _game(
+    entries: Sequence[Entry], config: AuctionConfig, folder: Path, to: Path, place: str, metrics: Sequence[str]
+) -> PublicGame:
+    """Write the public log of one auction, its public settings, and the versions that it was made with."""
+    public = told_entries(entries, place.removeprefix(f"{GAMES}/") or config.rules.game)
+    (to / place).mkdir(parents=True, exist_ok=True)
+    digest = ""
+    with (to / place / EVENTS).open("wb") as log:
+        for entry in public:
+            line, digest = encode(entry, digest)
+            log.write(line)
+    _write(to / place / CONFIG, told_config(config))
+    _write(to / place / MANIFEST, told_manifest(_json(folder / MANIFEST)))
+    return PublicGame(place, public, tuple(measure(metrics, public)))
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, values: dict[str, Any]) -> None:
+    path.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", errors="replace")

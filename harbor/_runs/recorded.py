@@ -1,0 +1,175 @@
+"""What sits in the seats when a run is played again: minds that are handed recorded replies, and recorded words.
+
+No model, agent or person is asked, none is made, and nothing is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from harbor._config.models import GIVEN, ModelSettings
+from harbor._core.asks import Ask, Pause
+from harbor._core.errors import LogError
+from harbor._core.events import Answered
+from harbor._core.log_lines import Entry
+from harbor._core.notes import EventBuffer
+from harbor._core.players import Player, SeatReply
+from harbor._house.auctioneer import AuctionLoop
+from harbor._house.hearing import FATAL, failed, in_words
+from harbor._house.sale import Sale
+from harbor._models.client import ModelClient
+from harbor._models.forms import Forms, without_shape
+from harbor._models.replay import RawCall, ReplayCache
+from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
+from harbor.graphs._context.context import BidderContext
+from harbor.graphs._wiring.walking import PlainBidder
+from harbor.memory._bidder.bidder_memory import BidderMemory
+
+Seat = Callable[[Ask | Pause], Awaitable[SeatReply]]
+
+
+class NotRecorded(LogError):
+    """What is asked of a model, an agent or a person is not in the record.
+
+    Attributes:
+        what: what was asked.
+        asked: the words of the prompt; none if it is no model that is asked.
+        recorded: the call that comes nearest: the next one for the same purpose, if there is any.
+    """
+
+    def __init__(self, what: str, asked: Sequence[str] = (), recorded: RawCall | None = None) -> None:
+        super().__init__(f"{what} is not recorded")
+        self.what, self.asked, self.recorded = what, asked, recorded
+
+
+class RecordedCalls(ReplayCache):
+    """The calls of a run that is played again: one that is not recorded is not made.
+
+    Args:
+        entries: of the log.
+        calls: beside it.
+        untold: the purposes of calls whose prompt tells what nothing else does; it is not compared.
+    """
+
+    def __init__(self, entries: Sequence[Entry], calls: Sequence[RawCall], untold: Collection[str] = ()) -> None:
+        super().__init__(entries, calls)
+        self._untold = untold
+
+    def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall:
+        """Give the first recorded call of a bidder with exactly this prompt, once.
+
+        Raises:
+            NotRecorded: there is none.
+        """
+        near = (call for call in self.left(bidder) if (call.purpose, call.attempt) == (purpose, attempt))
+        try:
+            found = super().call(bidder, purpose, attempt, prompt)
+        except LogError:
+            found = None
+        if found is None and (call := next(near, None)) is not None and self._counts_as(call, prompt):
+            found = super().call(bidder, purpose, attempt, call.prompt)
+        if found is None:
+            raise NotRecorded(f"the {purpose!r} prompt of {bidder!r}, attempt {attempt}", prompt, call)
+        return found
+
+    def _counts_as(self, call: RawCall, prompt: Sequence[str]) -> bool:
+        """Say whether a call is of this prompt all the same: what it tells is not known, or it had another form."""
+        if call.purpose in self._untold:
+            return True
+        then, now = ([without_shape(words[0]), *words[1:]] for words in (call.prompt, prompt))
+        return then == now and call.form != self.form(call.model, [call.bidder])
+
+
+class _Unasked:
+    """Stands where a chat model would: it takes any form, and is never asked."""
+
+    def bind_tools(self, *_: Any, **__: Any) -> _Unasked:
+        return self
+
+    with_structured_output = bind_tools
+
+    async def ainvoke(self, _: Any) -> Any:
+        raise AssertionError("no model is asked when a run is played again")
+
+
+class _RecordedClient(ModelClient):
+    """A client without a line to its model."""
+
+    @property
+    def way(self) -> tuple[Forms, None]:
+        """The forms alone."""
+        return self.forms or Forms(self.chat, self.settings), None
+
+
+def seats(
+    auction: ResolvedAuction, sale: Sale[Any], replay: RecordedCalls, memories: Mapping[str, BidderMemory]
+) -> dict[str, Seat]:
+    """Give the seat of each bidder."""
+    made = {}
+    for bidder in auction.bidders:
+        name, notes = bidder.settings.name, EventBuffer()
+        player: Player | None = bidder.policy
+        if player is None and bidder.settings.uses_model:
+            player = PlainBidder(
+                BidderContext(
+                    _client(auction, bidder, replay),
+                    bidder.settings,
+                    notes.begin,
+                    memories.get(name),
+                    auction.config.rules.game,
+                    auction.config.seed,
+                )
+            )
+        made[name] = _seat(name, player, notes, sale, replay)
+    return made
+
+
+def _client(auction: ResolvedAuction, bidder: ResolvedBidder, replay: RecordedCalls) -> ModelClient:
+    """Give a client that asks in the form that is recorded, as settings may leave it to the first call."""
+    name, model = bidder.settings.name, bidder.settings.model
+    chat: Any = _Unasked()
+    forms = Forms(chat, ModelSettings(use=GIVEN), known=replay.form(model, [name]) or "tool")
+    return _RecordedClient(name, model, chat, auction.models[model], replay=replay, forms=forms)
+
+
+def _seat(name: str, player: Player | None, notes: EventBuffer, sale: Sale[Any], replay: RecordedCalls) -> Seat:
+    """Give a seat of a bidder; without a player it repeats what is recorded."""
+
+    async def reply(ask: Ask | Pause) -> SeatReply:
+        if (said := replay.turn(len(sale.log.entries) - 1, name)) is not None:
+            return said if said.failure else said._replace(notes=(Answered(name, said.words), *said.notes))
+        if player is None:
+            raise NotRecorded(f"what {name!r} answered")
+        try:
+            words = in_words(await player.act(ask, sale.seen_by(name)), ask)
+        except (NotRecorded, *FATAL):
+            raise
+        except Exception as error:  # as in the room, the seat fails: then the log tells of something else
+            return SeatReply(notes=notes.take(), failure=failed(name, error))
+        return SeatReply(words, notes.take())
+
+    return reply
+
+
+async def carry_again(loop: AuctionLoop, seated: Mapping[str, Seat]) -> None:
+    """Carry questions to seats and answers back, to the end of the sale.
+
+    Raises:
+        NotRecorded: something is asked that is not recorded; of several, the first in the order of seats.
+    """
+    said: Mapping[str, SeatReply] = {}
+    while True:
+        try:
+            turn = loop.send(said) if said else next(loop)
+        except StopIteration:
+            return
+        replies = await asyncio.gather(*(seated[ask.bidder](ask) for ask in turn), return_exceptions=True)
+        said = {ask.bidder: _given(reply) for ask, reply in zip(turn, replies, strict=True)}
+
+
+def _given(reply: SeatReply | BaseException) -> SeatReply:
+    if isinstance(reply, BaseException):
+        raise reply
+    return reply

@@ -1,0 +1,201 @@
+"""What a bidder thought beside what was so, as tables; of a seat's page, as far as that seat's own events tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+
+from harbor._core.event_texts import number
+from harbor._core.events import (
+    BidderLabelled,
+    BidderSeated,
+    BidPlaced,
+    CatalogShown,
+    Event,
+    ItemLabelled,
+    ItemSold,
+    LotClosed,
+    PrivateEvent,
+    SaleOpened,
+    ValueRevealed,
+)
+from harbor._core.money import dollars
+from harbor._core.thoughts import Belief, Believed, Expected, Mirrored, Planned, Predicted, Profiled, Recalled, Win
+from harbor._games.game import Game
+from harbor._games.sessions.session import RunSettled
+from harbor._view.shapes import Beside
+from harbor.graphs._context.facts import SHOWN
+from harbor.personas._catalog.traits import foremost, shares
+
+
+class Facts:
+    """What was so at a moment, as a fold over events: money, personas, profiles, and what each bidder last did."""
+
+    def __init__(self, game: Game | None) -> None:
+        self.spell: Callable[[Decimal], str] = number if game is not None and game.unit == "number" else dollars
+        self.bidders: tuple[str, ...] = ()
+        self.personas: dict[str, Mapping[str, float]] = {}
+        self.written_for: dict[str, str] = {}
+        self.catalog: tuple[str, ...] = ()
+        self.profiles: dict[tuple[str, str], Mapping[str, float]] = {}
+        self.bids: dict[tuple[str, str], Decimal] = {}
+        self.closed: dict[str, LotClosed] = {}
+        self.did: dict[str, Decimal | None] = {}
+        self.is_settled = False
+        self.budgets: dict[str, Decimal] = {}
+        self.sold: dict[str, ItemSold] = {}
+        self.values: dict[str, Decimal] = {}
+
+    def note(self, event: Event) -> None:
+        """Take one event in."""
+        match event:
+            case BidPlaced(bidder=bidder, item=item, amount=amount):
+                self.bids[bidder, item] = self.did[bidder] = amount
+            case BidderSeated(bidder=bidder, budget=budget):
+                self.budgets[bidder] = budget
+            case SaleOpened(bidders=bidders):
+                self.bidders = bidders
+            case ValueRevealed(item=item, true_value=value):
+                self.values[item] = value
+            case BidderLabelled(bidder=bidder, personas=personas):
+                self.personas[bidder] = personas
+            case ItemLabelled(item=item, persona=persona):
+                self.written_for[item] = ", ".join((persona,) if isinstance(persona, str) else persona)
+            case CatalogShown(personas=catalog):
+                self.catalog = tuple(catalog)
+            case Profiled(bidder=bidder, rival=rival, weights=weights):
+                self.profiles[bidder, rival] = weights
+            case RunSettled(bidder=bidder, action=action):
+                self.did[bidder] = action
+            case LotClosed(item=item):
+                if isinstance(event, ItemSold):
+                    self.sold[item] = event
+                self.closed.pop(item, None)
+                self.closed[item], self.is_settled = event, True
+                for told in (getattr(event, "bids", None), getattr(event, "actions", None)):
+                    self.did |= told if isinstance(told, dict) else {}  # a stranger's game may mean something else
+
+    def begin_next(self) -> None:
+        """Forget what was done in a part of the game that is over."""
+        self.did, self.is_settled = {}, False
+
+    def truth(self, bidder: str, news: int) -> Belief:
+        """Give what this bidder would believe if its memory were perfect.
+
+        Prompts no longer list the wins of long ago, so those are left out: all but the last before these `news`.
+        """
+        closed = list(self.closed)
+        told = set(closed[max(0, len(closed) - news - SHOWN) :])
+        spent, profits, wins = Decimal(0), dict.fromkeys(self.bidders, Decimal(0)), dict[str, tuple[Win, ...]]()
+        for item, sale in self.sold.items():
+            spent += sale.price if sale.winner == bidder else 0
+            if item in self.values:
+                profits[sale.winner] = profits.get(sale.winner, Decimal(0)) + self.values[item] - sale.price
+            if item in told:
+                wins[sale.winner] = (*wins.get(sale.winner, ()), Win(item, sale.price))
+        return Belief(self.budgets.get(bidder, Decimal(0)) - spent, profits if self.values else {}, wins)
+
+
+def beside(event: PrivateEvent, facts: Facts) -> list[Beside]:
+    """Give the tables of what a bidder has concluded."""
+    match event:
+        case Believed():
+            return [_table("Belief beside the truth", ("field", "said", "held", "true"), _belief(event, facts))]
+        case Profiled() | Mirrored():
+            return [_profile(event, facts)]
+        case Predicted():
+            return [_prediction(event, facts)]
+        case Expected():
+            return [_expectation(event, facts)]
+        case Recalled(memories=memories):
+            recalled = ((False, (str(memory.kind), memory.text)) for memory in memories)
+            return [_table("Memories recalled", ("kind", "memory"), recalled)]
+        case Planned(priorities=priorities) if priorities:
+            kinds = facts.written_for
+            rows = ((False, (item, str(rank), kinds.get(item, ""))) for item, rank in priorities.items())
+            return [_table("Priorities of the plan", ("item", "priority", "written for"), rows)]
+        case _:
+            return []
+
+
+Row = tuple[bool, tuple[str, ...]]
+"""Whether a row differs from what was so, and its cells."""
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Iterator[Row]) -> Beside:
+    """Make a table; a column without any text is left out."""
+    found = list(rows)
+    kept = [place for place in range(len(columns)) if not found or any(cells[place] for _, cells in found)]
+    return {
+        "title": title,
+        "columns": [columns[place] for place in kept],
+        "rows": [[cells[place] for place in kept] for _, cells in found],
+        "off": [place for place, (differs, _) in enumerate(found) if differs],
+    }
+
+
+def _belief(event: Believed, facts: Facts) -> Iterator[Row]:
+    """Compare what was said at first, what is held from then on, and what was so."""
+    told = [_told(belief) for belief in (event.said, event.held, facts.truth(event.bidder, len(event.closed)))]
+    said, _, true = told
+    for name in {**true, **said}:
+        cells = [one.get(name) for one in told]
+        yield said.get(name) != true.get(name), (name, *("" if cell is None else dollars(cell) for cell in cells))
+
+
+def _told(belief: Belief) -> dict[str, Decimal]:
+    """Give the fields of a belief by their names."""
+    profits = {f"profit of {name}": profit for name, profit in belief.profits.items()}
+    wins = {f"{name} won {win.item} for": win.price for name, won in belief.wins.items() for win in won}
+    return {"own budget left": belief.budget, **profits, **wins}
+
+
+def _profile(event: Profiled | Mirrored, facts: Facts) -> Beside:
+    """Set a profile beside the persona of whom it is of; a mirror also beside the profile that the rival has made."""
+    mirror = isinstance(event, Mirrored)
+    whose = event.bidder if mirror else event.rival
+    truth, theirs = facts.personas.get(whose, {}), facts.profiles.get((event.rival, event.bidder), {}) if mirror else {}
+    likely, best = shares(event.weights, event.weights), foremost(event.weights)
+
+    def rows() -> Iterator[Row]:
+        for persona, weight in sorted(event.weights.items(), key=lambda one: -one[1]):
+            true = truth.get(persona, 0.0)
+            own = f"{theirs[persona]:+.2f}" if persona in theirs else ""
+            cells = (persona, f"{weight:+.2f}", f"{likely[persona]:.0%}", own, f"{true:.0%}" if truth else "")
+            yield bool(truth) and (persona == best) != (true > 0), cells
+
+    title = f"What {event.rival} may take {event.bidder} for" if mirror else f"Profile of {event.rival}"
+    columns = ("persona", "weight", "share", f"profile by {event.rival}", "truth")
+    return _table(f"{title}, beside the persona" if truth else title, columns, rows())
+
+
+def _prediction(event: Predicted, facts: Facts) -> Beside:
+    """Set what was predicted for an item beside how far the rivals went, once that is known.
+
+    Only a bid above the limit differs: interest is no probability of a bid, and who stops below its limit may have won.
+    """
+    known = event.item in facts.closed
+
+    def rows() -> Iterator[Row]:
+        for one in event.predictions:
+            went = facts.bids.get((one.rival, event.item))
+            came = "" if not known else "no bid" if went is None else facts.spell(went)
+            wrong = known and went is not None and went > one.limit
+            mutual = "" if one.expects_me is None else f"{one.expects_me:.0%}"
+            yield wrong, (one.rival, f"{one.interest:.0%}", facts.spell(one.limit), mutual, came)
+
+    title = f"Prediction for {event.item}{', beside what came: who bid above its limit differs' if known else ''}"
+    return _table(title, ("rival", "interest", "limit", "expects me", "highest bid"), rows())
+
+
+def _expectation(event: Expected, facts: Facts) -> Beside:
+    """Set what rivals were expected to do beside what they did, once that is known."""
+
+    def rows() -> Iterator[Row]:
+        for rival, bid in event.bids.items():
+            known = facts.is_settled and rival in facts.did
+            came = facts.did.get(rival)
+            text = "" if not known else "nothing" if came is None else facts.spell(came)
+            yield known and came != bid, (rival, facts.spell(bid), text)
+
+    return _table("Expected, beside what came", ("rival", "expected", "came"), rows())

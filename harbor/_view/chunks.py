@@ -1,0 +1,146 @@
+"""Entries, boards, decisions and texts in chunks of a bounded size, which a page loads one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harbor._core.event_texts import number
+from harbor._core.events import Event, ModelCalled
+from harbor._core.log_lines import Entry, is_seen_by, name_in_log
+from harbor._core.money import dollars
+from harbor._games.board import GuardedBoard, Shown
+from harbor._models.replay import RawCall
+from harbor._view.call_file import CallFile
+from harbor._view.decision import Decision, Decisions
+from harbor._view.entry_words import fields_of, words_of
+from harbor._view.run_record import RunRecord
+from harbor._view.shapes import BoardRow, CallData, Chunk, DecisionData, EntryRow
+
+CHARACTERS = 1_000_000
+"""How much text a chunk has at most, but for what belongs to its last entry."""
+ANALYSTS = ""
+"""The viewer that sees everything."""
+
+
+class Chunks:
+    """Makes the chunks of a run, in order; boards go on from one to the next.
+
+    Args:
+        record: what is there of the run.
+        decisions: made of its entries.
+        viewers: whose boards are made: seats, or `ANALYSTS`.
+    """
+
+    def __init__(self, record: RunRecord, decisions: Decisions, viewers: Sequence[str]) -> None:
+        self._calls, self._decisions = record.calls, decisions
+        game = record.game
+        self._spell = number if game is not None and game.unit == "number" else dollars
+        self._boards = {viewer: GuardedBoard(game.name, game.board) for viewer in viewers} if game else {}
+        self._last: dict[str, Shown] = {}
+
+    @property
+    def complaints(self) -> list[str]:
+        """What is wrong with the boards of the game, as far as they were made."""
+        return list(dict.fromkeys(board.complaint for board in self._boards.values() if board.complaint))
+
+    def made_of(self, entries: Sequence[Entry], numbers: Sequence[int | None]) -> Iterator[Chunk]:
+        """Give the chunks of entries and of the decisions that they belong to; there is at least one."""
+        chunk = self._begun()
+        for entry, decision in zip(entries, numbers, strict=True):
+            if chunk.size > CHARACTERS:
+                yield chunk.data
+                chunk = self._begun()
+            self._add(chunk, entry, decision)
+        yield chunk.data
+
+    def of(self, entries: Sequence[Entry], numbers: Sequence[int | None], changed: Iterable[int]) -> Chunk:
+        """Give one chunk of entries, and of the decisions that have changed."""
+        chunk = self._begun()
+        for entry, decision in zip(entries, numbers, strict=True):
+            self._add(chunk, entry, decision)
+        for decision in changed:
+            chunk.decide(decision, self._decisions.made[decision], self._calls)
+        return chunk.data
+
+    def _begun(self) -> _Chunk:
+        return _Chunk(self._boards)
+
+    def _add(self, chunk: _Chunk, entry: Entry, decision: int | None) -> None:
+        seq, at, event = entry
+        fields = list(fields_of(event, self._spell))
+        words = words_of(event, self._spell)
+        chunk.enter((seq, round(at, 3), event.audience, name_in_log(event), words, fields, decision))
+        for viewer, board in self._boards.items():
+            if _sees(viewer, event):
+                board.note(event)
+            shown = board.shown() if _sees(viewer, event) else self._last.get(viewer, Shown())
+            if shown != self._last.get(viewer) or not chunk.data["boards"][viewer]:
+                self._last[viewer] = shown
+                chunk.show(viewer, seq, shown)
+        if decision is not None:
+            chunk.decide(decision, self._decisions.made[decision], self._calls)
+
+
+class _Chunk:
+    """A chunk that is being filled."""
+
+    def __init__(self, viewers: Iterable[str]) -> None:
+        self.data: Chunk = {"entries": [], "boards": {viewer: [] for viewer in viewers}, "decisions": {}, "texts": []}
+        self.size = 0
+        self._texts: dict[str, int] = {}
+
+    def enter(self, row: EntryRow) -> None:
+        self.data["entries"].append(row)
+        self.size += len(row[4]) + sum(len(name) + len(text) for name, text in row[5])
+
+    def show(self, viewer: str, seq: int, shown: Shown) -> None:
+        rows = [list(row) for row in shown.rows]
+        told: BoardRow = (seq, (shown.headline, shown.state, list(shown.columns), rows))
+        self.data["boards"][viewer].append(told)
+        self.size += len(shown.headline) + len(shown.state) + sum(map(len, (cell for row in rows for cell in row)))
+
+    def decide(self, place: int, decision: Decision, calls: CallFile) -> None:
+        if str(place) in self.data["decisions"]:
+            return
+        told: DecisionData = {
+            "bidder": decision.bidder,
+            "what": decision.what,
+            "item": decision.item,
+            "round": decision.round,
+            "calls": [self._call(event, None if at is None else calls.at(at)) for event, at in decision.calls],
+            "beside": decision.beside,
+        }
+        self.data["decisions"][str(place)] = told
+
+    def _call(self, event: ModelCalled, raw: RawCall | None) -> CallData:
+        return {
+            "attempt": event.attempt,
+            "outcome": event.outcome,
+            "model": event.model,
+            "answered_by": event.answered_by,
+            "prompt": [self._text(text) for text in raw.prompt] if raw else [],
+            "reply": self._text(raw.reply) if raw else None,
+            "error": raw.error if raw else "",
+            "tokens": (event.input_tokens, event.cached_tokens, event.output_tokens, event.reasoning_tokens),
+            "dollars": event.cost_dollars,
+            "seconds": round(event.seconds, 3),
+            "retries": event.retries,
+            "cached": event.cached,
+        }
+
+    def _text(self, text: str) -> int:
+        """Give the place of a text, which stands once in a chunk."""
+        if text not in self._texts:
+            self._texts[text] = len(self.data["texts"])
+            self.data["texts"].append(text)
+            self.size += len(text)
+        return self._texts[text]
+
+
+def raw_chunk(rows: Sequence[EntryRow]) -> Chunk:
+    """Give the entries of a log that this Harbor can't read."""
+    return {"entries": list(rows), "boards": {}, "decisions": {}, "texts": []}
+
+
+def _sees(viewer: str, event: Event) -> bool:
+    return viewer == ANALYSTS or is_seen_by(viewer, event)

@@ -1,0 +1,48 @@
+// Small things that draw: elements, tables, money, time. Texts are set as text, so no markup in them is followed.
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null) made.setAttribute(name, value);
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+const byId = (id) => document.getElementById(id);
+
+const NUMBER = /^[-+−]?\$?[\d,.]+%?$/;
+
+/** Draw a table; `mark(row, column)` names the class of a cell. Columns of numbers stand to the right. */
+function table(caption, columns, rows, mark = () => "") {
+  const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(row[column])));
+  const kind = (column) => (isNumbers[column] ? "numbers " : "");
+  const cells = (row, at) => row.map((text, column) => element("td", { class: (kind(column) + mark(at, column)).trim() || null }, isolated(text)));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    element("table", {},
+      element("thead", {}, element("tr", {}, ...columns.map((name, column) => element("th", { scope: "col", class: kind(column).trim() || null }, isolated(name))))),
+      element("tbody", {}, ...rows.map((row, at) => element("tr", {}, ...cells(row, at))))));
+}
+
+/** Keep a text that is written from right to left from turning round what stands beside it. */
+function isolated(text) {
+  return element("bdi", {}, text);
+}
+
+function clock(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  return `${minutes}:${(seconds - 60 * minutes).toFixed(1).padStart(4, "0")}`;
+}
+
+function dollarsOf(cost) {
+  if (cost === null) return "price not known";
+  return cost === 0 ? "$0" : `$${cost.toFixed(cost < 0.01 ? 6 : 4)}`;
+}
+
+const thousands = new Intl.NumberFormat("en-US");
+const counted = (number, word) => `${thousands.format(number)} ${word}${number === 1 ? "" : "s"}`;
+
+function seenBy(to) {
+  if (to === "everyone") return "everyone";
+  return to === "analyst" ? "the analyst" : to.replace(/^bidder:/, "");
+}

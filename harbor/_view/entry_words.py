@@ -1,0 +1,85 @@
+"""An entry of a log as a sentence that a person reads, whoever may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+from harbor._core.event_texts import field_texts, plain_sentence
+from harbor._core.events import (
+    BidderLabelled,
+    BiddersAsked,
+    CatalogShown,
+    Event,
+    ItemLabelled,
+    LogOpened,
+    ModelCalled,
+    Paused,
+    PrivateEvent,
+    PublicEvent,
+    SaleClosed,
+)
+from harbor._core.money import dollars
+from harbor._house.auctioneer import announce
+from harbor.evaluation._rating.transcript import statements
+
+QUOTED = tuple(f'{end}"' for end in ".!?")
+"""How a line ends that needs no stop."""
+Spell = Callable[[Decimal], str]
+
+
+def words_of(event: Event, spell: Spell = dollars) -> str:
+    """Say what an event is."""
+    if isinstance(event, PublicEvent):
+        return _public(event) or plain_sentence(event, spell)
+    if isinstance(event, CatalogShown):
+        return f"{event.bidder} is told of {len(event.personas)} kinds of buyers."
+    if isinstance(event, PrivateEvent):
+        said = [f"{event.bidder} {line}{'' if line.endswith(QUOTED) else '.'}" for line in statements(event, spell)]
+        return " ".join(said) or plain_sentence(event, spell)
+    return _analysts(event) or plain_sentence(event, spell)
+
+
+def fields_of(event: Event, spell: Spell = dollars) -> Iterator[tuple[str, str]]:
+    """Give the fields of an event that have something in them; those of a call stand in its decision."""
+    if isinstance(event, ModelCalled):
+        return iter(())
+    return ((name, text) for name, text in field_texts(event, spell) if text)
+
+
+def _public(event: PublicEvent) -> str:
+    match event:
+        case BiddersAsked(bidders=bidders, round=round, attempt=attempt, item=item, minimum=minimum):
+            again = f", attempt {attempt}" if attempt > 1 else ""
+            least = f" for at least {dollars(minimum)}" if minimum else ""
+            return f"{item}, round {round}{again}: {', '.join(bidders)} asked{least}."
+        case Paused(closed=closed, over=over):
+            after = f" after {', '.join(closed)}" if closed else " before the first item"
+            return "The bidders think" + (" at the end." if over else f"{after}.")
+        case SaleClosed():
+            return "It is over."
+        case _:
+            return " ".join(event.sentences()) or announce(event)
+
+
+def _analysts(event: Event) -> str:
+    match event:
+        case LogOpened(run=run, harbor=version):
+            return f"The log of {run} opens, written by Harbor {version}."
+        case ItemLabelled(item=item, true_value=value, persona=persona):
+            kinds = ", ".join((persona,) if isinstance(persona, str) else persona)
+            return f"{item} is worth {dollars(value)}" + (f"; it was written for {kinds}." if kinds else ".")
+        case BidderLabelled(bidder=bidder, player=player, personas=personas):
+            return f"{bidder} is played by {player}" + (f", as {persona_text(personas)}." if personas else ".")
+        case ModelCalled(bidder=bidder, purpose=purpose, model=model, attempt=attempt, outcome=outcome):
+            again = f", attempt {attempt}" if attempt > 1 else ""
+            return f"{bidder} asks {model} to {purpose.removeprefix('contest_')}{again}: {outcome}."
+        case _:
+            return ""
+
+
+def persona_text(personas: dict[str, float]) -> str:
+    """Name personas, with their weights where there are several."""
+    if len(personas) == 1:
+        return next(iter(personas))
+    return " + ".join(f"{name} {weight:g}" for name, weight in personas.items())

@@ -1,0 +1,82 @@
+"""Writes the page of an experiment with pages of its games beside it, to which its rows and dots lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from harbor._core.counting import counted
+from harbor._core.layout import EVENTS, public_auctions
+from harbor._core.private_files import make_private, write_whole
+from harbor._view.pages import FILES, refusal_of
+from harbor.evaluation._experiments.trial_records import TrialRecord
+from harbor.evaluation._report.game_rows import Game, place_of
+from harbor.evaluation._report.loading import load
+from harbor.evaluation._report.page import render
+
+MOST_GAMES = 200
+"""How many games have a page beside that of their experiment, if nobody says otherwise."""
+
+
+class _Pages(NamedTuple):
+    """The addresses of games' pages from that of the experiment, and why others have none."""
+
+    addresses: dict[Game, str]
+    refused: list[str]
+    left_out: int
+
+
+def write_experiment(folder: Path, out: Path, most_games: int = MOST_GAMES) -> Path:
+    """Write the page of an experiment, finished or not, and beside it a page of each of its first games.
+
+    Args:
+        folder: of the experiment; nothing is written in it unless `out` is there.
+        out: the page, an HTML file; those of games are in a folder of its name with `_files` behind it.
+        most_games: how many games have a page; the page says how any other is seen.
+
+    Raises:
+        RunFolderError: it is not the folder of an experiment, or its design was changed.
+        LogError: the log of a game was edited.
+        OSError: a page can't be written.
+    """
+    loaded = load(folder)
+    pages = _write_games(folder, out, loaded.results.records, most_games)
+    loaded.link_of = lambda *game: pages.addresses.get(game, "")
+    write_whole(out, render(loaded, _note(pages)).encode())
+    return out
+
+
+def _write_games(folder: Path, out: Path, records: Sequence[TrialRecord], most: int) -> _Pages:
+    """Write the pages of the first games that have begun: repeat by repeat, so that every arm has some."""
+    pages = _Pages({}, [], 0)
+    begun = list(_begun(folder, records))
+    for game, source in begun[:most]:
+        place = Path(out.stem + FILES, game.arm, game.condition, f"{game.repeat:04}.html")
+        for inner in reversed(place.parents[:-1]):
+            make_private(out.parent / inner, exist_ok=True)
+        if refused := refusal_of(source, out.parent / place, back=f"../../../{quote(out.name)}"):
+            pages.refused.append(f"{place_of(game)}: {refused}")
+        else:
+            pages.addresses[game.arm, game.condition, game.repeat] = quote(place.as_posix())
+    return pages._replace(left_out=max(0, len(begun) - most))
+
+
+def _begun(folder: Path, records: Sequence[TrialRecord]) -> Iterator[tuple[TrialRecord, Path]]:
+    """Give the games that have a log, and their folders."""
+    for game in records:
+        source = folder / place_of(game)
+        if (source / EVENTS).is_file() or public_auctions(source):
+            yield game, source
+
+
+def _note(pages: _Pages) -> str:
+    """Say where games are seen."""
+    said = [f"{counted(len(pages.addresses), 'game')} of these can be seen moment by moment: follow the repeat."]
+    if pages.left_out:
+        left = counted(pages.left_out, "more game")
+        said.append(f"{left} by: harbor view FOLDER/PATH, where PATH stands below the repeat.")
+    if pages.refused:
+        said.append(f"No page could be made of {counted(len(pages.refused), 'game')}, such as {pages.refused[0]}.")
+    return " ".join(said)

@@ -1,0 +1,18 @@
+// Feeds the page from the run that is still going: the same head and chunks, as they happen.
+const stream = new EventSource("events");
+stream.addEventListener("head", (event) => {
+  const head = JSON.parse(event.data);
+  harborView.head(head);
+  byId("title").textContent = head.title;
+  document.title = `${head.title} – Harbor`;
+  if (!page.isBegun) begin(Infinity); // what happens now, until the reader goes elsewhere
+});
+stream.addEventListener("add", (event) => {
+  harborView.add(JSON.parse(event.data));
+});
+for (const [kind, words] of [["over", "The run is over."], ["failed", "The run can't be followed any more"]])
+  stream.addEventListener(kind, (event) => {
+    stream.close();
+    tell(kind === "failed" ? `${words}: ${JSON.parse(event.data)}` : words);
+  });
+stream.addEventListener("error", () => tell("Nothing comes from the program any more; it is tried again."));

@@ -1,0 +1,134 @@
+"""A server for the page of a run that is still going: on loopback alone, for whoever has its address.
+
+What is in a log is private to its user, and other users of the machine reach loopback too: so the path has a token, as
+the files have permissions. A page of another site can't reach it by a name of its own (DNS rebinding), because requests
+for any other host are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Annotated
+
+import uvicorn
+from fastapi import FastAPI, Header, Response
+from fastapi.middleware.trustedhost import TrustedHostMiddleware
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from harbor._core.errors import HarborError
+from harbor._view.live_run import LiveRun
+from harbor._view.shapes import Chunk, json_of
+
+LOOPBACK = "127.0.0.1"
+HOSTS = [LOOPBACK, "localhost"]
+POLL_SECONDS = 0.1
+"""How often the log is looked at."""
+TOKEN_BYTES = 16
+
+
+class Streams:
+    """How many pages listen; once the run is over and the last one has all of it, `on_done` is called."""
+
+    def __init__(self, on_done: Callable[[], None]) -> None:
+        self._open = 0
+        self._on_done = on_done
+
+    def __enter__(self) -> None:
+        self._open += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._open -= 1
+
+    def told_all(self) -> None:
+        """Say that a page has been sent everything."""
+        if self._open == 1:
+            self._on_done()
+
+
+def app_of(run: Path, page: bytes, token: str, seat: str = "", on_done: Callable[[], None] = lambda: None) -> FastAPI:
+    """Give the server of one run: the page, and the stream that feeds it.
+
+    Args:
+        run: the folder of a run that has begun.
+        page: HTML without data; its script listens to `events`, beside it.
+        token: what the path begins with.
+        seat: the bidder whose page it is; "": the analyst's.
+        on_done: is called when the run is over and all pages know it.
+    """
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)
+    streams = Streams(on_done)
+
+    @app.get(f"/{token}/")
+    async def show() -> Response:
+        return Response(page, media_type="text/html", headers={"Cache-Control": "no-store"})
+
+    @app.get(f"/{token}/events", response_class=EventSourceResponse)
+    async def events(last_event_id: Annotated[str, Header()] = "") -> AsyncIterator[ServerSentEvent]:
+        with streams:
+            async for event in _told(LiveRun(run, seat), int(last_event_id) if last_event_id.isdecimal() else -1):
+                yield event
+            streams.told_all()
+
+    return app
+
+
+async def _told(run: LiveRun, known: int) -> AsyncIterator[ServerSentEvent]:
+    """Tell what a page does not know yet: a head at first, chunks, a new head when all is told, and the end."""
+    told_head = False
+    try:
+        while (chunk := await asyncio.to_thread(run.read_on)) is not None or not run.is_over:
+            if chunk is None:
+                await asyncio.sleep(POLL_SECONDS)
+                continue
+            if not told_head:
+                yield _event("head", run.head())
+                told_head = True
+            last = max((row[0] for row in chunk["entries"]), default=known)
+            yield _event("add", _without(chunk, known), str(last))
+            if run.is_at_end and not run.is_over:
+                yield _event("head", await asyncio.to_thread(run.head))
+        if told_head:
+            yield _event("head", run.head())
+        yield _event("over", {})
+    except HarborError as error:
+        yield _event("failed", str(error))
+
+
+def _event(name: str, data: object, seq: str | None = None) -> ServerSentEvent:
+    return ServerSentEvent(event=name, raw_data=json_of(data), id=seq)
+
+
+def _without(chunk: Chunk, known: int) -> Chunk:
+    """Leave out the entries up to a number; boards and decisions replace what is known, so they may come again."""
+    return {**chunk, "entries": [row for row in chunk["entries"] if row[0] > known]}
+
+
+def serve(run: Path, page: bytes, seat: str = "", opened: Callable[[str], None] = lambda _: None) -> None:
+    """Serve the page of a run until it is over and every page that is open knows it, or until Ctrl-C.
+
+    Args:
+        run: the folder of a run that has begun.
+        page: HTML without data.
+        seat: the bidder whose page it is; "": the analyst's.
+        opened: is given the address, when it can be opened.
+
+    Raises:
+        RunFolderError: there is no log, or nobody of the name of the seat bids in it.
+        LogError: the log is none that this Harbor can read.
+    """
+    LiveRun(run, seat).read_on()  # what can't be read, and a seat that nobody has, is refused before it is served
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    settings = uvicorn.Config(app_of(run, page, token, seat, stop), log_level="error", access_log=False)
+    server = uvicorn.Server(settings)
+    with socket.create_server((LOOPBACK, 0)) as listening:
+        opened(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
+        server.run(sockets=[listening])

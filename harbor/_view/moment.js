@@ -1,0 +1,120 @@
+// What there is to see at one moment: the board, the event, what each bidder last thought, and a decision in full.
+const opened = new Set(["reply"]); // which parts of a call a reader has open; it stays so from one to the next
+
+/** Draw the board at an event, and mark what differs from the board at the event before, if that is there. */
+function drawBoard(seq, before) {
+  const [headline, state, columns, rows] = boardAt(page.viewer || store.head.seat, seq) ?? ["", "", [], []];
+  const old = before === null ? null : boardAt(page.viewer || store.head.seat, before);
+  byId("headline").textContent = headline || "Before it begins";
+  byId("state").textContent = state;
+  const changed = (row, column) => (old && old[3][row]?.[column] !== rows[row][column] ? "changed" : "");
+  byId("table").replaceChildren(rows.length ? table("Board", columns, rows, changed) : "");
+}
+
+function drawEntry(entry) {
+  byId("number").textContent = `Event ${thousands.format(entry[SEQ])}`;
+  byId("words").textContent = entry[WORDS];
+  const to = entry[TO] === "everyone" ? "seen by everyone" : `seen by ${seenBy(entry[TO])} alone`;
+  byId("meta").textContent = `${entry[TYPE].replaceAll("_", " ")} · at ${clock(entry[AT])} · ${to}`;
+  const fields = entry[FIELDS].flatMap(([name, text]) => [element("dt", {}, isolated(name)), element("dd", {}, isolated(text))]);
+  byId("fields").replaceChildren(...fields);
+  byId("all").hidden = fields.length === 0;
+}
+
+/** Draw whose thoughts stand where: a row per bidder, a column per kind of thought. */
+function drawThoughts(seq) {
+  const bidders = [...store.thoughts.keys()].filter((name) => page.viewer === "" || name === page.viewer).sort(bySeat);
+  const isThought = (kind) => bidders.some((name) => lastUpTo(store.thoughts.get(name).get(kind) ?? [], seq) >= 0);
+  const kinds = [...new Set(bidders.flatMap((name) => [...store.thoughts.get(name).keys()]))].filter(isThought);
+  const link = (name, kind) => {
+    const all = store.thoughts.get(name).get(kind) ?? [];
+    const [found, number] = all[lastUpTo(all, seq)] ?? [];
+    if (found === undefined) return "";
+    const { item } = store.decisions.get(number).decision;
+    const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`;
+    return element("button", { class: "plain", type: "button", title: told, "aria-label": told,
+      "aria-current": found === seq ? "true" : null, onclick: () => jump(found) }, thousands.format(found));
+  };
+  const rows = bidders.map((name) => [name, ...kinds.map((kind) => link(name, kind))]);
+  byId("thoughts").hidden = kinds.length === 0;
+  const hadFocus = byId("matrix").contains(document.activeElement);
+  byId("matrix").replaceChildren(rows.length ? table("Latest thoughts", ["", ...kinds], rows) : "");
+  if (hadFocus) byId("matrix").querySelector("[aria-current]")?.focus({ preventScroll: true });
+}
+
+const bySeat = (one, other) => store.head.seats.indexOf(one) - store.head.seats.indexOf(other);
+
+function drawDecision(entry) {
+  const known = entry[DECISION] === null ? null : store.decisions.get(entry[DECISION]);
+  byId("decision").hidden = !known;
+  if (!known) return;
+  const { bidder, what, item, round, calls, beside } = known.decision;
+  const where = [item, round ? `round ${round}` : ""].filter(Boolean).join(", ");
+  byId("decided").replaceChildren(isolated(bidder), `: ${what}`);
+  byId("where").textContent = where;
+  for (const [id, step] of [["earlier", -1], ["later", 1]]) {
+    const there = decisionBeside(bidder, entry, step);
+    byId(id).disabled = there === null;
+    byId(id).onclick = () => jump(there);
+  }
+  if (page.viewer !== "") byId("inside").replaceChildren(onlyForAnalyst());
+  else byId("inside").replaceChildren(...beside.map(drawBeside), ...drawCalls(calls, known.texts));
+}
+
+function onlyForAnalyst() {
+  return element("p", { class: "note" }, "Prompts, replies and the truth are not among what a bidder sees. ",
+    element("button", { type: "button", onclick: showEverything }, "Show everything at this moment"));
+}
+
+function showEverything() {
+  look("");
+  byId("viewer").focus();
+}
+
+/** Find the decision of a bidder before (-1) or after (1) that of an entry; null if there is none. */
+function decisionBeside(bidder, entry, step) {
+  const all = [...(store.thoughts.get(bidder)?.values() ?? [])].flat();
+  const other = all.filter(([seq, number]) => number !== entry[DECISION] && (seq - entry[SEQ]) * step > 0);
+  if (!other.length) return null;
+  return other.reduce((best, one) => ((one[0] - best[0]) * step < 0 ? one : best))[0];
+}
+
+function drawBeside({ title, columns, rows, off }) {
+  const differs = new Set(off);
+  const named = off.length ? ["", ...columns] : columns;
+  const told = off.length ? rows.map((row, at) => [differs.has(at) ? "differs" : "", ...row]) : rows;
+  const mark = (row, column) => (differs.has(row) && (column === 0 || off.length === 0) ? "off" : "");
+  return element("section", { class: "beside" }, element("h4", {}, isolated(title)), table(title, named, told, mark));
+}
+
+function drawCalls(calls, texts) {
+  if (!calls.length) return [element("p", { class: "note" }, "No call of a model led to this.")];
+  return calls.map((call, at) => drawCall(call, texts, calls.length > 1 ? `Call ${at + 1} of ${calls.length}` : "Call"));
+}
+
+function drawCall(call, texts, name) {
+  const [sent, kept, written, reasoned] = call.tokens;
+  const facts = [
+    ["outcome", call.outcome + (call.attempt > 1 ? `, attempt ${call.attempt}` : "")],
+    ["model", call.model + (call.answered_by && call.answered_by !== call.model ? ` (answered by ${call.answered_by})` : "")],
+    ["tokens", `${thousands.format(sent)} in${kept ? ` (${thousands.format(kept)} from the provider's cache)` : ""}, ` +
+      `${thousands.format(written)} out${reasoned ? ` (${thousands.format(reasoned)} of reasoning)` : ""}`],
+    ["price", dollarsOf(call.dollars) + (call.cached ? ", kept reply: nothing was paid" : "")],
+    ["took", `${call.seconds.toFixed(2)} s${call.retries ? `, after ${counted(call.retries, "retry").replace("retrys", "retries")}` : ""}`],
+  ];
+  const list = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, isolated(text))]);
+  return element("section", { class: "call" }, element("h4", {}, name), element("dl", { class: "facts" }, ...list),
+    call.error ? element("p", { class: "error" }, isolated(call.error)) : null,
+    folded("reply", "Reply", call.reply === null ? [] : [texts[call.reply]]),
+    folded("prompt", "Prompt", call.prompt.map((text) => texts[text])));
+}
+
+/** Draw long texts under a heading that opens; an empty one says that nothing recorded it. */
+function folded(key, heading, texts) {
+  if (!texts.length) return element("p", { class: "note" }, `${heading}: not recorded.`);
+  const details = element("details", { open: opened.has(key) }, element("summary", {}, heading));
+  details.addEventListener("toggle", () => (details.open ? opened.add(key) : opened.delete(key)));
+  const scrolls = { tabindex: "0", role: "region", "aria-label": heading };
+  details.append(...texts.map((text) => element("pre", scrolls, text)));
+  return details;
+}

@@ -1,0 +1,159 @@
+// The page of a run: which moment is shown to whom, by scrubber, keys, list or the address.
+const page = {
+  seq: 0, // the number of the event whose moment is shown
+  viewer: "", // "" is the analyst
+  filter: { bidder: "", kind: "", words: "" },
+  course: null, // the events that the viewer may see: what the scrubber goes over
+  rows: null, // those of them that the filter leaves: what the list shows
+  isBegun: false,
+};
+
+const harborView = {
+  head(head) {
+    takeHead(head);
+    if (page.isBegun) drawHead();
+  },
+  add(chunk) {
+    const wasLast = page.isBegun && page.seq >= lastSeq();
+    takeChunk(chunk);
+    if (!page.isBegun) return;
+    choose();
+    const isNews = !store.slots.some((slot) => slot.file), isAwaited = byId("moment").ariaBusy === "true";
+    if (wasLast && isNews) page.seq = lastSeq();
+    if (isAwaited || (isNews ? wasLast : page.viewer + store.head.seat !== "" || isFiltered())) draw();
+    else refresh(chunk);
+  },
+};
+window.harborView = harborView;
+
+const lastSeq = () => page.course?.at(page.course.length - 1)?.[SEQ] ?? 0;
+
+/** Pick the events that the viewer may see, and of these what the filter leaves. */
+function choose() {
+  const picked = page.viewer !== "" || isFiltered() || store.head.seat !== "";
+  if (picked) loadAll();
+  const isWhole = page.viewer === "" && store.head.seat === "";
+  page.course = isWhole ? wholeCourse() : chosenCourse((entry) => isSeenBy(page.viewer, entry));
+  page.rows = isFiltered() ? found() : page.course;
+  drawTicks();
+}
+
+/** Show the moment of an event: the last one up to it that the viewer may see. */
+function go(seq) {
+  page.seq = page.course.at(page.course.find(seq))?.[SEQ] ?? seq;
+  clearTimeout(resting);
+  resting = setTimeout(rest, REST);
+  draw();
+}
+
+const REST = 150; // milliseconds without a step before the address follows: browsers refuse hundreds of changes
+let resting = 0;
+
+/** Where a reader has come to rest: the address leads there, and who can't see the page is told what happens there. */
+function rest() {
+  writeAddress();
+  byId("spoken").textContent = `${byId("number").textContent}: ${byId("words").textContent}`;
+}
+
+function writeAddress() {
+  history.replaceState(null, "", address());
+}
+
+/** Go, so that the browser's Back comes back; the keys are then those of the moment, wherever the way began. */
+function jump(seq) {
+  writeAddress();
+  history.pushState(null, "", address());
+  go(seq);
+  byId("number").focus({ preventScroll: true });
+}
+
+function step(by) {
+  const place = Math.min(Math.max(page.course.find(page.seq) + by, 0), page.course.length - 1);
+  const entry = page.course.at(place);
+  if (entry) go(entry[SEQ]);
+}
+
+/** Go to where the next (1) or the last (-1) part, or round, begins. */
+function leap(kind, by) {
+  const starts = store.head.places.filter(([, what]) => what === "part" || what === kind).map(([seq]) => seq);
+  const seq = by > 0 ? starts.find((one) => one > page.seq) : starts.findLast((one) => one < page.seq);
+  if (seq !== undefined) go(seq);
+}
+
+function look(viewer) {
+  page.viewer = viewer;
+  byId("viewer").value = viewer;
+  choose();
+  go(page.seq);
+}
+
+function address() {
+  const seat = page.viewer ? `&seat=${encodeURIComponent(page.viewer)}` : "";
+  return `#at=${page.seq}${seat}`;
+}
+
+/** Read the moment out of the address; what is not in it, or is nobody's, stays as it is. */
+function readAddress() {
+  const asked = new URLSearchParams(location.hash.slice(1)), seat = asked.get("seat") ?? "";
+  const at = Number.parseInt(asked.get("at") ?? "", 10);
+  page.viewer = !store.head.seat && store.head.seats.includes(seat) ? seat : "";
+  byId("viewer").value = page.viewer;
+  if (Number.isFinite(at)) page.seq = at;
+}
+
+function draw() {
+  const place = page.course.find(page.seq), entry = page.course.at(place);
+  drawControls(place, entry);
+  drawKinds();
+  follow();
+  drawList();
+  const isThere = entry && (entry[SEQ] === page.seq || !isComing(page.seq));
+  byId("moment").ariaBusy = String(!isThere);
+  if (!entry) return;
+  if (isThere) page.seq = entry[SEQ]; // else the moment that was asked for stays so until it has come
+  drawBoard(entry[SEQ], place > 0 ? page.course.at(place - 1)?.[SEQ] ?? null : null);
+  drawEntry(entry);
+  drawThoughts(entry[SEQ]);
+  drawDecision(entry);
+}
+
+/** Say whether events up to a moment are being loaded: a nearer one than those that are there may come. */
+function isComing(seq) {
+  return store.slots.some((slot) => slot.asked && slot.entries === null && slot.first <= seq);
+}
+
+/** Show what has come without taking a reader away from what is being read. */
+function refresh(chunk) {
+  const place = page.course.find(page.seq), entry = page.course.at(place);
+  drawControls(place, entry);
+  drawKinds();
+  drawList();
+  if (entry && entry[DECISION] in chunk.decisions) drawDecision(entry);
+  if (entry && !byId("matrix").contains(document.activeElement)) drawThoughts(entry[SEQ]);
+}
+
+function drawControls(place, entry) {
+  const range = byId("scrubber");
+  range.max = Math.max(page.course.length - 1, 0);
+  range.value = place;
+  range.setAttribute("aria-valuetext", entry ? `event ${entry[SEQ]}: ${entry[WORDS].slice(0, 120)}` : "loading");
+  const here = (kind) => store.head.places.filter(([seq, what]) => what === kind && seq <= page.seq).at(-1);
+  const part = here("part"), round = here("round");
+  byId("part").value = part ? part[0] : "";
+  const where = [part?.[2], round && (!part || round[0] >= part[0]) ? round[2] : ""].filter(Boolean).join(", ");
+  byId("place").textContent = `${thousands.format(place + 1)} of ${counted(page.course.length, "event")}${where ? ` · ${where}` : ""}`;
+}
+
+function tell(message) {
+  byId("told").textContent = message;
+}
+
+async function copyLink() {
+  const link = location.href.split("#")[0] + address();
+  try {
+    await navigator.clipboard.writeText(link);
+    tell("Link to this moment copied.");
+  } catch {
+    tell(link);
+  }
+}

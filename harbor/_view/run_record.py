@@ -1,0 +1,144 @@
+"""The folder of a run, read for a page: as far as it is known and right, and in words what is not there.
+
+Nothing that it names is loaded: it may have been sent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from harbor._core.errors import LogError
+from harbor._core.events import ModelCalled
+from harbor._core.evidence import Wrong, read_evidence
+from harbor._core.layout import log_of
+from harbor._core.log import is_public, of_type, read_whole_lines
+from harbor._core.log_lines import Entry, is_over, is_seen_by
+from harbor._core.marks import read_as_data
+from harbor._core.sent_files import MOST_RECORDS, read_sent
+from harbor._games.game import Game, game_of
+from harbor._view.call_file import CallFile
+from harbor._view.shapes import EntryRow
+
+OTHER_VERSION = "written by another version, or of a game that is not installed: shown as far as it is known"
+HEAD = frozenset({"seq", "at", "audience", "type", "digest"})
+
+
+class Note(NamedTuple):
+    """What is to be said of a log: all of it, and what a seat is told, in words that come from no entry."""
+
+    full: str
+    to_seat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What is there of a run; `raw` has the entries of a log that this Harbor can't read, as they are written."""
+
+    folder: Path
+    entries: Sequence[Entry]
+    game: Game | None
+    calls: CallFile
+    notes: tuple[Note, ...] = ()
+    raw: Sequence[EntryRow] = ()
+
+    @property
+    def raw_seats(self) -> list[str]:
+        """Name those to whom alone entries as they are written are told."""
+        private = (row[2].removeprefix("bidder:") for row in self.raw if row[2].startswith("bidder:"))
+        return list(dict.fromkeys(private))
+
+    def seen_by(self, seat: str) -> RunRecord:
+        """Give what a bidder may see, and nothing else: no calls either."""
+        return replace(
+            self,
+            entries=[entry for entry in self.entries if is_seen_by(seat, entry.event)],
+            raw=[row for row in self.raw if row[2] in ("everyone", f"bidder:{seat}")],
+            calls=CallFile(self.folder),
+        )
+
+
+def read_run(run: Path) -> RunRecord:
+    """Read the folder of a run, or its log.
+
+    Raises:
+        RunFolderError: there is no log.
+        LogError: nothing of it can be read.
+    """
+    log = log_of(run)
+    entries, notes, raw = _entries(log)
+    calls = CallFile(log.parent)
+    if not entries:
+        return RunRecord(log.parent, (), None, calls, notes, raw)
+    calls.read_on()
+    with read_as_data(log):
+        game = game_of(entries)
+    return RunRecord(log.parent, entries, game, calls, (*notes, *_missing(entries, calls)))
+
+
+def notes_of(passed_over: Iterable[str], wrong: Wrong | None) -> Iterator[Note]:
+    """Say what of a log is not shown."""
+    for what in passed_over:
+        yield Note(
+            f"passed over: {what}", "the log is cut short, or another version wrote it: shown as far as it is known"
+        )
+    if wrong is not None:
+        full = f"shown up to line {wrong.line - 1}: line {wrong.line} has {wrong.found}, and not {wrong.expected}"
+        yield Note(full, f"the log is damaged from event {wrong.line - 1} on")
+
+
+def _entries(log: Path) -> tuple[Sequence[Entry], tuple[Note, ...], Sequence[EntryRow]]:
+    """Read the entries as evidence, else up to where they are damaged, else as they are written."""
+    try:
+        found = read_evidence(log)
+    except LogError as error:
+        return _damaged(log, error)
+    notes = list(notes_of(found.passed_over, found.wrong))
+    if found.wrong is None and not is_over(found.entries):
+        open_end = "it is not over: the log ends before the sale closed; see more with --follow while it is held"
+        notes.append(Note(open_end, open_end))
+    return found.entries, tuple(notes), ()
+
+
+def _damaged(log: Path, error: LogError) -> tuple[Sequence[Entry], tuple[Note, ...], Sequence[EntryRow]]:
+    try:
+        reading = read_whole_lines(log)
+    except LogError:
+        raw = list(_raw(log))
+        if not raw:
+            raise error from None
+        return (), (Note(f"shown as it is written: {error}", OTHER_VERSION),), raw
+    if not reading.entries:
+        raise error
+    return reading.entries, (Note(reading.warning, "the log is cut short"),), ()
+
+
+def _raw(log: Path) -> Iterator[EntryRow]:
+    """Give the lines of a log that are JSON as they stand, up to the first that is not."""
+    for line in read_sent(log, MOST_RECORDS).splitlines():
+        try:
+            told = json.loads(line)
+            seq, at, audience, kind = int(told["seq"]), float(told["at"]), str(told["audience"]), str(told["type"])
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            return
+        fields = [(str(name), _text(value)) for name, value in told.items() if name not in HEAD]
+        yield (seq, at, audience, kind, kind.replace("_", " "), fields, None)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _missing(entries: Sequence[Entry], calls: CallFile) -> Iterator[Note]:
+    """Say what is not there of the calls of a run."""
+    if is_public(entries):
+        public = "a public copy: what bidders knew, thought and were asked is not in it"
+        yield Note(public, public)
+    elif calls.missing and of_type(entries, ModelCalled):
+        yield Note(f"{calls.missing}: prompts and replies are not shown")
+    if calls.damaged:
+        lines = "line" if calls.damaged == 1 else "lines"
+        yield Note(f"{calls.damaged} {lines} of calls.jsonl can't be read: those prompts and replies are not shown")

@@ -1,0 +1,102 @@
+"""The data of a page: one `Head`, and `Chunk`s of its entries. All of it is texts and numbers, which the page shows."""
+
+from __future__ import annotations
+
+import json
+from typing import NotRequired, TypedDict
+
+Field = tuple[str, str]
+"""The name of a field, and what it has, as a text."""
+EntryRow = tuple[int, float, str, str, str, list[Field], int | None]
+"""Number, seconds, audience, type, words, fields, and the number of the decision that the entry belongs to."""
+BoardRow = tuple[int, tuple[str, str, list[str], list[list[str]]]]
+"""The number of the entry from which on a board shows this: headline, state, columns, rows."""
+Place = tuple[int, str, str]
+"""The number of an entry where a part or a round begins, "part" or "round", and its name."""
+
+
+class TableData(TypedDict):
+    """A table of texts; `columns` may be none."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Beside(TypedDict):
+    """What a bidder thought beside what was so; `off` are the numbers of rows that differ."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    off: list[int]
+
+
+class CallData(TypedDict):
+    """A model call; `prompt` and `reply` are places in the texts of the chunk, none where nothing recorded them.
+
+    `tokens` are input, cached input, output and reasoning; `dollars` is None where the price is not known.
+    """
+
+    attempt: int
+    outcome: str
+    model: str
+    answered_by: str
+    prompt: list[int]
+    reply: int | None
+    error: str
+    tokens: tuple[int, int, int, int]
+    dollars: float | None
+    seconds: float
+    retries: int
+    cached: bool
+
+
+class DecisionData(TypedDict):
+    """What a bidder thought and decided at one moment: the calls that led to it, and tables beside the truth."""
+
+    bidder: str
+    what: str
+    item: str
+    round: int
+    calls: list[CallData]
+    beside: list[Beside]
+
+
+class Chunk(TypedDict):
+    """Entries in order, boards by viewer ("": the analyst), decisions by number, and the texts that calls refer to.
+
+    A decision that comes again, in this chunk or in a later one, replaces what was known of it.
+    """
+
+    entries: list[EntryRow]
+    boards: dict[str, list[BoardRow]]
+    decisions: dict[str, DecisionData]
+    texts: list[str]
+
+
+class Head(TypedDict):
+    """What a page is of. `chunks` says which entries are in which file (none: they stand in the page)."""
+
+    title: str
+    game: str
+    harbor: str
+    simulated: bool
+    seat: str
+    seats: list[str]
+    players: list[tuple[str, str, str]]
+    notes: list[str]
+    length: int
+    parts: str
+    places: list[Place]
+    standings: TableData
+    chunks: list[tuple[int, int, str]]
+    back: NotRequired[str]
+
+
+def json_of(data: object) -> str:
+    """Write data as JSON; what JSON has no number for, which a log that was sent may have, is null."""
+    try:
+        return json.dumps(data, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        plain = json.loads(json.dumps(data), parse_constant=lambda _: None)
+        return json.dumps(plain, separators=(",", ":"))

@@ -1,0 +1,150 @@
+// Begins the page once all of it is there: its head, its controls, its keys, and its copy on paper.
+const KEYS = {
+  ArrowLeft: [() => step(-1), () => leap("round", -1)],
+  ArrowRight: [() => step(1), () => leap("round", 1)],
+  PageUp: [() => leap("part", -1)],
+  PageDown: [() => leap("part", 1)],
+  Home: [() => step(-Infinity)],
+  End: [() => step(Infinity)],
+  "?": [() => byId("help").showModal()],
+  "/": [() => byId("search").focus()],
+};
+const OWN_KEYS = "select, textarea, input:not([type=range]), pre, dialog";
+
+function pressed(event) {
+  const isSign = event.key.length === 1; // where a sign stands on a keyboard, and whether with Shift, is its layout's
+  const press = KEYS[event.key]?.[isSign ? 0 : Number(event.shiftKey)];
+  const keepsKeys = event.target.closest?.(OWN_KEYS) || event.ctrlKey || event.altKey || event.metaKey;
+  if (!press || keepsKeys || byId("help").open) return;
+  event.preventDefault();
+  press();
+}
+
+function drawHead() {
+  const head = store.head;
+  const of = head.game ? `a run of ${head.game}` : "a run";
+  byId("what").textContent = `Harbor ${head.harbor} · ${of}${head.seat ? ` · as ${head.seat} saw it` : ""}`;
+  byId("simulated").hidden = !head.simulated;
+  byId("back").hidden = !head.back;
+  if (head.back) byId("back").href = head.back;
+  byId("notes").replaceChildren(...head.notes.map((note) => element("li", {}, isolated(note))));
+  byId("missing").hidden = head.notes.length === 0;
+  drawEnd(head);
+  drawChoices(head);
+}
+
+function drawEnd({ standings, players }) {
+  byId("standings").replaceChildren(standings.rows.length ? table("Standings", standings.columns, standings.rows)
+    : element("p", { class: "note" }, "There are no standings."));
+  const known = players.some(([, , persona]) => persona) ? 3 : 2;
+  const rows = players.map((row) => row.slice(0, known));
+  byId("players").replaceChildren(table("Bidders", ["bidder", "played by", "persona"].slice(0, known), rows));
+  byId("bidders").hidden = players.length === 0;
+}
+
+function drawChoices({ seat, seats, places, parts }) {
+  const option = (value, text) => element("option", { value }, text);
+  const names = seats.map((name) => option(name, name));
+  byId("viewer").replaceChildren(option("", seat || "the analyst: everything"), ...(seat ? [] : names));
+  byId("viewer").value = page.viewer;
+  byId("viewer").disabled = seat !== "";
+  byId("bidder").replaceChildren(option("", "all bidders"), ...names.map((one) => one.cloneNode(true)));
+  byId("bidder").value = page.filter.bidder;
+  const listed = places.filter(([, kind]) => kind === "part").map(([seq, , label], at) => option(seq, partName(label, at)));
+  byId("part").replaceChildren(option("", "the beginning"), ...listed);
+  const one = parts.replace(/s$/, "") || "part";
+  for (const shown of document.querySelectorAll(".a-part")) shown.textContent = one;
+}
+
+/** Name a part with its number, where its own name doesn't have it. */
+function partName(label, at) {
+  return label.includes(String(at + 1)) ? label : `${at + 1} · ${label}`;
+}
+
+/** Mark on the scrubber where the parts begin. */
+function drawTicks() {
+  const last = Math.max(page.course.length - 1, 1), starts = [...store.parts];
+  const ticks = starts.slice(0, MOST_TICKS).map((seq) => {
+    const tick = element("span");
+    tick.style.left = `${(100 * page.course.find(seq)) / last}%`;
+    return tick;
+  });
+  byId("ticks").replaceChildren(...ticks);
+}
+
+const MOST_TICKS = 200;
+
+function filter() {
+  const words = byId("search").value.toLowerCase().trim().replace(/\s+/g, " ");
+  page.filter = { bidder: byId("bidder").value, kind: byId("kind").value, words };
+  choose();
+  byId("list").scrollTop = 0;
+  draw(page.seq);
+}
+
+/** Let each control do its work. */
+function connect() {
+  const clicks = {
+    "event-before": () => step(-1), "event-after": () => step(1), "round-before": () => leap("round", -1),
+    "round-after": () => leap("round", 1), "part-before": () => leap("part", -1), "part-after": () => leap("part", 1),
+    link: copyLink, keys: () => byId("help").showModal(), close: () => byId("help").close(), print: printAll,
+  };
+  for (const [id, click] of Object.entries(clicks)) byId(id).addEventListener("click", click);
+  byId("scrubber").addEventListener("input", (event) => {
+    const entry = page.course.at(Number(event.target.value));
+    if (entry) go(entry[SEQ]);
+  });
+  byId("part").addEventListener("change", (event) => jump(Number(event.target.value || 0)));
+  byId("viewer").addEventListener("change", (event) => look(event.target.value));
+  for (const id of ["bidder", "kind"]) byId(id).addEventListener("change", filter);
+  for (const id of ["bidder", "kind", "search"]) byId(id).addEventListener("focus", loadAll);
+  byId("search").addEventListener("input", filter);
+  byId("search").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && page.rows.length) jump(page.rows.at(0)[SEQ]);
+    if (event.key === "Escape") event.target.blur();
+  });
+  addEventListener("keydown", pressed);
+  addEventListener("popstate", reread);
+  addEventListener("beforeprint", drawPaper);
+  matchMedia("print").addEventListener("change", (media) => media.matches && drawPaper());
+}
+
+function reread() {
+  readAddress();
+  choose();
+  draw();
+}
+
+/** Write every event that is shown to the viewer as a row of a table. */
+function drawPaper() {
+  const rows = [];
+  for (let place = 0; place < page.course.length; place++) {
+    const entry = page.course.at(place);
+    if (entry) rows.push([String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
+  }
+  const whose = store.head.seat || page.viewer;
+  byId("paper-title").textContent = whose ? `The course of it, as ${whose} saw it` : "The course of it";
+  const left = page.course.length - rows.length;
+  byId("paper-note").textContent = left ? `${counted(left, "event")} were not loaded; print with the button of the page.` : "";
+  byId("paper-rows").replaceChildren(table("Events", ["event", "time", "seen by", "what happened"], rows));
+}
+
+function printAll() {
+  if (loadAll()) print();
+  else tell("The rest of the run is being loaded; press Print again when it is there.");
+}
+
+/** Draw the page, at a moment that the address may replace; a page that is still to be fed has no head yet. */
+function begin(seq) {
+  if (!store.head) return;
+  drawHead();
+  page.seq = seq;
+  readAddress();
+  choose();
+  connect();
+  listen();
+  page.isBegun = true;
+  draw();
+}
+
+document.addEventListener("DOMContentLoaded", () => begin(store.head?.places[0]?.[0] ?? 0));

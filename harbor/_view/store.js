@@ -1,0 +1,151 @@
+// What is known of the run: entries in slots (one per file, or one that grows), boards, decisions.
+// Everything in it is text and numbers of somebody else; it is only ever put on the page as text.
+const SEQ = 0, AT = 1, TO = 2, TYPE = 3, WORDS = 4, FIELDS = 5, DECISION = 6;
+
+const store = {
+  head: null,
+  slots: [],
+  decisions: new Map(), // number -> {decision, texts}
+  thoughts: new Map(), // bidder -> what -> [[seq, number], ...] in order
+  kinds: new Map(), // type -> how many of what is here
+  labels: new Map(), // number of an entry -> what begins there, in small letters
+  parts: new Set(), // numbers of the entries where a part begins
+};
+
+function emptySlot(first, last, file) {
+  return { first, last, file, from: 0, size: last - first + 1, entries: null, boards: {}, asked: false };
+}
+
+function takeHead(head) {
+  store.head = head;
+  store.labels = new Map();
+  store.parts = new Set(head.places.filter(([, kind]) => kind === "part").map(([seq]) => seq));
+  const one = head.parts.replace(/s$/, "");
+  let number = 0;
+  for (const [seq, kind, label] of head.places) {
+    const told = kind === "part" ? `${one} ${++number} ${label}` : label;
+    store.labels.set(seq, `${store.labels.get(seq) ?? ""} ${told.toLowerCase()}`);
+  }
+  if (store.slots.length === 0)
+    store.slots = head.chunks.map(([first, last, file]) => emptySlot(first, last, file));
+  count();
+}
+
+/** Say at which place of the run each slot begins. */
+function count() {
+  let from = 0;
+  for (const slot of store.slots) {
+    slot.from = from;
+    from += slot.size;
+  }
+}
+
+function takeChunk(chunk) {
+  const first = chunk.entries[0]?.[SEQ];
+  for (const [number, decision] of Object.entries(chunk.decisions))
+    store.decisions.set(Number(number), { decision, texts: chunk.texts });
+  if (first === undefined) return;
+  const slot = store.slots.find((one) => one.file && one.entries === null && one.first === first);
+  if (slot) Object.assign(slot, { entries: chunk.entries, boards: chunk.boards, size: chunk.entries.length });
+  else grow(chunk);
+  count();
+  chunk.entries.forEach(index);
+  if (slot) for (const kinds of store.thoughts.values()) for (const all of kinds.values()) all.sort((a, b) => a[0] - b[0]);
+}
+
+/** Put what stands in the page, or has just happened, behind what is there. */
+function grow(chunk) {
+  let slot = store.slots.at(-1);
+  if (!slot || slot.file) {
+    slot = Object.assign(emptySlot(chunk.entries[0][SEQ], 0, ""), { entries: [] });
+    store.slots.push(slot);
+  }
+  for (const entry of chunk.entries) slot.entries.push(entry);
+  slot.last = slot.entries.at(-1)[SEQ];
+  slot.size = slot.entries.length;
+  for (const [viewer, boards] of Object.entries(chunk.boards))
+    slot.boards[viewer] = [...(slot.boards[viewer] ?? []), ...boards];
+}
+
+/** Note where a decision stands: at its last entry, under what it is, and of which rival if it tells. */
+function index(entry) {
+  store.kinds.set(entry[TYPE], (store.kinds.get(entry[TYPE]) ?? 0) + 1);
+  const number = entry[DECISION], known = store.decisions.get(number);
+  if (!known) return;
+  const { bidder, what } = known.decision;
+  const rival = entry[FIELDS].find(([name]) => name === "rival")?.[1];
+  if (!store.thoughts.has(bidder)) store.thoughts.set(bidder, new Map());
+  const kinds = store.thoughts.get(bidder);
+  const before = kinds.get(what);
+  if (before?.at(-1)?.[1] === number) before.pop();
+  const kind = rival ? `${what} of ${rival}` : what;
+  if (!kinds.has(kind)) kinds.set(kind, []);
+  kinds.get(kind).push([entry[SEQ], number]);
+}
+
+/** Find in sorted rows the last whose number is at most `seq`; -1 if there is none. */
+function lastUpTo(rows, seq) {
+  let low = 0, high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle][0] <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function slotOf(seq) {
+  return store.slots.findLast((slot) => slot.first <= seq) ?? store.slots[0];
+}
+
+function boardAt(viewer, seq) {
+  const boards = slotOf(seq)?.boards[viewer] ?? [];
+  return boards[lastUpTo(boards, seq)]?.[1] ?? null;
+}
+
+function isSeenBy(viewer, entry) {
+  return viewer === "" || entry[TO] === "everyone" || entry[TO] === `bidder:${viewer}`;
+}
+
+/** The entries of a run in order, also those that are not loaded yet: `at` gives null for these. */
+function wholeCourse() {
+  const last = store.slots.at(-1);
+  return {
+    length: last ? last.from + last.size : 0,
+    at(place) {
+      const slot = store.slots.findLast((one) => one.from <= place);
+      if (slot && slot.entries === null) load(slot);
+      return slot?.entries?.[place - slot.from] ?? null;
+    },
+    find(seq) {
+      const slot = slotOf(seq);
+      if (!slot) return 0;
+      const inside = slot.entries ? lastUpTo(slot.entries, seq) : Math.min(seq - slot.first, slot.size - 1);
+      return slot.from + Math.max(inside, 0);
+    },
+  };
+}
+
+function chosenCourse(isChosen) {
+  const rows = store.slots.flatMap((slot) => (slot.entries ?? []).filter(isChosen));
+  return {
+    length: rows.length,
+    at: (place) => rows[place] ?? null,
+    find: (seq) => Math.max(lastUpTo(rows, seq), 0),
+  };
+}
+
+/** Load a file of entries. A page from a disk may not fetch, but it may add a script. */
+function load(slot) {
+  if (slot.asked || slot.entries !== null) return;
+  slot.asked = true;
+  const script = document.createElement("script");
+  script.src = slot.file;
+  script.addEventListener("error", () => tell(`${slot.file} can't be read: keep it beside the page`));
+  document.head.append(script);
+}
+
+function loadAll() {
+  store.slots.forEach(load);
+  return store.slots.every((slot) => slot.entries !== null);
+}

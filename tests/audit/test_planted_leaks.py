@@ -1,0 +1,254 @@
+"""One leak for each channel and each secret is planted in the product, and the audit finds it where it is."""
+
+from dataclasses import replace
+
+import pytest
+from autogen_agentchat.messages import TextMessage
+
+import harbor._room.room as room
+from harbor import Auction, Bidder, Item
+from harbor._audit.auditing import HOUSE, audited
+from harbor._core.asks import Ask, Bid
+from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled, SaleOpened
+from harbor._core.thoughts import Planned
+from harbor._games.english.rules import English
+from harbor._games.policies import MinimumRaise
+from harbor._games.sessions.private_values import PrivateValues, ValueDrawn
+from harbor._games.sessions.session import RunSettled
+from harbor._house.sale import Sale
+from harbor._room.seats import AUCTIONEER, Seat, ask_message
+from harbor._runs import opening
+from harbor.graphs._context.context import NodeContext
+from harbor.graphs._nodes.recall import RECALLS
+
+KNOWN: dict[type[Event], dict[str, Event]] = {}
+"""What the planted code knows and should not: the last event of each kind, by bidder or item."""
+
+
+@pytest.fixture(autouse=True)
+def _everything_is_known(monkeypatch):
+    record, sales = Sale.record, []
+
+    def overheard(sale, event):
+        if sales[-1:] != [sale]:  # what is known of one game says nothing of the next
+            sales.append(sale)
+            KNOWN.clear()
+        KNOWN.setdefault(type(event), {})[getattr(event, "bidder", getattr(event, "item", ""))] = event
+        record(sale, event)
+
+    monkeypatch.setattr(Sale, "record", overheard)
+
+
+def english(*lots, **ann):
+    """A sale of an item, or of those named, to two minds and a script."""
+    return Auction(
+        items=[Item(name=name, start=1_000, true_value=2_000 + place) for place, name in enumerate(lots or ("Lot A",))],
+        bidders=[
+            Bidder("Ann", persona="urban-dwellers", budget=4_000, **ann),
+            Bidder("Ben", persona="rural-home-seekers", budget=5_000, **ann),
+            Bidder("Cho", rule="minimum-raise", budget=6_000),
+        ],
+    )
+
+
+def sealed(show="actions", game="second-price"):
+    """Three runs of a sealed auction between a mind and scripts."""
+    rules = {"game": game, "runs": 3, "show": show}
+    bidders = [Bidder("Ann"), Bidder("Ben"), Bidder("Cho", rule="rational")]
+    return Auction(rules=rules, bidders=bidders)
+
+
+def crossed(config, *secrets):
+    """Each leak: the secret, whose it is, who is told, and over which channel."""
+    return {(leak.secret, leak.whose, leak.seat, leak.channel) for leak in audited(config, secrets).leaks}
+
+
+def tell_in_prompts(monkeypatch, secret):
+    """Tell every bidder with a model a secret, in each prompt."""
+    identity = NodeContext.identity
+    monkeypatch.setattr(NodeContext, "identity", lambda node, view: {**identity(node, view), "leaked": secret(view)})
+
+
+def of(kind, bidder):
+    return KNOWN.get(kind, {}).get(bidder)
+
+
+@pytest.mark.slow
+def test_nothing_crosses_where_nothing_is_planted():
+    found = audited(english())
+    assert found.leaks == []
+    assert {(row.secret, row.whose) for row in found.rows if row.status == "equal"} == {
+        *((secret, whose) for secret in ("budget", "estimates", "objective", "bid") for whose in ("Ann", "Ben", "Cho")),
+        *((secret, whose) for secret in ("persona", "thoughts") for whose in ("Ann", "Ben")),
+        ("true value", HOUSE),
+    }
+
+
+def test_a_budget_in_the_facts_of_a_prompt_is_found(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").budget) if view.name == "Ben" else "")
+    assert crossed(english(), "budget", "estimates") == {("budget", "Ann", "Ben", "prompt")}
+
+
+def test_the_first_difference_is_shown_with_the_text_around_it(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").budget) if view.name == "Ben" else "")
+    [leak] = audited(english(), ("budget",)).leaks
+    assert "4000" in leak.before
+    assert "6000.37" in leak.now
+    assert (leak.compared, leak.events) == (leak.events, leak.events)
+
+
+def test_a_persona_in_the_facts_of_a_prompt_is_found(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").personas) if view.name == "Ben" else "")
+    assert crossed(english(), "persona") == {("persona", "Ann", "Ben", "prompt")}
+
+
+def test_a_plan_in_the_facts_of_a_prompt_is_found(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: repr(of(Planned, "Ann")) if view.name == "Ben" else "")
+    assert crossed(english(), "thoughts") == {("thoughts", "Ann", "Ben", "prompt")}
+
+
+def test_the_numbers_of_a_plan_are_found(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: repr(of(Planned, "Ann").priorities) if view.name == "Ben" else "")
+    assert crossed(english(), "thoughts") == {("thoughts", "Ann", "Ben", "prompt")}
+
+
+def test_an_estimate_in_an_announcement_is_found(monkeypatch):
+    announce = room.announce
+
+    def telling(event):
+        more = f" Ann guesses {of(BidderSeated, 'Ann').estimates}." if isinstance(event, SaleOpened) else ""
+        return announce(event) + more
+
+    monkeypatch.setattr(room, "announce", telling)
+    assert crossed(english(), "estimates") == {
+        ("estimates", "Ann", "Ben", "message"),
+        ("estimates", "Ann", "Cho", "message"),
+    }
+
+
+def test_the_ask_of_another_in_the_metadata_of_a_message_is_found(monkeypatch):
+    call_on = room.Auctioneer._call_on
+
+    def telling(auctioneer, ask):
+        call_on(auctioneer, ask)
+        if isinstance(ask, Ask) and ask.bidder == "Ben":
+            rules, state = auctioneer._sale.rules, auctioneer._sale.state
+            others = [ask_message(one).metadata["ask"] for one in rules.asks(state) if one.bidder == "Ann"]
+            message = TextMessage(content="News.", source=AUCTIONEER, metadata={"others": str(others)})
+            auctioneer._seats["Ben"]._heard.insert(0, message)
+
+    monkeypatch.setattr(room.Auctioneer, "_call_on", telling)
+    assert crossed(english(), "budget") == {("budget", "Ann", "Ben", "message")}
+
+
+def test_a_budget_in_a_refusal_is_found(monkeypatch):
+    from harbor._house import auctioneer
+
+    violation = auctioneer.violation
+
+    def telling(ask, action):
+        wrong = violation(ask, action)
+        return f"{wrong}, and Ann has {of(BidderSeated, 'Ann').budget}" if wrong else ""
+
+    monkeypatch.setattr(auctioneer, "violation", telling)
+    monkeypatch.setattr(
+        MinimumRaise, "decide", lambda _, ask, __: Bid(ask.minimum if ask.attempt > 1 else ask.maximum + 1)
+    )
+    assert {leak[:3] for leak in crossed(english(), "budget")} == {("budget", "Ann", "Cho")}
+
+
+def test_a_private_event_that_goes_to_another_is_found(monkeypatch):
+    events = opening.opening_events
+
+    def telling(auction):
+        return [*events(auction), CatalogShown("Ben", {"Ann": str(auction.bidders[0].settings.objective)})]
+
+    monkeypatch.setattr(opening, "opening_events", telling)
+    assert crossed(english(), "objective") == {("objective", "Ann", "Ben", "event")}
+
+
+def test_the_text_of_an_error_that_tells_a_budget_is_found(monkeypatch):
+    def decide(*_):
+        raise RuntimeError(f"Ann has {of(BidderSeated, 'Ann').budget}")
+
+    monkeypatch.setattr(MinimumRaise, "decide", decide)
+    assert crossed(english(), "budget") == {("budget", "Ann", "Cho", "error")}
+
+
+def test_an_order_of_asks_that_hangs_on_a_budget_is_found(monkeypatch):
+    asks = English.asks
+
+    def by_budget(rules, state):
+        return sorted(asks(rules, state), key=lambda ask: -rules.budgets[ask.bidder])
+
+    monkeypatch.setattr(English, "asks", by_budget)
+    assert crossed(english(), "budget") >= {("budget", "Ann", "Ben", "order"), ("budget", "Ann", "Cho", "order")}
+
+
+def test_whom_the_house_asks_must_not_hang_on_a_budget(monkeypatch):
+    asks = English.asks
+
+    def without_the_poor(rules, state):
+        return [ask for ask in asks(rules, state) if ask.bidder != "Cho" or rules.budgets["Ann"] < 6_000]
+
+    monkeypatch.setattr(English, "asks", without_the_poor)
+    assert crossed(english(), "budget") >= {("budget", "Ann", "Ben", "event"), ("budget", "Ann", "Cho", "event")}
+
+
+def test_a_true_value_in_an_announcement_is_found(monkeypatch):
+    announce = room.announce
+    monkeypatch.setattr(
+        room,
+        "announce",
+        lambda event: announce(event) + (str(of(ItemLabelled, "Lot B")) if isinstance(event, SaleOpened) else ""),
+    )
+    assert crossed(english("Lot A", "Lot B"), "true value") == {
+        ("true value", HOUSE, seat, "message") for seat in ("Ann", "Ben", "Cho")
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recalled", ["list", "episodes", "full"])
+def test_a_memory_that_another_bidder_recalls_is_found(monkeypatch, recalled):
+    recall = RECALLS[recalled]
+    monkeypatch.setitem(RECALLS, recalled, lambda memory, view: recall(replace(memory, bidder="Ann"), view))
+    assert crossed(english(memory=recalled, learning=True), "memory") == {("memory", "Ann", "Ben", "memory")}
+
+
+def test_a_sealed_bid_in_a_later_prompt_is_found(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: repr(of(RunSettled, "Ann")) if view.name == "Ben" else "")
+    leaks = crossed(sealed("nothing", "first-price"), "bid")
+    assert leaks == {("bid", "Ann", "Ben", "prompt")}
+
+
+def test_a_sealed_bid_that_another_hears_in_the_room_is_found(monkeypatch):
+    answer, hear = Seat.on_messages, {}
+
+    async def telling(seat, messages, token):
+        if seat.bidder == "Ann" and not of(RunSettled, "Ann"):
+            hear.clear()
+        if seat.bidder == "Cho":
+            seat._heard.append(TextMessage(content=f"Ann says {hear.get('Ann')}", source=AUCTIONEER))
+        response = await answer(seat, messages, token)
+        words = response.chat_message.to_text()
+        hear[seat.bidder] = words if "bid" in words else hear.get(seat.bidder)
+        return response
+
+    monkeypatch.setattr(Seat, "on_messages", telling)
+    assert ("bid", "Ann", "Cho", "message") in crossed(sealed("nothing", "first-price"), "bid")
+
+
+def test_a_private_value_in_the_note_of_an_ask_is_found(monkeypatch):
+    worth = PrivateValues.worth
+
+    def telling(rules, bidder, number):
+        more = f"Ann's is {rules.values['Ann'][number - 1]}; " if bidder == "Ben" else ""
+        return worth(rules, bidder, number) + more
+
+    monkeypatch.setattr(PrivateValues, "worth", telling)
+    assert crossed(sealed(), "value") == {("value", "Ann", "Ben", "ask")}
+
+
+def test_what_the_rules_tell_one_bidder_is_found_in_the_prompts_of_another(monkeypatch):
+    tell_in_prompts(monkeypatch, lambda view: repr(of(ValueDrawn, "Ann")) if view.name == "Ben" else "")
+    assert crossed(sealed(), "told") == {("told", "Ann", "Ben", "prompt")}

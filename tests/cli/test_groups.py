@@ -1,0 +1,81 @@
+"""Help, completion and wrong names: whoever does not know the command is led to it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from harbor._cli import completing
+from harbor._config.models import BUILT_IN
+from support.commands import harbor, mistake, process
+from support.folders import TINY
+
+AUCTION = 'items = {count = 1}\n[[bidders]]\nname = "Ann"\nrule = "truthful"\n'
+
+
+@pytest.mark.parametrize("words", [["-h"], ["auction", "-h"], ["experiment", "run", "-h"], ["rate", "-h"]])
+def test_h_is_help(words):
+    done = harbor(*words)
+    assert done.returncode == 0
+    assert "Usage:" in done.stdout
+
+
+def test_no_summary_in_the_list_of_commands_is_cut_short():
+    assert "..." not in harbor("-h").stdout.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["version"], "use: harbor --version"),
+        (["presets"], "use: harbor list presets"),
+        (["metric"], "use: harbor list metrics"),
+        (["replayy"], "did you mean 'replay'?"),
+        (["experiment", "play"], "did you mean 'harbor play'?"),
+        (["auction", "tom"], "'tom' is an experiment; run it with: harbor experiment run tom"),
+        (["auction", TINY], "is an experiment; run it with: harbor experiment run "),
+        (["experiment", "run", "demo"], "'demo' is an auction; run it with: harbor auction demo"),
+        (["experiment", "show", "sale.toml"], "'sale.toml' is an auction; run it with: harbor auction sale.toml"),
+        (["auction", "demo", "--quiet", "--full"], "--quiet prints less and --full prints more; drop one"),
+    ],
+)
+def test_a_wrong_name_leads_to_the_command_that_is_meant(words, said, tmp_path):
+    (tmp_path / "sale.toml").write_text(AUCTION)
+    assert said in mistake(harbor(*words, cwd=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "said"),
+    [
+        ("experiment.json", ["auction", "begun"], "resume it with: harbor experiment resume begun"),
+        ("experiment.json", ["experiment", "run", "begun"], "see it with: harbor view begun"),
+        ("events.jsonl", ["experiment", "run", "begun"], "is a run; see it with: harbor view begun"),
+    ],
+)
+def test_a_folder_in_place_of_settings_leads_to_what_goes_on_with_it(file, words, said, tmp_path):
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / file).write_text("{}")
+    assert said in mistake(harbor(*words, cwd=tmp_path))
+
+
+def test_names_of_presets_and_experiments_are_completed():
+    assert completing.auctions("wa") == ["water", "water-personas"]
+    assert completing.experiments("to") == ["tom"]
+    assert {"water", "water-personas"} <= set(completing.either("w"))
+
+
+@pytest.mark.slow
+def test_a_shell_is_offered_names():
+    asked = {"COMP_WORDS": "harbor experiment run to", "COMP_CWORD": "3", "_PYTHON _M HARBOR_COMPLETE": "complete_bash"}
+    done = process(env={**os.environ, **asked})
+    assert done.stdout.split() == ["tom"]
+
+
+def test_whose_personas_the_built_in_model_does_not_read_is_said_where_it_plays():
+    from harbor._games.beauty.game import BEAUTY
+    from harbor._games.english.game import ENGLISH
+
+    assert BUILT_IN == "simulated"
+    assert BEAUTY.unheeded(["Ann"]).endswith("Ann would act the same without one")
+    assert BEAUTY.unheeded([]) == ENGLISH.unheeded(["Ann"]) == ""

@@ -1,0 +1,137 @@
+"""Stop runs in every way and see that nothing is lost: ``make crash TRIALS=100 KIND=water SEED=1 FAULT=power``.
+
+Trials of a kind have the seeds SEED, SEED + 1, ...; one of them is repeated by its seed, with TRIALS=1. What passed is
+kept in a file named after the code, so that what is left out when this is stopped is all that the next time runs. Exits
+with 1 if any run differs from one that was never stopped, or any call is paid twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+from crash.inside import clock
+
+if __name__ == "__main__":
+    clock.install()  # before anything binds the clock
+
+from crash import space
+from crash.faults import FAULTS, fault_of
+from crash.kinds import KINDS, Kind, chosen
+from crash.session import ROOT, prepare
+from crash.trial import Outcome, hold_trial, undisturbed
+
+CODE = ("harbor", "graphs", "memory", "personas", "evaluation", "tests/crash")
+
+
+def main() -> int:
+    """Run the trials that are asked for and have not passed yet, and print what became of all."""
+    asked = _arguments()
+    kept = asked.keep or ROOT / "build" / "crash" / f"{_fingerprint()}.jsonl"
+    passed = {} if asked.trials == 1 else {_key(one): one for one in _read(kept)}
+    prepare()
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="harbor-crash-") as folder:
+        for kind in chosen(asked.kind):
+            for outcome in _trials(kind, asked, passed, Path(folder)):
+                outcomes.append(outcome)
+                if outcome.equal and _key(outcome) not in passed:
+                    _keep(kept, outcome)
+    _tell(outcomes)
+    return int(not all(one.equal for one in outcomes))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make crash", description=__doc__)
+    parser.add_argument("--trials", type=int, default=10, help="of each kind")
+    parser.add_argument("--seed", type=int, default=1, help="of the first one")
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS)
+    parser.add_argument("--fault", choices=FAULTS, help="instead of each in turn")
+    parser.add_argument("--keep", type=Path, help="a file for what passed")
+    parser.add_argument("--left", type=Path, help="a new folder for what the last trial left")
+    return parser.parse_args()
+
+
+def _trials(kind: Kind, asked: argparse.Namespace, passed: dict[str, Outcome], folder: Path) -> Iterator[Outcome]:
+    """Run the trials of a kind; what a fault needs and is not there is said, and skipped."""
+    whole = None
+    for seed in range(asked.seed, asked.seed + asked.trials):
+        fault = asked.fault or fault_of(kind, seed)
+        if not _possible(kind, fault):
+            continue
+        outcome = passed.get(_key(Outcome(kind.name, fault, seed)))
+        if outcome is None:
+            whole = whole or undisturbed(kind, folder / "whole")
+            outcome = hold_trial(kind, fault, seed, whole, folder / "trial")
+            _say(outcome, in_full=asked.trials == 1)
+            if asked.left:
+                shutil.copytree(folder / "trial", asked.left, dirs_exist_ok=True)
+        yield outcome
+
+
+def _possible(kind: Kind, fault: str) -> bool:
+    if fault == "worker" and not kind.workers:
+        print(f"{kind.name}: has no workers that could die; skipped", flush=True)
+    elif fault == "disk" and not space.permitted():
+        print(f"{kind.name}: a small file system can't be mounted here; skipped (run as root)", flush=True)
+    else:
+        return True
+    return False
+
+
+def _say(one: Outcome, in_full: bool) -> None:
+    """Show the progress; of a trial that differs, or that is repeated, all that is known."""
+    print(f"{one.kind} {one.seed} {one.fault}: {'equal' if one.equal else 'DIFFERS'}, struck {one.struck}", flush=True)
+    if in_full or not one.equal:
+        told = [*one.happened, one.wrong or "nothing differs", f"{one.paid_twice} calls paid twice"]
+        print(*(f"    {line}" for line in told), sep="\n")
+    if not one.equal:
+        print(f"    again: make crash KIND={one.kind} FAULT={one.fault} SEED={one.seed} TRIALS=1", flush=True)
+
+
+def _tell(outcomes: Iterable[Outcome]) -> None:
+    """Print a table: kinds by faults."""
+    cells = defaultdict[tuple[str, str], list[Outcome]](list)
+    for one in outcomes:
+        cells[one.kind, one.fault].append(one)
+    print(
+        f"\n{'kind':22}{'fault':10}{'equal':>12}{'struck':>8}{'paid twice':>12}{'begun anew':>12}  first that differs"
+    )
+    for (kind, fault), found in cells.items():
+        equal, first = sum(one.equal for one in found), next((one for one in found if not one.equal), None)
+        twice, anew = sum(one.paid_twice for one in found), sum(one.anew for one in found)
+        struck = sum(one.struck > 0 for one in found)
+        failed = f"SEED={first.seed}: {first.wrong or 'calls paid twice'}"[:100] if first else ""
+        print(f"{kind:22}{fault:10}{f'{equal} of {len(found)}':>12}{struck:8}{twice:12}{anew:12}  {failed}")
+
+
+def _key(one: Outcome) -> str:
+    return f"{one.kind}/{one.fault}/{one.seed}"
+
+
+def _read(kept: Path) -> list[Outcome]:
+    return [Outcome(**json.loads(line)) for line in kept.read_text().splitlines()] if kept.exists() else []
+
+
+def _keep(kept: Path, outcome: Outcome) -> None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.open("a") as file:
+        file.write(json.dumps(asdict(outcome)) + "\n")
+
+
+def _fingerprint() -> str:
+    """Name the code: what passed with other code says nothing of this."""
+    files = sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py"))
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

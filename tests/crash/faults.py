@@ -1,0 +1,80 @@
+"""What goes wrong in a trial, and when: drawn from its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from crash.kinds import Kind
+
+FAULTS = ("kill", "power", "disk", "handles", "clock", "worker")
+Moment = Literal["time", "bytes", "step", "never"]
+Victim = Literal["process", "all", "worker"]
+_TURNS = ("kill", "power", "kill", "disk", "power", "kill", "handles", "clock", "power", "kill")
+_TURNS_OF_WORKERS = ("kill", "power", "worker", "disk", "power", "kill", "handles", "clock", "worker", "kill")
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What goes wrong in one session.
+
+    At a `moment`, a share of its time, of what it writes to its logs, or of its steps (acts on files), its `victim` is
+    killed by signal 9. From a share of its steps on it can open `handles` more files and no others. Its
+    clock has `jumps`.
+    """
+
+    moment: Moment = "never"
+    share: float = 0.0
+    victim: Victim = "process"
+    handles: tuple[float, int] | None = None
+    jumps: tuple[tuple[int, float, float], ...] = ()
+
+    def __str__(self) -> str:
+        said = [] if self.moment == "never" else [f"kill {self.victim} at {self.share:.3f} of its {self.moment}"]
+        if self.handles:
+            said.append(f"{self.handles[1]} handles at {self.handles[0]:.3f} of its steps")
+        if self.jumps:
+            said.append(f"{len(self.jumps)} jumps of the clock")
+        return ", ".join(said) or "nothing"
+
+
+def fault_of(kind: Kind, seed: int) -> str:
+    """Give the fault whose turn it is: of ten seeds in a row four or so are kills, and each fault has one at least."""
+    turns = _TURNS_OF_WORKERS if kind.workers else _TURNS
+    return turns[seed % len(turns)]
+
+
+def sessions(fault: str, chance: Random) -> Sequence[Plan]:
+    """Draw the sessions in which something goes wrong; after them the run is resumed to its end."""
+    match fault:
+        case "kill":
+            return [_kill(chance, "process") for _ in range(chance.choice((1, 1, 2, 3)))]
+        case "power":
+            return [_kill(chance, "all") for _ in range(chance.choice((1, 1, 2)))]
+        case "worker":
+            return [Plan("time", chance.random(), "worker")]
+        case "handles":
+            return [Plan(handles=(chance.random(), chance.choice((0, 0, 1, 2))))]
+        case "clock":
+            return [Plan(*_kill_at(chance), jumps=_jumps(chance)), Plan(jumps=_jumps(chance))]
+        case _:  # a full disk, which is not what a session does
+            return [Plan() for _ in range(chance.choice((1, 2)))]
+
+
+def _kill(chance: Random, victim: Victim) -> Plan:
+    return Plan(*_kill_at(chance), victim)
+
+
+def _kill_at(chance: Random) -> tuple[Moment, float]:
+    """Draw a moment in the whole life of a run, its start and its end included."""
+    moments: tuple[Moment, ...] = ("time", "bytes", "bytes", "step")
+    return chance.choice(moments), chance.random()
+
+
+def _jumps(chance: Random) -> tuple[tuple[int, float, float], ...]:
+    """Draw jumps: the clock on the wall goes either way, the steady one forward, as it does where a machine slept."""
+    readings = sorted(int(10 ** chance.uniform(0, 4)) for _ in range(5))
+    return tuple((one, chance.uniform(-DAY, DAY), chance.choice((0.0, chance.uniform(0, DAY)))) for one in readings)

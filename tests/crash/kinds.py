@@ -1,0 +1,192 @@
+"""The kinds of games that the lab stops: small ones, of the built-in model, with all that a kind writes to disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from textwrap import dedent
+
+ENGLISH = """
+name = "english"
+seed = 11
+items = {count = 2}
+[[bidders]]
+name = "Ann"
+persona = "downsizing"
+theory_of_mind = "inferred"
+[[bidders]]
+name = "Ben"
+[[bidders]]
+name = "Cho"
+rule = "minimum-raise"
+[models.simulated]
+simulated = { unreadable_rate = 0.1, low_bid_rate = 0.1 }
+"""
+PAID = "input_price = 10.0\noutput_price = 30.0\n"
+PRICES = f"""
+[models.simulated]
+{PAID}"""
+WATER = (
+    """
+name = "water"
+seed = 3
+[rules]
+game = "water"
+supply = "low"
+days = 5
+[[bidders]]
+name = "Alex"
+[[bidders]]
+name = "Bob"
+[[bidders]]
+name = "Cindy"
+[[bidders]]
+name = "David"
+[[bidders]]
+name = "Eric"
+"""
+    + PRICES
+)
+SECOND_PRICE = (
+    """
+name = "second-price"
+seed = 5
+[rules]
+game = "second-price"
+runs = 4
+group = "L"
+show = "actions"
+history = 3
+[[bidders]]
+name = "Bidder 1"
+[[bidders]]
+name = "Bidder 2"
+[[bidders]]
+name = "Bidder 3"
+rule = "rational"
+"""
+    + PRICES
+)
+LOTS = """
+[[{0}items]]
+name = "Lot A"
+start = 1000
+true_value = 2000
+[[{0}items]]
+name = "Lot B"
+start = 1000
+true_value = 2000
+"""
+SERIES = (
+    """
+name = "series"
+seed = 5
+[series]
+auctions = 2
+[[bidders]]
+name = "Ann"
+budget = 4000
+memory = "full"
+learning = true
+[[bidders]]
+name = "Ben"
+budget = 4000
+memory = "episodes"
+learning = true
+[[bidders]]
+name = "Cho"
+budget = 4000
+rule = "minimum-raise"
+"""
+    + LOTS.format("")
+    + PRICES
+)
+EXPERIMENT = (
+    """
+name = "experiment"
+title = "An experiment that is stopped"
+question = "Is anything lost?"
+source = "nobody"
+repeats = 2
+seed = 5
+metrics = ["profit", "profit_ratio"]
+"""
+    + LOTS.format("auction.")
+    + """
+[[auction.bidders]]
+name = "Ann"
+model = "@1"
+budget = 4000
+[[auction.bidders]]
+name = "Ben"
+rule = "minimum-raise"
+budget = 4000
+[auction.models.simulated]
+input_price = 10.0
+output_price = 30.0
+simulated = { low_bid_rate = 0.1 }
+[[arms]]
+name = "adaptive"
+[[arms]]
+name = "none"
+auction.bidders.Ann = { planning = "none" }
+"""
+)
+CONFIG, OUT = "config.toml", "disk/run"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of game: its settings, and the words that begin and resume it.
+
+    `workers`: it has processes of its own. `remembers`: it leaves memories. `free`: its calls cost nothing, so that
+    those which a power cut has taken may be made again.
+    """
+
+    name: str
+    settings: str
+    begin: tuple[str, ...] = ("auction",)
+    resume: tuple[str, ...] = ("resume",)
+    options: tuple[str, ...] = ()
+    workers: bool = False
+    remembers: bool = False
+    free: bool = False
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The words that begin it."""
+        return (*self.begin, CONFIG, "--out", OUT, "--json", *self.options)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """The words that resume it."""
+        return (*self.resume, OUT, "--json", *self.options)
+
+
+def _experiment(executor: str, *options: str) -> Kind:
+    words = ("--executor", executor, *options)
+    name = "experiment" if executor == "asyncio" else f"experiment-{executor}"
+    begin, resume = ("experiment", "run"), ("experiment", "resume")
+    return Kind(name, dedent(EXPERIMENT), begin, resume, words, workers=executor == "processes")
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("english", ENGLISH + PAID),
+        Kind("english-free", ENGLISH, free=True),
+        Kind("water", WATER),
+        Kind("second-price", SECOND_PRICE),
+        Kind("series", SERIES, remembers=True),
+        _experiment("asyncio"),
+        _experiment("processes", "--jobs", "2"),
+        _experiment("ray", "--jobs", "2"),
+    )
+}
+ON_REQUEST = {"experiment-ray"}
+"""Those that are run only if they are named: a cluster takes ten seconds to begin."""
+
+
+def chosen(names: Iterable[str]) -> list[Kind]:
+    """Give the kinds of these names; none: all but those on request."""
+    return [KINDS[name] for name in names] or [kind for name, kind in KINDS.items() if name not in ON_REQUEST]

@@ -1,0 +1,124 @@
+"""What a run has left in its folder, and how it differs from what another has left."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from crash.inside.journal import prompt_id
+
+CLOCK_FIELDS = {"at", "began", "seconds", "run", "token", "digest"}
+OF_THE_CLOCK = {"time", "created", "updated", "created_at", "updated_at"}
+TOKEN = re.compile(r"\brun-(\d+)-[0-9a-f]{8}\b")
+"""The name of an auction of a series, in memories: it ends with a token that is drawn anew in each run."""
+Called = tuple[str, str, str, int, float]
+
+
+@dataclass(frozen=True)
+class Left:
+    """The events of each log, the calls, the memories and the results, without what differs from run to run."""
+
+    events: list[str]
+    calls: list[str]
+    memories: list[str]
+    results: list[str]
+
+
+def left_in(run: Path, memories: str = "") -> Left:
+    """Read what is in the folder of a run; `memories` is what `harbor memory export` says."""
+    return Left(
+        [line for path in sorted(run.rglob("events.jsonl")) for line in _events(path, run)],
+        sorted(_call(path, run, call) for path, call in _calls(run)),
+        sorted(_memory(line) for line in memories.splitlines()),
+        [path.read_text() for path in run.glob("results.json")],
+    )
+
+
+def difference(whole: Left, found: Left) -> str:
+    """Say where two first differ; empty if nowhere."""
+    for field in fields(Left):
+        expected, there = getattr(whole, field.name), getattr(found, field.name)
+        if expected == there:
+            continue
+        number = next((at for at, pair in enumerate(zip(expected, there, strict=False)) if len(set(pair)) > 1), -1)
+        if number < 0:
+            return f"{field.name}: {len(there)} instead of {len(expected)}"
+        return f"{field.name}: number {number + 1} is {_short(there[number], expected[number])}"
+    return ""
+
+
+def prompts(run: Path) -> Counter[str]:
+    """Count the prompts whose replies are recorded in whole lines."""
+    return Counter(prompt_id(call["prompt"]) for _, call in _calls(run))
+
+
+def told_of(run: Path) -> Counter[str]:
+    """Count the prompts of recorded calls that the logs tell of."""
+    logged = {key for path in run.rglob("events.jsonl") for key in _logged(path)}
+    return Counter(prompt_id(call["prompt"]) for path, call in _calls(run) if _key(path, call) in logged)
+
+
+def is_begun(run: Path) -> bool:
+    """Tell whether anything of a run is on disk that would be lost if it began anew."""
+    return any(b"\n" in path.read_bytes() for name in ("events", "calls") for path in run.rglob(f"{name}.jsonl"))
+
+
+def _events(path: Path, run: Path) -> Iterator[str]:
+    where = str(path.parent.relative_to(run))
+    for event in _lines(path):
+        kept = {key: value for key, value in event.items() if key not in CLOCK_FIELDS}
+        yield TOKEN.sub(r"run-\1", json.dumps([where, kept]))
+
+
+def _calls(run: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for path in run.rglob("calls.jsonl"):
+        for call in _lines(path):
+            if call["outcome"] != "failed":
+                yield path.parent, call
+
+
+def _call(folder: Path, run: Path, call: dict[str, Any]) -> str:
+    told = (call[key] for key in ("bidder", "purpose", "attempt", "prompt", "reply"))
+    return TOKEN.sub(r"run-\1", json.dumps([str(folder.relative_to(run)), *told]))
+
+
+def _key(folder: Path, call: dict[str, Any]) -> Called:
+    return str(folder), call["bidder"], call["purpose"], call["attempt"], call["began"]
+
+
+def _logged(path: Path) -> Iterator[Called]:
+    for event in _lines(path):
+        if event["type"] == "model_called":
+            yield _key(path.parent, event)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the whole lines of a file; one that is no JSON is what a fault has left of it."""
+    for line in path.read_bytes().splitlines(keepends=True):
+        if line.endswith(b"\n"):
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
+
+
+def _memory(line: str) -> str:
+    return TOKEN.sub(r"run-\1", json.dumps(_timeless(json.loads(line))))
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _timeless(inner) for key, inner in value.items() if key not in OF_THE_CLOCK}
+    return [_timeless(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _short(there: str, expected: str) -> str:
+    start = max(
+        0, next((at for at, pair in enumerate(zip(there, expected, strict=False)) if len(set(pair)) > 1), 0) - 60
+    )
+    return f"...{there[start : start + 120]}... instead of ...{expected[start : start + 120]}..."

@@ -1,0 +1,206 @@
+"""One session: the command line in a process of its own, which something happens to.
+
+The process is a fork of this one, which has imported Harbor already: a new interpreter would take seconds for that. The
+workers of an experiment are interpreters of their own, as always.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import psutil
+
+from crash.faults import Plan
+from crash.inside import clock, journal, steps
+from crash.inside.worker import ATTIC, JOURNAL
+from crash.place import Lengths, Place
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+LONGEST = 120.0
+"""Seconds after which a session hangs; the longest kind takes ten on a busy machine."""
+_nap = time.sleep
+_now = clock.true_seconds
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a session ended: its code (negative: by a signal), what it said, and how long it took in seconds."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+    hung: bool = False
+
+
+def prepare() -> None:
+    """Import what sessions need, and adopt what they leave behind, to wait for its end."""
+    import chromadb  # noqa: F401
+
+    import harbor._cli.app
+    import harbor._cli.auctions
+    import harbor._cli.experiment_runs
+    import harbor._runs.memories
+    import harbor._runs.seating
+    import harbor.evaluation._analysis.findings
+    import harbor.evaluation._running.runner  # noqa: F401
+    from harbor._models.simulated.chat_model import SimulatedChat
+
+    journal.watch(SimulatedChat)
+    gc.freeze()  # what is imported is shared with the forks as long as nobody writes to it
+    set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
+
+
+def hold(
+    place: Place, words: Sequence[str], plan: Plan, usual: Lengths | None, chance: Random, on_kill: Callable[[], None]
+) -> Ended:
+    """Run a command, and let happen what is planned; `on_kill` is called when a worker has been killed."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    out, err = place.folder / "out.txt", place.folder / "err.txt"
+    began = _now()
+    pid = os.fork()
+    if pid == 0:
+        _become(place, words, plan, usual, out, err)
+    code, hung = _watched(pid, place, plan, usual, chance, began, on_kill)
+    seconds = _now() - began
+    hung = not _all_ended(pid) or hung
+    texts = (path.read_text(errors="replace") for path in (out, err))
+    return Ended(os.waitstatus_to_exitcode(code), *texts, seconds, hung)
+
+
+def _become(place: Place, words: Sequence[str], plan: Plan, usual: Lengths | None, out: Path, err: Path) -> None:
+    """Be the command line, from here to the end of this process."""
+    code = 70
+    try:
+        os.setsid()
+        for number, path in ((1, out), (2, err)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.closerange(3, 256)
+        os.chdir(place.folder)
+        os.environ.update(_environment(place))
+        journal.open_at(place.journal, place.attic)
+        journal.install()
+        _plan(place, plan, usual)
+        code = _command(words)
+        journal.tell_steps()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _environment(place: Place) -> dict[str, str]:
+    path = (HERE / "site", HERE.parent, ROOT, *os.environ.get("PYTHONPATH", "").split(":"))
+    return {
+        "PYTHONPATH": ":".join(map(str, path)),
+        JOURNAL: str(place.journal),
+        ATTIC: str(place.attic),
+        "HARBOR_STATE": str(place.folder.parent / "state"),
+        "HARBOR_CACHE": str(place.folder.parent / "cache"),
+    }
+
+
+def _plan(place: Place, plan: Plan, usual: Lengths | None) -> None:
+    clock.jumps[:] = plan.jumps
+    steps.begin(str(place.disk))
+    steps.listen()
+    if usual and plan.moment == "step":
+        steps.kill_at, steps.kill_all = 1 + int(plan.share * usual.steps), plan.victim == "all"
+    if usual and plan.handles:
+        share, more = plan.handles
+        steps.handles_at = (1 + int(share * usual.steps), more)
+
+
+def _command(words: Sequence[str]) -> int:
+    from harbor._cli.app import main
+
+    sys.argv = ["harbor", *words]
+    try:
+        main()
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    return 0
+
+
+def _watched(
+    pid: int, place: Place, plan: Plan, usual: Lengths | None, chance: Random, began: float, on_kill: Callable[[], None]
+) -> tuple[int, bool]:
+    """Wait for the end of a process, and kill whom the plan names when the moment is there; says if it hangs."""
+    at_first, killed = place.written(), False
+    while True:
+        ended, code = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return code, False
+        if _now() - began > LONGEST:
+            os.killpg(pid, signal.SIGKILL)
+            return os.waitpid(pid, 0)[1], True
+        if usual and not killed and _is_there(plan, usual, place, at_first, _now() - began):
+            killed = _kill(pid, plan, chance)
+            if killed and plan.victim == "worker":
+                on_kill()
+        _nap(0.002)
+
+
+def _is_there(plan: Plan, usual: Lengths, place: Place, at_first: int, seconds: float) -> bool:
+    if plan.moment == "time":
+        return seconds >= plan.share * usual.seconds
+    if plan.moment == "bytes":
+        return place.written() >= at_first + plan.share * max(0, usual.written - at_first)
+    return False
+
+
+def _kill(pid: int, plan: Plan, chance: Random) -> bool:
+    if plan.victim == "all":
+        os.killpg(pid, signal.SIGKILL)
+    elif plan.victim == "process":
+        os.kill(pid, signal.SIGKILL)
+    else:
+        workers = _workers(pid)
+        if not workers:  # none is there yet, or none any more
+            return False
+        worker = chance.choice(workers)
+        worker.kill()
+        with suppress(psutil.TimeoutExpired):
+            worker.wait(5)
+    return True
+
+
+def _workers(driver: int) -> list[psutil.Process]:
+    found = []
+    for one in psutil.Process(driver).children():
+        with suppress(psutil.Error):  # it has ended meanwhile
+            found += [one] if "spawn_main" in " ".join(one.cmdline()) else []
+    return sorted(found, key=lambda one: one.pid)
+
+
+def _all_ended(group: int) -> bool:
+    """Wait until nothing is left of a session: workers end by themselves when their driver does."""
+    until = _now() + 30
+    with suppress(ChildProcessError):
+        while _now() < until:
+            if os.waitpid(-group, os.WNOHANG)[0] == 0:
+                _nap(0.002)
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+        while True:
+            os.waitpid(-group, 0)
+            return False
+    return True

@@ -1,0 +1,180 @@
+"""Who may sit in a seat, as it is given or named: anything that takes turns, one for each seat where it has to be."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import dedent
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+
+from harbor import Agent, Auction, Bidder, Item, of_type, use
+from harbor._core.errors import ConfigError
+from harbor._core.events import Answered, BidderLabelled, SaleClosed
+from harbor._core.finding import command, find, follow
+from support.clerk import Clerk
+from support.plugins import installed
+
+MINE = """
+    from langchain_core.runnables import RunnableLambda
+    from harbor import Agent
+    from support.clerk import Clerk
+
+    def bid(turn):
+        return {"action": "bid", "amount": turn["space"]["minimum"]} if turn["round"] < 3 else "I withdraw."
+
+    async def late(turn):
+        return bid(turn)
+
+    class Caller:
+        def __call__(self, turn):
+            return bid(turn)
+
+    CALLER, RUNNABLE, CLERK, NUMBER = Caller(), RunnableLambda(bid), Clerk(), 3
+    MADE = Agent(name="made", description="a function of each bidder's own", make=lambda bidder: lambda turn: bid(turn))
+    SEVERAL = Agent(name="several", description="a clerk of each bidder's own", make=lambda bidder: Clerk())
+    CLASS = Agent(name="classy", description="a class", make=lambda bidder: Caller)
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A module of the user's with agents of all makes."""
+    (tmp_path / "mine.py").write_text(dedent(MINE))
+    with installed(tmp_path):
+        yield
+
+
+def made(make) -> Agent:
+    return Agent(name="mine", description="mine", make=make)
+
+
+def sale(agent: object = True) -> Auction:
+    return Auction(
+        items=[Item(name="Vase", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Tal", agent=agent), Bidder("Ann", rule="minimum-raise", max_bids=2)],
+    )
+
+
+def bids(log) -> list[str]:
+    assert of_type(log, SaleClosed)
+    return [said.words for said in of_type(log, Answered)]
+
+
+@pytest.mark.parametrize("name", ["bid", "late", "CALLER", "RUNNABLE", "MADE"])
+def test_what_takes_turns_is_named_by_its_module_and_plays(name, mine):
+    log = sale(f"mine:{name}").run().log
+    assert bids(log) == ["I bid $1,000.", "I bid $1,100.", "I withdraw."]
+    assert of_type(log, BidderLabelled)[0].player == f"agent (mine:{name})"
+
+
+@pytest.mark.parametrize("name", ["bid", "CALLER", "RUNNABLE"])
+def test_what_is_named_before_its_use_is_known_plays_too(name, mine):
+    follow(f"mine:{name}")
+    assert bids(sale(f"mine:{name}").run().log)[0] == "I bid $1,000."
+    assert command() == f"harbor --plugin mine:{name}"
+
+
+def test_an_agent_makes_one_for_each_seat(mine):
+    use("mine:SEVERAL")
+    assert find("agent", "several").make("Tal") is not find("agent", "several").make("Ann")
+    assert bids(sale("several").run().log)
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        (
+            "CLERK",
+            "agent 'mine:CLERK' is one AutoGen agent, which seats and games would share; name an Agent",
+        ),
+        (
+            "NUMBER",
+            "agent 'mine:NUMBER' is a int; give a function of one turn, a LangChain Runnable, an",
+        ),
+        ("Caller", "agent 'mine:Caller' is the class Caller; give what it makes"),
+        ("CLASS", "agent 'mine:CLASS' of bidder 'Tal' is the class Caller; give what it makes"),
+        ("nothing", "agent 'mine:nothing': .* can't be imported"),
+    ],
+)
+def test_what_can_not_sit_is_refused_before_anything_is_played(name, complaint, mine):
+    with pytest.raises(ConfigError, match=complaint):
+        sale(f"mine:{name}").run()
+
+
+def lowest(turn):
+    return {"action": "bid", "amount": turn["space"]["minimum"]} if turn["round"] < 3 else "I withdraw."
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lowest,
+        RunnableLambda(lowest),
+        made(lambda _: lowest),
+        made(lambda _: RunnableLambda(lowest)),
+    ],
+)
+def test_an_agent_of_any_make_can_be_given(given):
+    assert bids(sale().run(agents={"Tal": given}).log) == ["I bid $1,000.", "I bid $1,100.", "I withdraw."]
+
+
+def test_a_chat_agent_can_be_given_and_made():
+    given = sale().run(agents={"Tal": Clerk()}).log
+    assert bids(given) == bids(sale().run(agents={"Tal": made(lambda _: Clerk())}).log)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"Tal": 3}, "what is given for 'Tal' is a int; give a function of one turn"),
+        ({"Tal": Clerk}, "what is given for 'Tal' is the class Clerk; give what it makes"),
+        ({"Ann": lowest}, r"gives 'Ann' an agent; write Bidder\('Ann', agent=True\) to have it"),
+        ({"Tal": lowest, "Zed": lowest}, r"gives 'Zed', which no bidder uses; give one of \['Tal'\]"),
+        ({}, "name it with --agent Tal=WHAT, have a client take the seat with harbor mcp, or give it to run"),
+        ({"Tal": {"command": ["node"]}}, r"for 'Tal' is a setting; write Bidder\('Tal', agent=...\) with it"),
+        ({"Tal": "mine:bid"}, r"for 'Tal' is a setting; write Bidder\('Tal', agent=...\) with it"),
+        (
+            {"Tal": made(lambda _: 1 / 0)},
+            "'mine' of bidder 'Tal' can't be",
+        ),
+    ],
+)
+def test_what_can_not_sit_is_refused_by_name(given, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        sale().run(agents=given)
+
+
+def test_a_word_that_is_no_program_is_answered_with_what_may_be_meant(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.py").write_text("")
+    for word, meant in {
+        "bad": "no program 'bad'; write 'bad:NAME' for a function in bad.py",
+        "./bad.py": "write 'python3 ./bad.py' for a program of Python, and 'bad:NAME' for a function in it",
+        "127.0.0.1:8000/x": "a server is written 'http://127.0.0.1:8000/x'",
+        "localhost:8000": "a server is written 'http://localhost:8000'",
+        "badly": "no program 'badly'; install it, or give its path",
+    }.items():
+        with pytest.raises(ConfigError) as refused:
+            sale({"command": [word]}).run()
+        assert meant in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("agent", "complaint"),
+    [
+        ({"command": ["no-such-program"]}, "agent of bidder 'Tal': no program 'no-such-program'; install it, or give"),
+        (
+            {"command": [sys.executable], "env": ["NOT_SET_AT_ALL"]},
+            "variable 'NOT_SET_AT_ALL' is not set; set it",
+        ),
+        (
+            {"url": "http://localhost:1", "api_key_env": "NOT_SET_AT_ALL"},
+            "variable 'NOT_SET_AT_ALL' is not set; set it",
+        ),
+    ],
+)
+def test_a_program_or_a_key_that_is_not_there_is_refused_before_anything_is_played(agent, complaint, tmp_path):
+    with pytest.raises(ConfigError, match=complaint):
+        sale(agent).run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,485 @@
+"""Agents in processes of their own, for real: each is a short program that a stranger might have written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+import threading
+from contextlib import asynccontextmanager, suppress
+from decimal import Decimal
+from pathlib import Path
+from textwrap import dedent
+
+import psutil
+import pytest
+
+from harbor._config.agents import AgentCommand
+from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
+from harbor._core.errors import ConfigError
+from harbor._core.events import BidderSeated, BidPlaced
+from harbor._core.spaces import Amount
+from harbor._doors import processes
+from harbor._doors.door import DoorFailed
+from harbor._doors.given import LONGEST_ANSWER
+from harbor._doors.processes import ProcessDoor
+from harbor._doors.turn import SeatTurns
+
+ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
+SEEN = [BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit")]
+EACH = """
+import json, os, sys, time
+for line in sys.stdin:
+    turn = json.loads(line)
+    {answer}
+    sys.stdout.flush()
+"""
+NEEDS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not here")
+
+
+class Table:
+    """A seat at a door: each turn tells one bid more."""
+
+    def __init__(self, door):
+        self.door, self.turns, self.seen = door, SeatTurns("english", "s1"), list(SEEN)
+
+    async def ask(self, attempt=1):
+        turn = self.turns.of(ASK._replace(attempt=attempt), self.seen)
+        self.seen.append(BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(len(self.seen))))
+        return (await self.door.ask(turn)).answer
+
+    async def question(self):
+        """Ask as the house does, again after a failed bid; give the answer, and the turns of the question."""
+        first = len(self.seen)
+        for attempt in (1, 2, 3, 4):
+            if not isinstance(answer := await self.ask(attempt), Unreadable):
+                return answer, range(first, len(self.seen))
+        raise AssertionError(answer.reason)
+
+    async def asked_in_vain(self):
+        """Ask, and give up once the turn is sent."""
+        number, asked = len(self.seen), asyncio.ensure_future(self.ask())
+        while self.door._owed[-1:] != [number]:
+            await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.wait({asked})
+        assert asked.cancelled()
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE_SECONDS", 0.2)
+
+
+def python(program):
+    return AgentCommand(command=(sys.executable, "-c", dedent(program)))
+
+
+def answering(answer):
+    return python(EACH.format(answer=answer))
+
+
+@asynccontextmanager
+async def seated(settings):
+    door = ProcessDoor(settings)
+    try:
+        yield Table(door)
+    finally:
+        await door.close()
+
+
+async def answers(settings, times=1):
+    async with seated(settings) as table:
+        return [await table.ask() for _ in range(times)]
+
+
+async def test_a_process_is_sent_each_turn_and_answers_with_a_line():
+    answer = "print(json.dumps({'turn': turn['turn'], 'action': 'bid', 'amount': 100 + len(turn['seen'])}))"
+    assert await answers(answering(answer), 3) == [Bid(Decimal(amount)) for amount in (101, 102, 103)]
+
+
+async def test_a_process_lives_from_its_first_turn_to_the_end_of_the_sale():
+    async with seated(answering("print(json.dumps({'words': str(os.getpid())}))")) as table:
+        [one, other] = [await table.ask(), await table.ask()]
+        assert one == other
+        assert psutil.pid_exists(int(one))
+    assert not psutil.pid_exists(int(one))
+
+
+@NEEDS_NODE
+async def test_a_node_process_takes_a_seat(tmp_path):
+    bidder = tmp_path / "bidder.mjs"
+    bidder.write_text(
+        'import { createInterface } from "node:readline";\n'
+        "for await (const line of createInterface({ input: process.stdin })) {\n"
+        "  const turn = JSON.parse(line);\n"
+        '  console.log(JSON.stringify({ turn: turn.turn, action: "bid", amount: turn.space.minimum }));\n'
+        "}\n"
+    )
+    assert await answers(AgentCommand(command=("node", str(bidder))), 2) == [Bid(Decimal(100))] * 2
+
+
+async def test_an_answer_without_a_line_end_counts_if_the_process_ends_with_it():
+    program = "import sys; sys.stdin.readline(); print('{\"action\": \"withdraw\"}', end='')"
+    assert await answers(python(program), 2) == [Withdraw(), Withdraw()]
+
+
+async def test_a_process_may_answer_one_turn_and_end():
+    once = "import json; print(json.dumps({'words': str(json.loads(input())['turn'])}))"
+    assert await answers(python(once), 5) == ["1", "2", "3", "4", "5"]
+
+
+async def test_a_process_with_nothing_to_do_is_never_started(tmp_path):
+    door = ProcessDoor(python(f"open({str(tmp_path / 'started')!r}, 'w')"))
+    await door.close()
+    assert not (tmp_path / "started").exists()
+
+
+# ---------------------------------------------------------------- what it is given
+
+
+async def test_a_process_has_only_the_usual_variables_and_those_that_are_named(monkeypatch):
+    monkeypatch.setenv("NAMED", "this one")
+    monkeypatch.setenv("SOME_API_KEY", "sk-of-the-house-alone")
+    settings = answering("print(json.dumps({'words': ' '.join(os.environ)}))")
+    [words] = await answers(settings.model_copy(update={"env": ("NAMED",)}))
+    assert {"NAMED", "PATH"} <= set(words.split())
+    assert "SOME_API_KEY" not in words
+
+
+def test_a_variable_that_is_named_and_not_set_is_a_mistake_in_the_settings(monkeypatch):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    with pytest.raises(ConfigError, match=r"'NOT_SET' is not set; set it"):
+        ProcessDoor(AgentCommand(command=("true",), env=("NOT_SET",)))
+
+
+async def test_a_process_has_no_file_and_no_terminal_of_the_house():
+    answer = "print(json.dumps({'words': ' '.join(sorted(os.listdir('/proc/self/fd')))}))"
+    if Path("/proc/self/fd").exists():
+        with Path(__file__).open() as kept:
+            os.set_inheritable(kept.fileno(), True)
+            assert await answers(answering(answer)) == ["0 1 2 3"]  # 3 is the listing's own
+
+
+# ---------------------------------------------------------------- what is no answer
+
+
+HOSTILE = {
+    "a print": ("Thinking ...", "'Thinking ...' is no answer"),
+    "words": ("I bid $120.", "is no answer"),
+    "a list": ("[1]", "it is another value"),
+    "a text": ('"I bid $120."', "it is another value"),
+    "an empty line": ("", "is no answer"),
+    "half an object": ('{"action": "bid"', "is no answer"),
+    "two objects": ('{"action": "withdraw"} {"action": "withdraw"}', "Extra data"),
+    "deep nesting": ("[" * 60_000, "is no answer"),
+    "a deep object": ('{"a":' * 12_000, "nested too deeply"),
+    "a huge number": ('{"action": "bid", "amount": ' + "9" * 5_000 + "}", "is no answer"),
+    "a name twice": ('{"action": "bid", "action": "withdraw"}', "a name is there twice"),
+    "NaN": ('{"action": "bid", "amount": NaN}', "NaN is no JSON"),
+    "infinity": ('{"action": "bid", "amount": -Infinity}', "Infinity is no JSON"),
+    "a turn to come": ('{"turn": 99, "action": "withdraw"}', "answers the turn '99', and this is turn 1"),
+    "a turn in words": ('{"turn": "1", "action": "withdraw"}', "its turn is '1', and has to be a number: 1"),
+    "a turn that is true": ('{"turn": true, "action": "withdraw"}', "its turn is 'True', and has to be a number: 1"),
+}
+
+
+@pytest.mark.parametrize(("line", "why"), HOSTILE.values(), ids=HOSTILE)
+async def test_a_line_that_is_no_answer_is_a_failed_bid_that_says_why(line, why):
+    [answer] = await answers(answering(f"print({line!r})" if len(line) < 99 else f"print({line[:9]!r} + {line[9:]!r})"))
+    assert isinstance(answer, Unreadable)
+    assert why in answer.reason
+    assert answer.reason.endswith("write one object of JSON per turn to stdout, and write logs to stderr")
+    assert len(answer.reason) <= 300
+
+
+INVALID = {
+    "an amount beyond all floats": '{"action": "bid", "amount": 1e999}',
+    "a huge amount": '{"action": "bid", "amount": 1e300}',
+    "an amount that is an object": '{"action": "bid", "amount": {"a": 1}}',
+    "no amount": '{"action": "bid"}',
+    "an unknown action": '{"action": "steal"}',
+    "words that are none": '{"words": 1}',
+    "endless calls": json.dumps({"action": "withdraw", "usage": [{}] * 1_001}),
+    "tokens below 0": '{"action": "withdraw", "usage": [{"input_tokens": -1}]}',
+    "an empty object": "{}",
+}
+
+
+@pytest.mark.parametrize("line", INVALID.values(), ids=INVALID)
+async def test_an_object_that_is_no_answer_is_a_failed_bid(line):
+    [answer] = await answers(answering(f"print({line!r})"))
+    assert isinstance(answer, Unreadable)
+    assert len(answer.reason) <= 300
+
+
+async def test_bytes_that_are_no_utf_8_are_a_failed_bid():
+    [answer] = await answers(answering(r"sys.stdout.buffer.write(b'{\"action\": \"\xff\xfe\"}\n')"))
+    assert isinstance(answer, Unreadable)
+
+
+UNTIDY = {
+    "a print before each answer": ("", "print('debug'); print(json.dumps({answer}))"),
+    "a print after each answer": ("", "print(json.dumps({answer})); print('debug')"),
+    "a banner": ("print('Bidder 2.0 is ready', flush=True)", "print(json.dumps({answer}))"),
+    "a doubled answer": ("", "print(json.dumps({answer})); print(json.dumps({answer}))"),
+    "no answer now and then": ("", "print('I bid!' if turn['turn'] % 3 == 1 else json.dumps({answer}))"),
+    "no answer at first": ("told = []", "told.append(1); print(json.dumps({answer}) if told[1:] else 'I bid!')"),
+}
+
+
+@pytest.mark.parametrize("number", ["", "'turn': turn['turn'], "], ids=["unnumbered", "numbered"])
+@pytest.mark.parametrize(("start", "each"), UNTIDY.values(), ids=UNTIDY)
+async def test_an_untidy_process_takes_part_and_none_of_its_answers_is_taken_for_that_to_another_question(
+    start, each, number
+):
+    answer = f"{{{number}'words': str(turn['turn'])}}"
+    program = EACH.format(answer=each.format(answer=answer))
+    async with seated(python(f"{start}\n{program}")) as table, asyncio.timeout(30):
+        for _ in "123":
+            answer, turns = await table.question()
+            assert int(answer) in turns
+
+
+async def test_a_process_that_owes_an_answer_after_a_line_that_is_none_is_replaced_before_the_next_question():
+    answer = "print('I bid!' if turn['turn'] == 1 else json.dumps({'words': str(os.getpid())}))"
+    async with seated(answering(answer)) as table:
+        [first, _], [second, _] = [await table.question(), await table.question()]
+        assert first != second
+        assert [second] == [str(pid) for pid in children()]
+
+
+async def test_a_process_that_numbers_its_answers_is_never_replaced():
+    answer = "print('debug'); print(json.dumps({'turn': turn['turn'], 'words': str(os.getpid())}))"
+    async with seated(answering(answer)) as table:
+        assert len({(await table.question())[0] for _ in "123"}) == 1
+
+
+async def test_what_a_process_prints_for_ever_is_read_as_far_as_it_has_come_and_no_further():
+    async with seated(AgentCommand(command=("yes",))) as table, asyncio.timeout(30):
+        assert {type(await table.ask()) for _ in "123"} == {Unreadable}
+
+
+async def test_a_line_without_an_end_is_not_read_to_its_end_and_its_process_is_replaced(tmp_path):
+    first = tmp_path / "first"
+    program = f"""
+    import json, os, sys
+    if not os.path.exists({str(first)!r}):
+        open({str(first)!r}, 'w').close()
+        while True:
+            sys.stdout.write('x' * 2 ** 20)
+    for line in sys.stdin:
+        print('{{"action": "withdraw"}}', flush=True)
+    """
+    [flood, after] = await answers(python(program), 2)
+    assert f"more than {LONGEST_ANSWER:,} bytes" in flood.reason
+    assert after == Withdraw()
+
+
+async def test_a_process_that_prints_for_ever_and_reads_nothing_fills_no_memory():
+    async with seated(AgentCommand(command=("yes",))) as table:
+        answer = await table.ask()
+        kept = len(table.door._process._output._buffer)
+    assert "'y' is no answer" in answer.reason
+    assert kept <= 4 * LONGEST_ANSWER
+
+
+# ---------------------------------------------------------------- late, twice, out of turn
+
+
+async def test_a_late_answer_is_dropped_with_its_number_or_without(tmp_path):
+    for number in ("'turn': turn['turn'], ", ""):
+        gate = tmp_path / f"gate{len(number)}"
+        os.mkfifo(gate)
+        wait = f"turn['turn'] == 1 and open({str(gate)!r}).read()"
+        answer = f"{wait}; print(json.dumps({{{number}'words': str(turn['turn'])}}))"
+        async with seated(answering(answer)) as table:
+            await table.asked_in_vain()
+            second = asyncio.ensure_future(table.ask())
+            await asyncio.to_thread(gate.write_text, "go on")
+            assert await second == "2"
+            assert await table.ask() == "3"
+
+
+async def test_a_process_that_reads_nothing_is_replaced_before_it_fills_the_memory():
+    async with seated(python("import time; time.sleep(3600)")) as table:
+        table.seen += [BidPlaced(item="V" * 80, bidder="B" * 80, round=1, amount=Decimal(1))] * 2_000
+        await table.asked_in_vain()
+        [first] = children()
+        await table.asked_in_vain()
+        [second] = children()
+    assert first != second
+    assert children() == []
+
+
+# ---------------------------------------------------------------- death
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (("no-such-program-here",), "'no-such-program-here' can't be started (No such file or directory)"),
+        ((os.devnull,), "can't be started (Permission denied)"),
+    ],
+)
+async def test_a_command_that_does_not_start_is_told_with_the_reason(command, why):
+    async with seated(AgentCommand(command=command)) as table:
+        with pytest.raises(DoorFailed) as failed:
+            await table.ask()
+    assert why in str(failed.value)
+
+
+async def test_a_process_that_dies_tells_how_and_what_it_last_wrote_to_stderr():
+    async with seated(python("import sys; sys.exit('no module named\\n bidding')")) as table:
+        with pytest.raises(DoorFailed, match=r"exit code 1 before it answered; .* ends in 'no module named bidding'"):
+            await table.ask()
+
+
+STACK = """
+node:internal/modules/cjs/loader:1147
+  throw err;
+
+Error: Cannot find module 'nowhere'
+{frames}
+  code: 'MODULE_NOT_FOUND'
+""".format(frames="    at Module._load (node:internal/modules/cjs/loader:985:27)\n" * 20)
+
+
+async def test_the_error_is_told_and_not_the_stack_that_a_node_process_writes_after_it():
+    async with seated(python(f"import sys; sys.exit({STACK!r})")) as table:
+        with pytest.raises(DoorFailed, match=r"Cannot find module 'nowhere' code: 'MODULE_NOT_FOUND'\"$"):
+            await table.ask()
+
+
+@pytest.mark.parametrize(("set_", "name"), [("", "OPENAI_API_KEY"), ("x", "OPENAI_API_KEY"), ("x", "MY_SHOP")])
+async def test_a_process_that_misses_a_variable_tells_how_it_is_passed_on(set_, name, monkeypatch):
+    monkeypatch.setenv(name, set_) if set_ else monkeypatch.delenv(name, raising=False)
+    async with seated(python(f"import os; os.environ[{name!r}]")) as table:
+        with pytest.raises(DoorFailed, match=rf"name this one in its settings, as env = \['{name}'\]"):
+            await table.ask()
+
+
+async def test_a_process_that_has_a_variable_is_not_told_to_ask_for_it(monkeypatch):
+    monkeypatch.setenv("MY_SHOP", "x")
+    settings = python("import sys; sys.exit('MY_SHOP is closed')").model_copy(update={"env": ("MY_SHOP",)})
+    async with seated(settings) as table:
+        with pytest.raises(DoorFailed, match=r"ends in 'MY_SHOP is closed'$"):
+            await table.ask()
+
+
+async def test_a_process_that_is_killed_tells_by_what():
+    async with seated(answering("os.kill(os.getpid(), 9)")) as table:
+        with pytest.raises(DoorFailed, match="was ended by SIGKILL"):
+            await table.ask()
+
+
+async def test_a_process_that_closes_its_output_and_goes_on_is_told_and_replaced():
+    async with seated(python("import os, time; os.close(1); time.sleep(3600)")) as table:
+        for _ in "12":
+            with pytest.raises(DoorFailed, match="closed its standard output"):
+                await table.ask()
+            assert len(children()) == 1
+    assert children() == []
+
+
+async def test_a_process_that_died_is_started_again_and_told_all_that_was_seen(tmp_path):
+    dead = tmp_path / "dead"
+    answer = f"os.path.exists({str(dead)!r}) or (open({str(dead)!r}, 'w'), os._exit(3))"
+    async with seated(answering(f"{answer}; print(json.dumps({{'words': str(len(turn['seen']))}}))")) as table:
+        with pytest.raises(DoorFailed, match="exit code 3"):
+            await table.ask()
+        assert await table.ask() == "2"
+
+
+async def test_a_process_is_not_stopped_by_what_it_writes_to_stderr():
+    assert await answers(answering("sys.stderr.write('x' * 2 ** 20); print('{\"action\": \"withdraw\"}')")) == [
+        Withdraw()
+    ]
+
+
+async def test_no_piece_of_a_key_is_told_from_stderr_or_stdout(monkeypatch):
+    monkeypatch.setenv("FOR_THE_AGENT", "abc-DEF-123-ghi-789")
+    settings = python("import os, sys; sys.exit('refused: ' + os.environ['FOR_THE_AGENT'][4:])")
+    async with seated(settings.model_copy(update={"env": ("FOR_THE_AGENT",)})) as table:
+        with pytest.raises(DoorFailed) as failed:
+            await table.ask()
+    assert "DEF-123" not in str(failed.value)
+    assert "refused: [redacted]" in str(failed.value)
+    echo = answering("print('key', os.environ['FOR_THE_AGENT'])").model_copy(update={"env": ("FOR_THE_AGENT",)})
+    [answer] = await answers(echo)
+    assert "DEF-123" not in answer.reason
+
+
+# ---------------------------------------------------------------- the end
+
+
+STUBBORN = """
+import os, signal, sys, time
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+child = os.fork()
+if child == 0:
+    while True:
+        time.sleep(3600)
+sys.stdin.readline()
+print('{"words": "%d %d"}' % (os.getpid(), child), flush=True)
+while True:
+    time.sleep(3600)
+"""
+
+
+async def test_a_process_that_ignores_its_end_is_killed_with_all_that_it_started():
+    [words] = await answers(python(STUBBORN))
+    assert all(map(ends, words.split()))
+
+
+LEAVING = """
+import os, sys, time
+if (child := os.fork()) == 0:
+    time.sleep(3600)
+sys.stdin.readline()
+print('{"words": "%d"}' % child, flush=True)
+"""
+
+
+async def test_what_a_process_leaves_behind_is_killed_also_if_it_holds_its_output_open():
+    async with seated(python(LEAVING)) as table:
+        first = int(await table.ask())
+        second = int(await table.ask())
+    assert first != second
+    assert ends(first)
+    assert ends(second)
+
+
+async def test_a_seat_that_is_given_up_in_the_middle_of_its_end_leaves_nothing_behind():
+    door = ProcessDoor(python(STUBBORN))
+    words = await Table(door).ask()
+    ending = asyncio.ensure_future(door.close())
+    await asyncio.sleep(0)
+    ending.cancel()
+    await asyncio.wait({ending})
+    assert ending.cancelled()
+    assert all(map(ends, words.split()))
+
+
+async def test_all_agents_can_be_killed_on_the_spot_with_all_that_they_started():
+    async with seated(python(STUBBORN)) as one, seated(python(STUBBORN)) as other:
+        words = f"{await one.ask()} {await other.ask()}"
+        processes.kill_agents()
+        assert all(map(ends, words.split()))
+    assert not processes._RUNNING
+
+
+def ends(pid):
+    """Wait for a process that was killed to be gone."""
+    nap = threading.Event()
+    with suppress(psutil.NoSuchProcess):
+        while psutil.Process(int(pid)).status() != psutil.STATUS_ZOMBIE:
+            nap.wait(0.01)
+    return True
+
+
+def children():
+    return [child.pid for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]

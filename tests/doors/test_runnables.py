@@ -1,0 +1,209 @@
+"""Runnables of LangChain in a seat: graphs that keep messages, chains and chat models, with real packages, offline."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any, TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from pydantic import BaseModel
+
+from harbor import Auction, Bidder, Item, bidder_graph, of_type
+from harbor._core.asks import Ask, Bid, Unreadable
+from harbor._core.events import Answered, BidderSeated, BidPlaced, SeatFailed
+from harbor._core.spaces import Amount
+from harbor._doors.given import Usage
+from harbor._doors.runnables import RunnableDoor
+from harbor._doors.turn import SeatTurns, Turn
+
+ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
+NEWS = BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(100))
+
+
+class Chat(GenericFakeChatModel):
+    """A chat model that bids what it is told to, and keeps what it heard."""
+
+    messages: Any = None
+    words: str = "I bid $120."
+    heard: list[Any] = []  # noqa: RUF012 - copied by pydantic
+
+    def _generate(self, messages: Any, *_: Any, **__: Any) -> Any:
+        self.heard.append([message.text for message in messages if isinstance(message, HumanMessage)])
+        used = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
+        told = {"model_provider": "openai", "model_name": "gpt-4o-mini"}
+        self.messages = iter([AIMessage(self.words, usage_metadata=used, response_metadata=told)])
+        return super()._generate(messages)
+
+
+def two_turns() -> list[Turn]:
+    turns, seen = SeatTurns("english", "seat-1"), (BidderSeated("Ann", Decimal(500), {}, {}, "profit"),)
+    return [turns.of(ASK, seen), turns.of(ASK, (*seen, NEWS))]
+
+
+async def heard_by(chat: Chat, runnable: Any) -> list[list[str]]:
+    door = RunnableDoor(runnable)
+    for turn in two_turns():
+        assert (await door.ask(turn)).answer == chat.words
+    return chat.heard
+
+
+async def test_a_chat_model_is_told_the_whole_conversation_each_time():
+    first, second = await heard_by(chat := Chat(), chat)
+    turn = two_turns()[1].as_json()
+    assert first == [two_turns()[0].as_json()["words"]]
+    assert second == [f"{turn['so_far']} {turn['words']}"]
+    assert "Ben bids $100 on Vase." in second[0]
+
+
+async def test_an_agent_of_langchains_without_a_checkpointer_is_told_the_whole_conversation():
+    chat = Chat()
+    heard = await heard_by(chat, create_agent(chat, [], system_prompt="You bid."))
+    assert heard == await heard_by(plain := Chat(), plain)
+
+
+async def test_an_agent_with_a_checkpointer_is_told_what_is_new_and_keeps_the_rest():
+    chat = Chat()
+    _, second = await heard_by(chat, create_agent(chat, [], checkpointer=InMemorySaver()))
+    assert second == [turn.as_json()["words"] for turn in two_turns()]
+
+
+async def test_seats_are_threads_apart():
+    chat = Chat()
+    door = RunnableDoor(create_agent(chat, [], checkpointer=InMemorySaver()))
+    for seat in ("seat-1", "seat-2"):
+        await door.ask(SeatTurns("english", seat).of(ASK, ()))
+    assert [len(heard) for heard in chat.heard] == [1, 1]
+
+
+async def test_the_calls_of_a_turn_are_told_once_with_their_model():
+    door = RunnableDoor(create_agent(Chat(), [], checkpointer=InMemorySaver()))
+    for turn in two_turns():
+        assert (await door.ask(turn)).usage == (Usage(model="openai:gpt-4o-mini", input_tokens=7, output_tokens=3),)
+
+
+def saying(*messages: AIMessage) -> Any:
+    graph = StateGraph(MessagesState)
+    graph.add_node("bid", lambda _: {"messages": list(messages)})
+    graph.add_edge(START, "bid")
+    graph.add_edge("bid", END)
+    return graph.compile()
+
+
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        ({"input_tokens": -5, "output_tokens": 1, "total_tokens": 1}, {"model_name": "gpt-4o-mini"}),
+        ({"input_tokens": 5, "output_tokens": 10**9, "total_tokens": 1}, {"model_name": "gpt-4o-mini"}),
+        ({"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}, {"model_name": "x" * 300}),
+    ],
+)
+async def test_usage_of_a_message_that_can_not_be_read_is_left_out_and_the_answer_stands(used, told):
+    bad = AIMessage("Hm.", usage_metadata=used, response_metadata=told)
+    good = AIMessage(
+        "I bid $120.", usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}, response_metadata={}
+    )
+    given = await RunnableDoor(saying(bad, good)).ask(two_turns()[0])
+    assert given == ("I bid $120.", (Usage(input_tokens=7, output_tokens=3),))
+
+
+async def test_messages_that_tell_of_too_many_tokens_are_no_answer():
+    used = {"input_tokens": 10**7, "output_tokens": 10**7, "total_tokens": 0}
+    messages = [AIMessage("I withdraw.", usage_metadata=used) for _ in range(6)]
+    given = await RunnableDoor(saying(*messages)).ask(two_turns()[0])
+    assert given == (Unreadable("it tells of more than 100,000,000 tokens in one answer"), ())
+
+
+class Reply(BaseModel):
+    action: str
+    amount: float
+
+
+async def test_a_reply_of_a_shape_is_taken_before_the_words_beside_it():
+    class State(MessagesState):
+        structured_response: Reply
+
+    graph, reply = StateGraph(State), Reply(action="bid", amount=9)
+    graph.add_node("bid", lambda _: {"messages": AIMessage("Hm."), "structured_response": reply})
+    graph.add_edge(START, "bid")
+    graph.add_edge("bid", END)
+    assert (await RunnableDoor(graph.compile()).ask(two_turns()[0])).answer == Bid(Decimal(9))
+
+
+class Turns(TypedDict):
+    words: str
+    space: dict[str, Any]
+    action: str
+    amount: float
+
+
+def lowest(turn: Any) -> dict[str, Any]:
+    return {"action": "bid", "amount": turn["space"]["minimum"]}
+
+
+def graph_of_turns() -> Any:
+    graph = StateGraph(Turns)
+    graph.add_node("bid", lowest)
+    graph.add_edge(START, "bid")
+    graph.add_edge("bid", END)
+    return graph.compile()
+
+
+@pytest.mark.parametrize("runnable", [RunnableLambda(lowest), graph_of_turns()])
+async def test_any_other_runnable_gets_the_turn_and_gives_an_answer_of_its_schema(runnable):
+    assert (await RunnableDoor(runnable).ask(two_turns()[0])).answer == Bid(Decimal(100))
+
+
+async def test_the_fields_of_a_turn_are_the_variables_of_a_prompt():
+    chat = Chat()
+    chain = ChatPromptTemplate.from_messages([("human", "{bidder}: {words}")]) | chat | StrOutputParser()
+    assert (await RunnableDoor(chain).ask(two_turns()[0])).answer == "I bid $120."
+    assert chat.heard[0][0].startswith("Ann: Only you know: your budget")
+
+
+async def test_a_chain_that_begins_with_a_chat_model_is_told_words():
+    chat = Chat()
+    await RunnableDoor(chat.bind(stop=["!"]) | StrOutputParser()).ask(two_turns()[0])
+    assert chat.heard == [[two_turns()[0].as_json()["words"]]]
+
+
+@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["without a thread", "with one"])
+def test_a_bidder_graph_in_a_seat_bids_as_its_bidder_does_in_the_house(checkpointer):
+    quiet: dict[str, Any] = {"planning": "none", "believe": False, "strategy": "on", "budget": 400_000}
+
+    def bids(seat: Bidder, **given: Any) -> list[BidPlaced]:
+        items = [Item(name="Vase", start=100_000, true_value=300_000), Item(name="Jug", start=90_000, true_value=9e5)]
+        run = Auction(seed=3, items=items, bidders=[seat, Bidder("Ben", rule="minimum-raise")]).run(**given)
+        assert not of_type(run.log, SeatFailed)
+        return of_type(run.log, BidPlaced)
+
+    graph = bidder_graph(Bidder("Ann", **quiet), checkpointer=checkpointer)
+    theirs = bids(Bidder("Ann", agent=True, budget=400_000), agents={"Ann": graph})
+    assert theirs == bids(Bidder("Ann", **quiet))
+    assert {bid.bidder for bid in theirs} == {"Ann", "Ben"}
+
+
+def test_a_graph_plays_an_auction_in_words():
+    def answer(state):
+        least = re.findall(r"at least \$([\d,.]*\d)", state["messages"][-1].text)
+        return {"messages": [AIMessage(f"I bid ${least[-1]}." if least else "I withdraw.")]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("bid", answer)
+    graph.add_edge(START, "bid")
+    graph.add_edge("bid", END)
+    auction = Auction(
+        items=[Item(name="Vase", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Tal", agent=True), Bidder("Ann", rule="minimum-raise", max_bids=2)],
+    )
+    log = auction.run(agents={"Tal": graph.compile(checkpointer=InMemorySaver())}).log
+    assert not of_type(log, SeatFailed)
+    assert [said.words for said in of_type(log, Answered)][:2] == ["I bid $1,000.", "I bid $1,100."]

@@ -1,0 +1,108 @@
+"""A sale goes on, whatever the processes and servers in its seats do, and leaves nothing of theirs behind."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from socket import socket
+
+import psutil
+import pytest
+
+from harbor import AgentCommand, AgentServer, Auction, Bidder, Item, of_type
+from harbor._config.agents import FLUSH
+from harbor._core.errors import ConfigError
+from harbor._core.events import BidderWithdrew, BidFailed, ItemSold, SeatFailed
+from harbor._doors import processes
+
+DEAF = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+while True:
+    time.sleep(3600)
+"""
+CHATTY = """
+import sys
+for line in sys.stdin:
+    print("Let me think about that ...", flush=True)
+"""
+DYING = "raise SystemExit('no model, no bid')"
+WELL = """
+import json, sys
+for line in sys.stdin:
+    turn = json.loads(line)
+    print(json.dumps({"turn": turn["turn"], "action": "bid", "amount": turn["space"]["minimum"]}), flush=True)
+"""
+ITEMS = [Item(name="Vase", start=100, true_value=400), Item(name="Jug", start=200, true_value=300)]
+
+
+def python(program):
+    return AgentCommand(command=(sys.executable, "-c", program))
+
+
+@pytest.fixture
+def nobody():
+    with closing(socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{free.getsockname()[1]}/bid"
+
+
+def test_a_sale_with_all_kinds_of_broken_agents_ends_and_sells_to_the_one_that_answers(nobody, monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE_SECONDS", 0.2)
+    bidders = [
+        Bidder("Deaf", agent=python(DEAF), timeout_seconds=0.5),
+        Bidder("Chatty", agent=python(CHATTY)),
+        Bidder("Dying", agent=python(DYING)),
+        Bidder("Nobody", agent=AgentServer(url=nobody)),
+        Bidder("Well", agent=python(WELL)),
+    ]
+    result = Auction(items=ITEMS, bidders=bidders).run()
+    assert [sold.winner for sold in of_type(result.log, ItemSold)] == ["Well", "Well"]
+    failures = {one.bidder: (one.kind, one.detail) for one in of_type(result.log, SeatFailed)}
+    assert failures["Deaf"] == ("timeout", f"no answer within 0.5 s{FLUSH}")
+    assert "ended with exit code 1" in failures["Dying"][1]
+    assert "its stderr ends in 'no model, no bid'" in failures["Dying"][1]
+    assert f"{nobody} gives no answer (ConnectError" in failures["Nobody"][1]
+    reasons = {one.reason for one in of_type(result.log, BidFailed) if one.bidder == "Chatty"}
+    assert all("'Let me think about that ...' is no answer" in reason for reason in reasons)
+    assert reasons
+    gone = {one.bidder: one.reason for one in of_type(result.log, BidderWithdrew)}
+    assert (gone["Chatty"], gone["Deaf"]) == ("failed bids", "fault")
+    assert [child for child in psutil.Process().children(recursive=True) if child.is_running()] == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "complaint"),
+    [
+        ({"command": ["no-such-program-here"]}, "no program 'no-such-program-here'; install it, or give its path"),
+        ({"command": ["true"], "env": ["NOT_SET"]}, "variable 'NOT_SET' is not set; set it"),
+        ({"url": "http://127.0.0.1:9/", "api_key_env": "NOT_SET"}, "variable 'NOT_SET' is not set; set it"),
+    ],
+)
+def test_what_can_be_known_to_be_missing_is_refused_before_anything_is_played(agent, complaint, monkeypatch):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    auction = Auction(items=ITEMS, bidders=[Bidder("Ann", agent=agent), Bidder("Ben", rule="random")])
+    with pytest.raises(ConfigError, match=f"agent of bidder 'Ann': .*{complaint}"):
+        auction.run()
+
+
+@pytest.mark.parametrize(
+    ("agent", "complaint"),
+    [
+        ({"command": []}, "agent.command: must contain at least one"),
+        ({"command": "node bidder.mjs"}, "write the program and each argument apart: ['node', 'bidder.mjs']"),
+        ({"command": ["node", "sk-abcdefgh12345678"]}, "has a key in it"),
+        ({"command": ["node"], "url": "http://127.0.0.1/"}, "unknown key"),
+        ({"url": "ftp://127.0.0.1/"}, "is no address of a server"),
+        ({"url": "http://me:secret@127.0.0.1/"}, "has a key or a password in it"),
+        ({"url": "http://127.0.0.1/?api_key=abcdefgh"}, "has a key or a password in it"),
+        ({}, "is neither a program nor a server"),
+    ],
+)
+def test_settings_of_an_agent_that_can_t_be_meant_are_refused_in_one_line(agent, complaint):
+    with pytest.raises(ConfigError) as refused:
+        Bidder("Ann", agent=agent)
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert "abcdefgh" not in str(refused.value)

@@ -1,0 +1,84 @@
+"""A turn as JSON, and what comes back."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
+from harbor._core.events import BidderSeated, BidPlaced, ItemOpened
+from harbor._core.spaces import Amount
+from harbor._doors.given import answer_in, answer_in_text
+from harbor._doors.turn import SeatTurns
+
+ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
+SEEN = (
+    BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit"),
+    ItemOpened("Vase", Decimal(100), Decimal(10)),
+)
+
+
+def test_a_turn_tells_who_is_asked_what_with_what_it_has_seen():
+    turn = SeatTurns("english", "s1").of(ASK, SEEN).as_json()
+    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (1, "Ann", 2, 2)
+    assert turn["space"] == {"minimum": 100, "maximum": 500, "step": 0.01, "kind": "amount"}
+    assert [event["type"] for event in turn["seen"]] == ["bidder_seated", "item_opened"]
+    assert "Say 'I bid $<amount>'" in turn["words"]
+
+
+def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
+    turns = SeatTurns("english", "s1")
+    first = turns.of(ASK, SEEN).as_json()
+    news = BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(100))
+    second = turns.of(ASK, (*SEEN, news)).as_json()
+    assert (second["new"], len(second["seen"])) == (1, 3)
+    assert second["words"].startswith("Ben bids $100 on Vase.")
+    assert second["so_far"] in first["words"]
+
+
+@pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ({"action": "bid", "amount": 120}, Bid(Decimal(120))),
+        ({"action": "withdraw"}, Withdraw()),
+        ({"words": "I bid $120."}, "I bid $120."),
+        ("I bid $120.", "I bid $120."),
+        ({"action": "bid"}, Unreadable("a bid needs an amount")),
+        ([1], Unreadable("a list is no answer; give words, or an object of JSON")),
+    ],
+)
+def test_an_answer_is_words_or_what_the_schema_asks_for(given, answer):
+    assert answer_in(given, ASK).answer == answer
+
+
+def test_an_answer_tells_of_calls_of_models():
+    given = answer_in({"action": "withdraw", "usage": [{"model": "openai:gpt-4o-mini", "input_tokens": 7}]}, ASK)
+    assert [(one.model, one.input_tokens) for one in given.usage] == [("openai:gpt-4o-mini", 7)]
+
+
+def test_text_that_is_no_object_of_json_is_words():
+    assert answer_in_text("I bid $120.", ASK).answer == "I bid $120."
+    assert answer_in_text(json.dumps({"action": "withdraw"}), ASK).answer == Withdraw()
+
+
+@pytest.mark.parametrize(
+    ("usage", "why"),
+    [
+        ([{"input_tokens": 10**7 + 1}], "usage.0.input_tokens: Input should be less than or equal to 10000000"),
+        ([{"output_tokens": 10**7}] * 11, "usage: Value error, it tells of more than 100,000,000 tokens in one answer"),
+        ([{}] * 1_001, "usage: Value error, it tells of more than 1,000 model calls in one answer"),
+        ([{"input_tokens": 1}, {"input_tokens": -1}], "usage.1.input_tokens: Input should be greater than or equal"),
+    ],
+)
+def test_an_answer_with_usage_that_can_not_be_is_unreadable_as_a_whole(usage, why):
+    given = answer_in({"action": "withdraw", "usage": usage}, ASK)
+    assert isinstance(given.answer, Unreadable)
+    assert given.answer.reason.startswith(why)
+    assert given.usage == ()
+
+
+def test_an_answer_may_tell_of_as_many_tokens_as_its_bounds_allow():
+    usage = [{"input_tokens": 10**7, "output_tokens": 10**7}] * 5
+    assert len(answer_in({"action": "withdraw", "usage": usage}, ASK).usage) == 5

@@ -1,0 +1,100 @@
+"""How sure profiles are and how often they are right: per game by metrics, over all games by calibration."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harbor.evaluation._analysis.calibration import best_temperature, calibration_error, tempered
+from harbor.evaluation._metrics.profiling import Judged, brier, divergence, hit, overconfidence
+from harbor.personas._catalog import traits
+
+ABC = ("a", "b", "c")
+
+
+def truth(persona: str) -> dict[str, float]:
+    return traits.truth({persona: 1.0}, ABC)
+
+
+def judgement(persona: str, *shares: float) -> Judged:
+    return Judged("Ann", "Ben", "Loft", truth(persona), traits.profile(dict(zip(ABC, shares, strict=True))))
+
+
+def of(score, one: Judged) -> float:
+    return score(one.truth, one.profile)
+
+
+# ---------------------------------------------------------------- scores of one profile
+
+
+def test_a_hit_is_the_right_persona_ahead_of_all_others():
+    assert of(hit, judgement("a", 0.4, 0.3, 0.3)) == 1
+    assert of(hit, judgement("b", 0.4, 0.3, 0.3)) == 0
+    assert of(hit, judgement("a", 0.4, 0.4, 0.2)) == 0  # a tie is no answer
+
+
+def test_of_a_mix_either_persona_is_a_hit():
+    mixed = Judged("Ann", "Ben", "Loft", {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.2, "b": 0.9, "c": -1.0})
+    assert of(hit, mixed) == 1
+
+
+def test_the_brier_score_is_the_sum_of_squared_differences():
+    assert of(brier, judgement("a", 0.5, 0.3, 0.2)) == pytest.approx(0.25 + 0.09 + 0.04)
+    assert of(brier, judgement("a", 1.0, 0.0, 0.0)) == pytest.approx(0)
+    assert of(brier, judgement("b", 1.0, 0.0, 0.0)) == pytest.approx(2)
+
+
+def test_overconfidence_is_the_largest_share_less_what_is_true_of_it():
+    assert of(overconfidence, judgement("a", 0.7, 0.2, 0.1)) == pytest.approx(-0.3)
+    assert of(overconfidence, judgement("b", 0.7, 0.2, 0.1)) == pytest.approx(0.7)
+    assert of(overconfidence, judgement("a", 1 / 3, 1 / 3, 1 / 3)) == pytest.approx(0)
+    mixed = Judged("Ann", "Ben", "Loft", {"a": 0.5, "b": 0.5, "c": 0.0}, traits.profile({"a": 0.6, "b": 0.4, "c": 0.0}))
+    assert of(overconfidence, mixed) == pytest.approx(0.1)
+
+
+# ---------------------------------------------------------------- calibration over all games
+
+SEVEN_OF_TEN = [judgement("a" if number < 7 else "b", 0.7, 0.2, 0.1) for number in range(10)]
+
+
+def test_profiles_that_are_right_as_often_as_they_are_sure_have_no_calibration_error():
+    assert calibration_error(SEVEN_OF_TEN) == pytest.approx(0)
+
+
+def test_the_calibration_error_is_the_mean_over_bins_of_the_gap_in_each():
+    # In the bin of 0.7: 10 profiles, right; in that of 0.9: 2 of which 1 is right, so 0.4 too sure.
+    sure = [judgement("a", 0.9, 0.05, 0.05), judgement("b", 0.9, 0.05, 0.05)]
+    assert calibration_error([*SEVEN_OF_TEN, *sure]) == pytest.approx(2 / 12 * 0.4)
+
+
+def test_gaps_of_one_bin_cancel_and_those_of_two_do_not():
+    short, long = judgement("a", 0.62, 0.3, 0.08), judgement("b", 0.62, 0.3, 0.08)
+    assert calibration_error([short, long]) == pytest.approx(0.12)
+    assert calibration_error([short, judgement("b", 0.82, 0.1, 0.08)]) == pytest.approx((0.38 + 0.82) / 2)
+
+
+def test_without_a_profile_there_is_nothing_to_calibrate():
+    with pytest.raises(ValueError, match="there is no profile to calibrate"):
+        calibration_error([])
+
+
+def test_the_best_temperature_of_too_timid_profiles_undoes_their_timidity():
+    timid = [one._replace(profile=tempered(one, 3.0)) for one in SEVEN_OF_TEN]
+    found = best_temperature(timid)
+    assert found.temperature == pytest.approx(best_temperature(SEVEN_OF_TEN).temperature / 3, rel=0.02)
+    assert found.divergence == pytest.approx(best_temperature(SEVEN_OF_TEN).divergence, rel=1e-3)
+
+
+def test_at_the_best_temperature_profiles_are_no_farther_from_the_truth():
+    plain = sum(divergence(one.truth, one.profile) for one in SEVEN_OF_TEN) / len(SEVEN_OF_TEN)
+    assert best_temperature(SEVEN_OF_TEN).divergence <= plain + 1e-6
+
+
+@given(st.floats(0.05, 20), st.lists(st.floats(0.01, 1), min_size=3, max_size=3))
+def test_a_temperature_keeps_the_order_of_personas(temperature, weights):
+    one = judgement("a", *(weight / math.fsum(weights) for weight in weights))
+    before, after = (traits.shares(profile, ABC) for profile in (one.profile, tempered(one, temperature)))
+    assert all(after[x] >= after[y] - 1e-9 for x in ABC for y in ABC if before[x] >= before[y])

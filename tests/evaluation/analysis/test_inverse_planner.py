@@ -1,0 +1,207 @@
+"""The inverse planner: what bids say of a rival's persona, prudence and budget, to one who sees what bidders see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from statistics import fmean
+
+import pytest
+
+from harbor import Auction, Bidder
+from harbor._config.auction import Item
+from harbor._core.events import (
+    BidderLabelled,
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    CatalogShown,
+    Event,
+    ItemLabelled,
+    ItemOpened,
+    ItemSold,
+    Lot,
+    LotClosed,
+    PublicEvent,
+    RoundClosed,
+    SaleOpened,
+)
+from harbor._core.log_lines import Entry
+from harbor._core.seeding import stream
+from harbor._core.thoughts import Profiled
+from harbor.evaluation._analysis.inverse_metrics import METRICS, inferred
+from harbor.evaluation._analysis.inverse_planner import inferences
+from harbor.evaluation._metrics.profiling import divergence, hit, judged, last
+from harbor.evaluation._metrics.registry import measure
+from harbor.personas._catalog.homes import HOMES, personas
+
+LOFT, FARM = "A loft above the tram, with a gym and a bakery.", "A farm with a barn, a paddock and an orchard."
+KINDS = {"urban": LOFT, "rural": FARM}
+LOTS = {"Loft": LOFT, "Farm": FARM}
+
+
+def entries(*happened: Event) -> list[Entry]:
+    return [Entry(number, 0.0, event) for number, event in enumerate(happened)]
+
+
+def usd(amount: int) -> Decimal:
+    return Decimal(amount)
+
+
+def opening(budget: int = 10_000) -> tuple[Event, ...]:
+    """Two lots worth about 1,000 each, of which Ann watches Ben buy."""
+    estimates = dict.fromkeys(LOTS, usd(1_000))
+    return (
+        BidderSeated("Ann", usd(budget), estimates, {}, "profit"),
+        CatalogShown("Ann", KINDS),
+        SaleOpened(("Ann", "Ben"), tuple(Lot(name, usd(500), text) for name, text in LOTS.items()), "price"),
+    )
+
+
+def sold_to_ann(item: str, *, ben: int, declined: int, reason: str = "declined") -> tuple[Event, ...]:
+    """Ben bids so much and declines so much."""
+    return (
+        ItemOpened(item, usd(500), usd(50)),
+        BidPlaced(item, 1, "Ben", usd(ben)),
+        RoundClosed(item, 1, "Ben", usd(ben)),
+        BidPlaced(item, 2, "Ann", usd(declined - 50)),
+        RoundClosed(item, 2, "Ann", usd(declined - 50)),
+        BidderWithdrew(item, 3, "Ben", reason),
+        ItemSold(item, "Ann", usd(declined - 50)),
+    )
+
+
+def ends(*happened: Event, budget: int = 10_000):
+    return inferences(entries(*opening(budget), *happened), "Ann")[-1]
+
+
+# ---------------------------------------------------------------- worked sales
+
+
+def test_who_goes_far_for_a_loft_and_not_for_a_farm_is_urban():
+    found = ends(*sold_to_ann("Loft", ben=950, declined=1_000), *sold_to_ann("Farm", ben=650, declined=700))
+    assert found.personas["urban"] > 0.95
+    assert sum(found.personas.values()) == pytest.approx(1)
+
+
+def test_one_that_goes_equally_far_for_both_is_neither():
+    found = ends(*sold_to_ann("Loft", ben=800, declined=850), *sold_to_ann("Farm", ben=800, declined=850))
+    assert found.personas["urban"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_of_a_rival_that_neither_bid_nor_declined_nothing_is_inferred():
+    silent = (ItemOpened("Loft", usd(500), usd(50)), ItemSold("Loft", "Ann", usd(500)))
+    assert ends(*silent).personas == {"urban": pytest.approx(0.5), "rural": pytest.approx(0.5)}
+
+
+def test_a_rival_that_stops_early_everywhere_is_the_more_prudent():
+    early = ends(*sold_to_ann("Loft", ben=650, declined=700), *sold_to_ann("Farm", ben=650, declined=700))
+    late = ends(*sold_to_ann("Loft", ben=950, declined=1_000), *sold_to_ann("Farm", ben=950, declined=1_000))
+    assert early.prudence < late.prudence - 0.1
+
+
+def test_a_rival_without_the_money_for_a_bid_had_the_smaller_budget():
+    broke = sold_to_ann("Loft", ben=600, declined=650, reason="cannot afford")
+    assert ends(*broke, budget=800).budget < 1
+    assert ends(*sold_to_ann("Loft", ben=950, declined=1_000), budget=800).budget > 1.2
+
+
+def test_what_is_inferred_after_an_item_knows_nothing_of_the_items_after_it():
+    first, second = sold_to_ann("Loft", ben=950, declined=1_000), sold_to_ann("Farm", ben=650, declined=700)
+    whole = inferences(entries(*opening(), *first, *second), "Ann")
+    assert inferences(entries(*opening(), *first), "Ann") == whole[:1]
+    assert [one.item for one in whole] == ["Loft", "Farm"]
+
+
+def test_a_bid_that_nothing_explains_does_not_end_the_inference():
+    found = ends(*sold_to_ann("Loft", ben=900_000, declined=900_100))
+    assert sum(found.personas.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("bidder", "catalog", "said"),
+    [("Dan", KINDS, "there is no bidder 'Dan'"), ("Ann", {}, "there is no persona to infer")],
+    ids=["unknown bidder", "empty catalog"],
+)
+def test_for_whom_or_over_what_there_is_not_nothing_can_be_inferred(bidder, catalog, said):
+    with pytest.raises(ValueError, match=said):
+        inferences(entries(*opening()), bidder, catalog)
+
+
+# ---------------------------------------------------------------- sales of the built-in model
+
+
+@cache
+def sale(seed: int) -> tuple[Entry, ...]:
+    """Ten houses, two rivals with a persona each, and a bidder that profiles them."""
+    chance = stream(seed, "inverse planner")
+    first, second = chance.sample([*personas()], 2)
+    items = [Item.model_validate(house) for house in chance.sample([*HOMES.items.values()], 10)]
+    rivals = [Bidder("Ben", persona=first), Bidder("Cho", persona=second)]
+    return Auction(seed=seed, items=items, bidders=[Bidder("Ann", theory_of_mind="inferred"), *rivals]).run().log
+
+
+def test_it_reads_nothing_that_the_profiling_bidder_may_not_see():
+    log = sale(100)
+    own = (BidderSeated, CatalogShown)
+    redacted = [
+        entry
+        for entry in log
+        if isinstance(entry.event, PublicEvent) or (isinstance(entry.event, own) and entry.event.bidder == "Ann")
+    ]
+    assert len(redacted) < len(log) / 2
+    assert inferences(redacted, "Ann") == inferences(log, "Ann")
+
+
+def test_other_labels_and_other_secrets_of_rivals_change_nothing():
+    def changed(event: Event) -> Event:
+        match event:
+            case BidderLabelled():
+                return replace(event, personas={"downsizing": 1.0})
+            case ItemLabelled():
+                return replace(event, true_value=event.true_value * 3, persona="downsizing")
+            case BidderSeated(bidder="Ben" | "Cho"):
+                return replace(event, budget=event.budget * 7, estimates={}, personas={"A miller.": 1.0})
+            case Profiled():
+                return replace(event, weights={})
+            case _:
+                return event
+
+    log = sale(100)
+    other = [entry._replace(event=changed(entry.event)) for entry in log]
+    assert inferences(other, "Ann") == inferences(log, "Ann")
+
+
+def test_values_that_are_revealed_later_change_nothing_before():
+    log = sale(100)
+    ends_at = [place for place, entry in enumerate(log) if isinstance(entry.event, LotClosed)]
+    early = inferences(log[: ends_at[0] + 1], "Ann")
+    whole = [one for one in inferences(log, "Ann") if one.item == early[0].item]
+    assert early == whole
+
+
+def test_it_stands_beside_the_profiles_of_the_model_for_the_same_rivals_after_the_same_items():
+    log = sale(100)
+    assert {one[:3] for one in inferred(log)} == {one[:3] for one in judged(log)}
+    found = measure([metric.name for metric in METRICS], log)
+    assert {one.metric for one in found if one.value is None} == set()
+    own = measure([metric.name.removesuffix("_inverse") for metric in METRICS], log)
+    assert [(one.bidder, one.about) for one in found if "final" in one.metric] == [
+        (one.bidder, one.about) for one in own if "final" in one.metric
+    ]
+
+
+def test_where_nobody_is_shown_a_catalog_the_reference_is_missing_with_the_reason():
+    (found,) = measure(["final_profiling_error_inverse"], entries(*opening()[:1], opening()[2]))
+    assert found.missing == "nobody has profiled a rival whose persona is known"
+
+
+@pytest.mark.slow
+def test_out_of_sample_it_is_nearer_to_the_truth_than_the_built_in_model_and_names_the_persona():
+    reference = [one for seed in range(100, 115) for one in last(inferred(sale(seed)))]
+    model = [one for seed in range(100, 115) for one in last(judged(sale(seed)))]
+    error = fmean(divergence(one.truth, one.profile) for one in reference)
+    assert error < 0.6
+    assert error < fmean(divergence(one.truth, one.profile) for one in model) / 2
+    assert fmean(hit(one.truth, one.profile) for one in reference) >= 0.9

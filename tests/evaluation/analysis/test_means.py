@@ -1,0 +1,234 @@
+"""Means with intervals: textbook numbers, scipy and statsmodels asked directly, and what no interval may do."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from math import inf, isfinite
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from statsmodels.stats.proportion import proportion_confint
+
+from harbor.evaluation._analysis.means import clustered_mean, counted_share, mean_of, share_of
+
+FLOATS = st.floats(-1e6, 1e6)
+SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
+"""Hours of sleep that one drug gave ten patients more than the other (Cushny and Peebles 1905, in Student 1908)."""
+SKEWED = [0.1, 0.2, 0.2, 0.4, 0.9, 1.1, 3.0, 7.5]
+NO_FAILURE = 1 - 0.05 ** (1 / 5)
+"""What share of failures five games without one leave possible: 0.451."""
+
+
+def test_t_gives_students_own_example():
+    found = mean_of(SLEEP)
+    assert (found.n, found.method) == (10, "t")
+    assert (found.mean, found.sd) == pytest.approx((1.58, 1.229995), abs=1e-6)
+    assert (found.low, found.high) == pytest.approx((0.7001142, 2.4598858), abs=1e-7)
+
+
+def test_skewed_values_take_the_wider_of_students_t_and_of_halls_cubic_solved_by_scipy():
+    found, t = mean_of(SKEWED, "skewed"), mean_of(SKEWED)
+    n, error, skewness = 8, stats.sem(SKEWED), stats.skew(SKEWED, bias=False) / np.sqrt(8)
+
+    def cubic(truth):
+        at = (np.mean(SKEWED) - truth) / error
+        return at + skewness * at**2 / 3 + skewness**2 * at**3 / 27 + skewness / 6
+
+    bound = stats.t.ppf(0.975, n - 2)
+    low, high = (optimize.brentq(lambda truth, to=to: cubic(truth) - to, -100, 100) for to in (bound, -bound))
+    assert (found.low, found.high) == pytest.approx((min(low, t.low), max(high, t.high)))
+    assert (found.low, found.high) == pytest.approx((t.low, high))
+
+
+@given(st.lists(st.floats(0, 100).map(lambda value: value / 7), min_size=4, max_size=20))
+def test_symmetric_values_have_a_symmetric_interval(half):
+    values = [*half, *(-value for value in half)]
+    found = mean_of(values, "skewed")
+    if found.low is not None:
+        assert found.low + found.high == pytest.approx(0, abs=1e-6)
+
+
+def test_skewed_values_lean_where_the_tail_is_and_no_unit_is_special():
+    found, turned = mean_of(SKEWED, "skewed"), mean_of([5 - 2 * value for value in SKEWED], "skewed")
+    assert found.high - found.mean > 2 * (found.mean - found.low)
+    assert (turned.low, turned.high) == pytest.approx((5 - 2 * found.high, 5 - 2 * found.low))
+
+
+@given(st.lists(FLOATS, max_size=30))
+def test_there_is_an_interval_around_the_mean_or_a_note_and_never_nan(values):
+    kinds = (mean_of(values), mean_of(values, "skewed"), clustered_mean(values, range(len(values)), "skewed"))
+    for found in kinds:
+        assert all(isfinite(value) for value in astuple(found)[:5] if value is not None)
+        assert (found.low is None) == (found.high is None) == bool(found.note) == (found.method == "none")
+        if found.low is not None:
+            assert found.low < found.high
+            assert found.low - 1e-6 * abs(found.mean) <= found.mean <= found.high + 1e-6 * abs(found.mean)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from(["mean", "skewed"]))
+def test_no_interval_leaves_the_bounds_of_its_scale(values, kind):
+    for found in (
+        mean_of(values, kind, (0, 1)),
+        clustered_mean(values, [n // 2 for n in range(len(values))], kind, (0, 1)),
+    ):
+        assert found.low is None or 0 <= found.low <= found.mean + 1e-9 <= found.high + 2e-9 <= 1 + 2e-9
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9, -3.7])
+def test_equal_values_without_bounds_have_no_interval_and_say_so(value):
+    clustered = clustered_mean([value] * 6, [1, 1, 2, 2, 3, 3])
+    for found, count in ((mean_of([value] * 7), 7), (mean_of([value] * 25, "skewed"), 25), (clustered, 3)):
+        assert (found.low, found.high, found.sd, found.method) == (None, None, 0.0, "none")
+        assert found.note == f"all {count} values are equal"
+
+
+def test_equal_values_on_a_bounded_scale_leave_what_the_rule_of_three_leaves():
+    none, ranks = mean_of([0] * 5, "skewed", (0, 1)), mean_of([1.0] * 5, "mean", (1, 3))
+    assert (none.low, none.high, none.method) == (0, pytest.approx(NO_FAILURE), "Clopper-Pearson")
+    assert (ranks.low, ranks.high) == (1, pytest.approx(1 + 2 * NO_FAILURE))
+    within = mean_of([2.0] * 5, "mean", (1, 3))
+    upper = proportion_confint(0, 5, method="beta")[1]
+    assert (within.low, within.high) == pytest.approx((2 - upper, 2 + upper))
+
+
+def test_a_few_values_among_zeros_have_a_reason_and_no_interval():
+    assert mean_of([0, 0, 0, 0, 5, 0, 9, 1, 2, 0], "skewed").note == "mostly zero, and fewer than 5 values are not"
+    assert mean_of([0, 0, 0, 0, 5, 0, 9, 1, 2, 3], "skewed").low is not None
+    bids = clustered_mean([0, 0, 0, 0, 0, 3, 0, 2], [1, 1, 2, 2, 3, 3, 4, 4], "skewed")
+    assert (bids.low, bids.note) == (None, "mostly zero, and fewer than 5 values are not")
+
+
+def test_no_value_and_one_value_say_so():
+    assert (mean_of([]).mean, mean_of([]).note) == (None, "no values")
+    assert (mean_of([3]).mean, mean_of([3]).sd, mean_of([3]).note) == (3, None, "one value has no spread")
+    assert mean_of([3, 4], "skewed").note == "two values do not show how skewed they are"
+
+
+# ---------------------------------------------------------------- shares
+
+
+@pytest.mark.parametrize(("ones", "of", "low", "high"), [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)])
+def test_wilson_gives_the_intervals_of_newcombe(ones, of, low, high):
+    found = share_of([1] * ones + [0] * (of - ones))  # Newcombe 1998, Table I, method 3
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    assert (found.mean, found.method) == (ones / of, "Wilson")
+
+
+def test_none_of_five_and_all_of_five_have_an_exact_interval():
+    none, every = share_of([0] * 5), share_of([1] * 5)
+    assert (none.low, none.high, none.method) == (0, pytest.approx(NO_FAILURE), "Clopper-Pearson")
+    assert (every.low, every.high) == (pytest.approx(1 - NO_FAILURE), 1)
+    assert none.high == pytest.approx(proportion_confint(0, 5, alpha=0.1, method="beta")[1])
+
+
+def test_a_share_of_what_is_no_yes_or_no_is_refused():
+    with pytest.raises(ValueError, match="0 and 1"):
+        share_of([0, 0.5, 1])
+
+
+def test_games_whose_counts_differ_as_by_chance_have_clopper_and_pearsons_interval_of_all_counts():
+    hits, counts = np.random.default_rng(4).binomial(40, 0.2, 60), np.full(60, 40)
+    found = counted_share(hits / counts, counts)
+    low, high = proportion_confint(hits.sum(), counts.sum(), method="beta")
+    assert (found.mean, found.method) == (hits.sum() / counts.sum(), "Korn-Graubard")
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.002)
+
+
+def test_a_game_with_more_counted_has_more_weight_and_games_that_differ_widen_the_interval():
+    alike, apart = (
+        counted_share([0.2, 0.3, 0.2, 0.3], [30, 10, 30, 10]),
+        counted_share([0, 0.9, 0, 0.9], [30, 10, 30, 10]),
+    )
+    assert (alike.mean, apart.mean) == pytest.approx((0.225, 0.225))
+    assert apart.high - apart.low > 2 * (alike.high - alike.low)
+
+
+def test_korn_and_graubards_interval_is_the_beta_interval_of_the_effective_count():
+    hits, counts = np.array([1, 5, 0, 4, 2]), np.array([10, 12, 8, 11, 9])
+    found, share = counted_share(hits / counts, counts), 12 / 50
+    error = stats.sem(share + (hits - share * counts) / 10)
+    effective = share * (1 - share) / error**2 * (stats.t.ppf(0.975, 49) / stats.t.ppf(0.975, 4)) ** 2
+    assert effective < 50
+    expected = (
+        stats.beta.ppf(0.025, share * effective, (1 - share) * effective + 1),
+        stats.beta.ppf(0.975, share * effective + 1, (1 - share) * effective),
+    )
+    assert (found.low, found.high) == pytest.approx(expected)
+
+
+def test_where_nothing_was_found_each_game_counts_once():
+    assert counted_share([0] * 5, [12, 30, 9, 9, 4]).high == pytest.approx(NO_FAILURE)
+    assert counted_share([1] * 5, [12, 30, 9, 9, 4]).low == pytest.approx(1 - NO_FAILURE)
+    assert counted_share([0.5], [12]).note == "one value has no spread"
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.integers(1, 9)).map(lambda two: (min(two), two[1])), min_size=2, max_size=9
+    )
+)
+def test_a_share_of_counts_has_an_interval_within_0_and_1_around_it(found):
+    hits, counts = (np.array(side) for side in zip(*found, strict=True))
+    mean = counted_share(hits / counts, counts)
+    assert 0 <= mean.low <= mean.mean + 1e-12
+    assert mean.mean - 1e-12 <= mean.high <= 1
+    assert mean.low < mean.high
+
+
+# ---------------------------------------------------------------- clusters
+
+
+def test_groups_of_one_size_have_the_t_interval_of_their_means():
+    values = np.random.default_rng(5).normal(size=(7, 4)) + np.arange(7)[:, None]
+    found, means = clustered_mean(values.ravel(), np.repeat(np.arange(7), 4)), mean_of(values.mean(axis=1))
+    assert (found.mean, found.low, found.high) == pytest.approx((means.mean, means.low, means.high))
+    assert (found.n, found.method) == (28, "cluster-robust t")
+
+
+def test_cluster_robust_intervals_hold_the_mean_where_naive_ones_do_not():
+    rng, games = np.random.default_rng(6), np.repeat(np.arange(12), 8)
+    robust, naive = [], []
+    for _ in range(400):
+        values = 10 + rng.normal(size=12)[games] + rng.normal(size=96)
+        robust.append(holds(clustered_mean(values, games), 10))
+        naive.append(holds(mean_of(values), 10))
+    assert 0.92 <= np.mean(robust) <= 0.98
+    assert np.mean(naive) < 0.75
+
+
+def test_a_clustered_mean_is_that_of_statsmodels_with_t_on_groups_less_one():
+    rng = np.random.default_rng(7)
+    games = np.repeat(np.arange(9), 6)
+    values = rng.normal(size=54) + rng.normal(size=9)[games]
+    found = clustered_mean(values, games)
+    fit = sm.OLS(values, np.ones(54)).fit(cov_type="cluster", cov_kwds={"groups": games})
+    reach = stats.t.ppf(0.975, 8) * fit.bse[0]
+    assert found.mean == pytest.approx(values.mean())
+    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach))
+
+
+def test_one_group_has_no_interval():
+    assert clustered_mean([1, 2, 3], ["a"] * 3).note == "too few games"
+
+
+def holds(found, truth):
+    return found.low <= truth <= found.high
+
+
+def test_groups_of_different_sizes_have_the_interval_of_statsmodels_too():
+    rng = np.random.default_rng(8)
+    games = np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13])
+    values = rng.normal(size=32) + rng.normal(size=6)[games]
+    fit = sm.OLS(values, np.ones(32)).fit(cov_type="cluster", cov_kwds={"groups": games}, use_t=True)
+    found = clustered_mean(values, games)
+    assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int()[0]))
+
+
+def test_skewed_groups_of_one_are_skewed_values():
+    found, single = clustered_mean(SKEWED, range(8), "skewed", (0, inf)), mean_of(SKEWED, "skewed", (0, inf))
+    assert (found.low, found.high) == pytest.approx((single.low, single.high))
+    assert found.method == "cluster-robust t and Hall's t"

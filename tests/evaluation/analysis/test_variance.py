@@ -1,0 +1,204 @@
+"""Shares of variance: worked examples from the literature and statsmodels, and what can't be shared out."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from statsmodels.formula.api import ols
+
+from harbor._cli.display.finding_tables import finding_tables
+from harbor._cli.display.render import Table
+from harbor.evaluation._analysis.anova import jackknife, omega_squared, sums_of_squares
+from harbor.evaluation._analysis.findings import analyse
+from harbor.evaluation._analysis.variance import SAYS
+from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.design import EVERYONE, Experiment
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._metrics.measurement import Measurement
+
+FILTRATION = [45, 71, 48, 65, 68, 60, 80, 65, 43, 100, 45, 104, 75, 86, 70, 96]
+"""Montgomery, Design and Analysis of Experiments, example 6.2: rates in standard order of factors A to D."""
+LEVELS = pd.DataFrame([tuple(reversed(row)) for row in product("-+", repeat=4)], columns=list("ABCD"))
+
+
+def games(repeats=6, seed=3):
+    """Games of three factors, one of three levels, in blocks; every eleventh is missing in `unbalanced`."""
+    rng = np.random.default_rng(seed)
+    rows = [(*levels, block) for block in range(repeats) for levels in product("ab", "cd", "efg")]
+    table = pd.DataFrame(rows, columns=["one", "two", "three", "block"])
+    effects = 2.0 * (table["one"] == "a") + (table["two"] == "d") * (table["three"] == "g") + 0.5 * table["block"]
+    return table.assign(value=effects + rng.normal(size=len(table)))
+
+
+def split(table):
+    terms = sums_of_squares(table[["value"]], table[["one", "two", "three"]], table["block"])
+    return {term.name: (term.freedom, float(term.squares[0])) for term in terms}
+
+
+def test_a_textbook_s_experiment_splits_as_printed():
+    terms = sums_of_squares(np.array(FILTRATION)[:, None], LEVELS, [1] * 16)
+    printed = {"A": 1870.5625, "B": 39.0625, "C": 390.0625, "D": 855.5625}
+    found = {term.name: float(term.squares[0]) for term in terms}
+    assert {name: found[name] for name in printed} == pytest.approx(printed)
+    assert found["pairs of factors"] == pytest.approx(0.0625 + 1314.0625 + 1105.5625 + 22.5625 + 0.5625 + 5.0625)
+    assert found["repeat"] == 0
+    assert sum(found.values()) == pytest.approx(5730.9375)
+
+
+def test_a_balanced_design_splits_as_by_statsmodels():
+    table = games()
+    fit = ols("value ~ C(block) + (C(one) + C(two) + C(three)) ** 2", table).fit()
+    wanted = sm.stats.anova_lm(fit, typ=2)
+    found = split(table)
+    for name in ("one", "two", "three"):
+        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
+    pairs = wanted[wanted.index.str.contains(":")]
+    assert found["pairs of factors"] == pytest.approx((pairs["df"].sum(), pairs["sum_sq"].sum()))
+    assert found["repeat"] == pytest.approx((5, wanted.loc["C(block)", "sum_sq"]))
+    assert found["rest"] == pytest.approx((fit.df_resid, fit.ssr))
+
+
+def test_where_games_are_missing_factors_are_adjusted_for_each_other_as_by_statsmodels():
+    table = games().drop(index=range(0, 72, 11)).reset_index(drop=True)
+    main = ols("value ~ C(block) + C(one) + C(two) + C(three)", table).fit()
+    whole = ols("value ~ C(block) + (C(one) + C(two) + C(three)) ** 2", table).fit()
+    wanted, found = sm.stats.anova_lm(main, typ=2), split(table)
+    for name in ("one", "two", "three"):
+        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
+    pairs = sm.stats.anova_lm(main, whole).loc[1]
+    assert found["pairs of factors"] == pytest.approx((pairs["df_diff"], pairs["ss_diff"]))
+
+
+def test_omega_squared_is_that_of_its_formula_and_shares_of_a_balanced_design_add_up_to_one():
+    table = games()
+    terms = sums_of_squares(table[["value"]], table[["one", "two", "three"]], table["block"])
+    shares = dict(zip((term.name for term in terms), omega_squared(terms)[:, 0], strict=True))
+    fit = ols("value ~ C(block) + (C(one) + C(two) + C(three)) ** 2", table).fit()
+    wanted = (split(table)["one"][1] - fit.mse_resid) / (fit.centered_tss + fit.mse_resid)
+    assert shares["one"] == pytest.approx(wanted)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["one"] > 0.2 > shares["three"]
+
+
+def test_a_factor_without_effect_has_no_share_on_average():
+    shares = []
+    for seed in range(200):
+        table = games(seed=seed).assign(value=np.random.default_rng(seed).normal(size=72))
+        terms = sums_of_squares(table[["value"]], table[["one", "two", "three"]], table["block"])
+        shares.append(omega_squared(terms)[:4, 0])
+    assert np.abs(np.mean(shares, axis=0)).max() < 0.01
+
+
+def test_intervals_leave_out_each_repeat_and_stay_between_0_and_1():
+    whole, without = np.array([0.25, 0.0, 1.0]), np.array([[0.16, -0.01, 1.0], [0.36, 0.01, 1.0], [0.25, 0.0, 1.0]])
+    low, high = jackknife(whole, without)
+    roots = np.array([0.4, 0.6, 0.5])
+    reach = 4.302652729749464 * np.sqrt(2 * roots.var())  # t of 2 degrees of freedom
+    assert (low[0], high[0]) == pytest.approx((max(0, 0.5 - reach) ** 2, min(1, (0.5 + reach) ** 2)))
+    assert (low[2], high[2]) == (1, 1)
+    assert low[1] == 0 < high[1] < 0.3
+
+
+def designed(**more) -> Experiment:
+    levels = {"one": ("a", "b"), "two": ("c", "d")}
+    factors = [{"name": name, "levels": [{"name": level} for level in both]} for name, both in levels.items()]
+    common = {"name": "trial", "title": "A trial", "question": "Does it help?", "source": "here", "repeats": 6}
+    return Experiment.model_validate(common | {"auction": {}, "factors": factors, "metrics": ["profit"]} | more)
+
+
+def held(experiment, value):
+    cells = [(arm.name, condition.name) for arm, condition in experiment.cells]
+    played = [
+        TrialRecord(*cell, n, n, "finished", measurements=tuple(value(*cell, n)))
+        for n in range(1, experiment.repeats + 1)
+        for cell in cells
+    ]
+    return Results(experiment, tuple(played))
+
+
+def test_the_variance_of_each_bidder_and_of_everyone_is_split_with_the_means_of_levels():
+    def value(arm, _, repeat):
+        yield Measurement("profit", 10.0 * arm.startswith("b") + repeat, "Ann")
+        yield Measurement("profit", float(arm == "a-d") + (repeat * 7) % 5, "Ben")
+
+    found = analyse(held(designed(), value)).variance
+    assert {(one.metric, one.bidder) for one in found} == {("profit", name) for name in ("Ann", "Ben", EVERYONE)}
+    ann = {one.source: one for one in found if one.bidder == "Ann"}
+    assert list(ann) == ["one", "two", "pairs of factors", "repeat", "rest"]
+    assert ann["one"].share == pytest.approx(600 / (600 + 70), rel=0.01)
+    assert ann["one"].means == (("a", 3.5), ("b", 13.5))
+    assert ann["rest"].share == pytest.approx(0, abs=1e-9)
+    assert ann["one"].games == 24
+    assert all(one.low <= one.share <= one.high for one in found if one.share > 0)
+
+
+def test_several_conditions_are_one_factor_more():
+    several = designed(conditions=[{"name": "poor"}, {"name": "rich"}])
+    results = held(several, lambda _, where, n: [Measurement("profit", n + 5.0 * (where == "rich"))])
+    assert {one.source: one for one in analyse(results).variance}["condition"].share > 0.5
+
+
+def test_what_has_no_share_or_interval_says_why():
+    notes = {
+        "all 24 values are equal": held(designed(), lambda *_: [Measurement("profit", 1.0)]),
+        "fewer than 5 repeats to resample": held(
+            designed(repeats=4), lambda arm, _, n: [Measurement("profit", n * 1.5 + len(arm) * n % 3 + (arm > "b"))]
+        ),
+        "too few games for all factors and their interactions": held(
+            designed(repeats=1), lambda arm, *_: [Measurement("profit", float(ord(arm[0]) * ord(arm[2]) % 7))]
+        ),
+    }
+    for note, results in notes.items():
+        assert {one.note for one in analyse(results).variance} == {note}
+        assert all(one.low is None for one in analyse(results).variance)
+
+
+def test_where_planned_arms_have_no_values_there_is_a_reason_and_no_share():
+    for names in (["a-c", "b-c"], ["a-c", "b-d"]):
+        chosen = chosen_arms(designed(), names)
+        results = held(chosen, lambda arm, _, n: [Measurement("profit", n + 3.0 * (arm == "a-c") + n % 2)])
+        (found,) = analyse(results).variance
+        assert (found.source, found.share) == ("", None)
+        assert found.note.startswith("2 of the 4 planned arms have values: ")
+    several = held(
+        designed(conditions=[{"name": "poor"}, {"name": "rich"}]),
+        lambda arm, where, n: [Measurement("profit", n + 1.0)] if (arm, where) != ("a-c", "rich") else [],
+    )
+    assert "but not under every condition" in analyse(several).variance[0].note
+    assert analyse(Results(designed(), ())).variance == ()
+
+
+def test_without_shares_the_terminal_says_why_and_shows_the_means_of_arms():
+    def value(arm, _, repeat):
+        yield Measurement("profit", repeat * 1.5 + (repeat % 2) * (arm > "b"), "Ann")
+
+    def shown(experiment):
+        blocks = list(finding_tables(results := held(experiment, value), analyse(results)))
+        return [one.title for one in blocks if isinstance(one, Table)], [one for one in blocks if isinstance(one, str)]
+
+    titles, lines = shown(designed())
+    assert titles == ["Shares of variance"]
+    assert SAYS in lines
+    titles, lines = shown(chosen_arms(designed(), ["a-c", "b-d"]))
+    assert titles == ["profit: profit of a bidder, dollars"]
+    assert any(one.startswith("No share of variance is known: 2 of the 4 planned arms have values") for one in lines)
+
+
+def test_shares_of_each_bidder_add_up_to_one_also_where_games_are_missing_or_chance_explains_all():
+    for seed in range(20):
+        drawn = np.random.default_rng(seed)
+        whole = held(designed(), lambda *_, by=drawn: [Measurement("profit", by.normal())])
+        missing = Results(whole.experiment, whole.records[3:])
+        for results in (whole, missing):
+            shares = [one.share for one in analyse(results).variance]
+            assert all(0 <= share <= 1 for share in shares)
+            assert sum(shares) == pytest.approx(1)
+
+
+def test_a_design_without_factors_has_no_shares():
+    plain = designed(factors=[], arms=[{"name": "a"}, {"name": "b"}])
+    assert analyse(held(plain, lambda _, __, n: [Measurement("profit", float(n))])).variance == ()

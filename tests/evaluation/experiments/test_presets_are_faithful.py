@@ -1,0 +1,296 @@
+"""Every published experiment does what its paper did, as this table tells it, or declares what it does instead."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.errors import ConfigError
+from harbor._core.events import ModelCalled
+from harbor._core.log import of_type
+from harbor._games.sessions.settings import SessionRules, ValueRules
+from harbor._games.water.rules import DayClosed
+from harbor._games.water.settings import WaterRules
+from harbor._runs.inputs import RunInputs
+from harbor._runs.run import start
+from harbor._runs.series import prepare
+from harbor.evaluation._experiments.design import Deviation, Experiment
+from harbor.evaluation._experiments.library import experiment, presets
+from harbor.evaluation._experiments.run_trial import logs_of, offline
+from harbor.evaluation._experiments.trials import Trial, trials
+
+OWN = {"bidding", "multiverse"}
+"""Harbor's own experiments, which no paper has."""
+NOT_PRINTED = "not printed"
+"""What the paper does not tell. Whatever we do then has to be declared."""
+BDI = "plan, bid, belief, replan"
+"""The calls of AucArena's bidder and of Harbor's: a plan, then bids, and a belief and a new plan after each item."""
+CHEAP, DEAR = (1000, 2000), (5000, 10000)
+AUCARENA = {"temperature": 0.7, "calls": BDI, "attempts": "until legal", "prompts": "aucarena"}
+TEN = {"items": {CHEAP: 8, DEAR: 2}, "budgets": {10_000, 20_000}}
+TWENTY = {"items": {CHEAP: 16, DEAR: 4}, "order": {"random"}}
+LATER = {**AUCARENA, "temperature": 0, "items": {(price, 2 * price): 2 for price in (1000, 2000, 3000, 4000, 5000)}}
+HOUSES = {"temperature": 0, "calls": BDI, "attempts": "until legal", "prompts": "harbor", "budgets": {1_000_000}}
+ECONARENA = {
+    "games": {
+        "melee": {"one run": 150, "groups": 50, "history": 30},
+        "rational": {"one run": 150, "history": 30},
+        "senior": {"one run": "20, 60 and 100"},
+        "self-play": NOT_PRINTED,
+    },
+    "temperature": NOT_PRINTED,
+    "calls": "bid",
+    "attempts": 1,
+    "prompts": "econarena",
+    "rivals": {"rational": "perfectly rational", "self-play": "equally rational"},
+    "history": {(1, 0, "actions"), (6, 3, "actions")},
+}
+PAPERS: dict[str, dict[str, Any]] = {
+    "rationality": {"games": 30, "order": {"random"}, **TEN, **AUCARENA},
+    "adaptability": {
+        "games": {"random": 30, "early": NOT_PRINTED, "middle": NOT_PRINTED, "late": NOT_PRINTED},
+        "order": {"random", "dear at 1 and 2", "dear at 5 and 6", "dear at 9 and 10"},
+        **TEN,
+        **AUCARENA,
+        "calls": {"No plan": "bid, belief", "Static": "plan, bid, belief", "Adaptive": BDI},
+    },
+    "intraspecific": {"games": 30, "budgets": {10_000, 20_000}, **TWENTY, **AUCARENA},
+    "interspecific": {"games": "30 and 10", "budgets": {10_000, 20_000, 30_000}, **TWENTY, **AUCARENA},
+    "learning": {"games": "5 students, 1 model", "budgets": {15_000}, **TWENTY, **AUCARENA},
+    "standard": {
+        "games": 10,
+        "order": {"random", "ascending", "descending"},
+        "budgets": {20_000, 40_000},
+        **LATER,
+    },
+    "learning-people": {"games": 5, "budgets": {15_000}, **TWENTY, **AUCARENA},
+    "planners": {
+        "games": 10,
+        "order": NOT_PRINTED,
+        "budgets": {20_000, 40_000},
+        **LATER,
+        "calls": {"No plan": "bid, belief", "Static": "plan, bid, belief", "Adaptive": BDI},
+    },
+    "by-item": {"games": 10, "order": {"ascending", "descending"}, "budgets": {10_000, 20_000, 40_000}, **LATER},
+    "people": {"games": 4, "order": {"random", "ascending", "descending"}, "budgets": {20_000}, **LATER},
+    "persona-behaviour": {"games": 5, "items": (10, {3}), **HOUSES},
+    "persona-profit": {"games": "five times, rotated", "items": (10, {2}), **HOUSES},
+    "profiling": {"games": 5, "items": (10, {0, 1, 2, 3, 4}), **HOUSES},
+    "profiling-capacity": {"games": 5, "items": (15, {2}), **HOUSES},
+    "tom": {"games": "five times, rotated", "items": (10, {2}), **HOUSES},
+    "beauty": {**ECONARENA, "bound": NOT_PRINTED},
+    "second-price": {**ECONARENA, "values": NOT_PRINTED, "history": {(1, 0, "actions"), (6, 3, "actions", "once")}},
+    "chain-of-thought": {
+        **ECONARENA,
+        "games": NOT_PRINTED,
+        "rivals": {"plain": "perfectly rational", "step-by-step": "perfectly rational"},
+        "history": {(1, 0, "actions")},
+    },
+    "history": {
+        **ECONARENA,
+        "games": NOT_PRINTED,
+        "rivals": dict.fromkeys(("none", "actions", "actions-and-values"), "equally rational"),
+        "history": {(1, 0, "actions"), (6, 3, "actions", "once"), (6, 3, "actions and values", "once")},
+    },
+    "english-private": {
+        **ECONARENA,
+        "games": NOT_PRINTED,
+        "rivals": dict.fromkeys(("sealed", "ascending"), "equally rational"),
+        "history": {(1, 0, "actions")},
+    },
+    "water": {
+        "games": 10,
+        "temperature": NOT_PRINTED,
+        "calls": "bid",
+        "attempts": NOT_PRINTED,
+        "prompts": "alympics",
+        "history": {"all"},
+        "supplies": {(10, 20), (15, 25), (20, 30)},
+    },
+}
+"""How the papers did it: AucArena sec. 4 and its code, later version sec. 4; Harbor sec. 4 and App. B; EconArena sec. 4
+and App. B; Alympics sec. 3 and 4.
+
+`calls` are those of a bidder; `history` is what a prompt shows of past runs or days: runs, how many are shown, what of
+each, and whether values are drawn once.
+"""
+
+
+def ours(design: Experiment) -> dict[str, Any]:
+    """How our design does it, read from the settings of all its games."""
+    held = trials(design)
+    configs = [one.config for one in held if one.repeat == 1]
+    minds = {bidder.name: bidder for config in configs for bidder in config.bidders if bidder.uses_model}
+    calls = {name: mind_calls(bidder) for name, bidder in minds.items()}
+    return {
+        "games": games(held),
+        "temperature": only(model.temperature for config in configs for model in config.models.values()),
+        "calls": only(calls.values()) if len(set(calls.values())) == 1 else calls,
+        "attempts": only(config.rules.reasks + 1 for config in configs),
+        "prompts": only(bidder.protocol for bidder in minds.values()),
+        "items": items(design),
+        "order": {order(one) for one in orders(design)},
+        "budgets": {int(bidder.budget) for config in configs for bidder in config.bidders},
+        "history": {history(config) for config in configs},
+        "rivals": {one.arm: told for one in held if one.repeat == 1 and (told := rivals(one.config))},
+        "bound": only(getattr(config.rules, "bound", None) for config in configs[:1]),
+        "values": only(getattr(config.rules, "group", None) for config in configs[:1]),
+        "supplies": {getattr(config.rules, "supply", None) for config in configs},
+    }
+
+
+def only(values: Any) -> Any:
+    (value,) = set(values)
+    return value
+
+
+def mind_calls(bidder: Any) -> str:
+    plan, replan = bidder.planning != "none", bidder.planning == "adaptive"
+    made = {"plan": plan, "bid": True, "belief": bidder.believe, "replan": replan}
+    return ", ".join(name for name, is_made in made.items() if is_made)
+
+
+def games(held: list[Trial]) -> Any:
+    """One number, if all arms and conditions have it, or numbers by arm, and by condition where they differ."""
+    counts = Counter((one.arm, one.condition) for one in held)
+    if len(set(counts.values())) == 1:
+        return next(iter(counts.values()))
+    return {arm: {condition: n for (own, condition), n in counts.items() if own == arm} for arm, _ in counts}
+
+
+def items(design: Experiment) -> Any:
+    """The prices, each with how often it is sold; of houses how many there are, and how many match each bidder."""
+    sold = [one["items"] for one in settings(design) if "items" in one]
+    if isinstance(sold[0] if sold else [], list):
+        return Counter((one["start"], one["true_value"]) for one in (sold[0] if sold else []))
+    return only(one["count"] for one in sold), {n for one in sold for n in one["matched"].values()}
+
+
+def settings(design: Experiment) -> list[dict[str, Any]]:
+    return [design.auction, *(one.auction for one in (*design.arms, *design.conditions))]
+
+
+def orders(design: Experiment) -> list[Any]:
+    if "series" in design.auction:
+        return ["random" if design.auction["series"]["shuffled"] else "given"]
+    return [arm.order or condition.order or design.order for arm, condition in design.cells]
+
+
+def order(one: Any) -> str:
+    if isinstance(one, str):
+        return one
+    return f"dear at {' and '.join(str(place) for place, name in enumerate(one, 1) if name in ('Item E', 'Item J'))}"
+
+
+def history(config: AuctionConfig) -> Any:
+    rules = config.rules
+    if isinstance(rules, WaterRules):
+        return rules.history
+    if isinstance(rules, SessionRules):
+        once = ("once",) if isinstance(rules, ValueRules) and rules.draw == "once" else ()
+        return (rules.runs, rules.history, rules.show, *once)
+    return "beliefs"
+
+
+def rivals(config: AuctionConfig) -> str:
+    rules = config.rules
+    if not isinstance(rules, SessionRules):
+        return ""
+    return "perfectly rational" if rules.rational_rivals else "equally rational" if rules.equal_rivals else ""
+
+
+def declared(design: Experiment) -> set[str]:
+    """The aspects that deviations are about: each begins with its own."""
+    return {one.what.partition(":")[0].lower() for one in design.deviations}
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_a_preset_does_what_its_paper_did_or_declares_what_it_does_instead(name):
+    design = experiment(name)
+    found = ours(design)
+    undeclared = {
+        aspect: (printed, found[aspect])
+        for aspect, printed in PAPERS[name].items()
+        if found[aspect] != printed and ABOUT.get(aspect, aspect) not in declared(design)
+    }
+    assert undeclared == {}
+
+
+ABOUT = {"attempts": "calls"}
+"""The word that a deviation of an aspect begins with, where it is another one."""
+
+
+@pytest.mark.parametrize(("name", "one_run"), [("beauty", "one-run"), ("second-price", "low")])
+def test_econarena_has_as_many_sessions_as_the_paper_prints(name, one_run):
+    found = Counter((one.arm, one.condition) for one in trials(experiment(name)))
+    groups = {"low", "medium", "high"} - {one_run}
+    assert {n for (arm, condition), n in found.items() if arm == "melee" and condition in groups} == {50}
+    assert {found[arm, one_run] for arm in ("melee", "rational")} == {150}
+    assert {found[arm, "history"] * 6 for arm in ("melee", "rational")} == {180}
+    assert found["senior", one_run] == 100
+
+
+def test_every_published_preset_has_its_paper_in_the_table():
+    assert set(presets()) - OWN == set(PAPERS)
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_that_prompts_are_in_our_own_words_is_declared(name):
+    assert "prompts" in declared(experiment(name))
+
+
+def test_a_deviation_says_what_why_and_to_what_effect():
+    with pytest.raises(ConfigError, match="effect '': must not be empty"):
+        Deviation(what="Games: five.", why="They are quick.", effect="")
+
+
+@pytest.mark.parametrize(
+    ("name", "arm", "condition"),
+    [("beauty", "melee", "history"), ("second-price", "self-play", "history"), ("water", "no-persona", "medium")],
+)
+def test_econarena_and_alympics_ask_once_a_run_or_a_day(name, arm, condition):
+    trial = next(one for one in trials(experiment(name), 1) if (one.arm, one.condition) == (arm, condition))
+    (log,) = logs_of(asyncio.run(start(prepare(offline(trial.config), RunInputs()))))
+    called = Counter(call.bidder for call in of_type(log, ModelCalled))
+    lived = Counter(bidder for day in of_type(log, DayClosed) for bidder in day.bids)
+    assert called == (lived or dict.fromkeys(called, 6))
+    assert max(called.values()) == (20 if lived else 6)
+
+
+PUBLISHED = {
+    "beauty": (33, "25985ba93e91f53e"),
+    "people": (18, "83ebb1c09f8ae93a"),
+    "persona-profit": (16, "f3dc997b6255bd75"),
+    "profiling": (2, "47e43886802501b4"),
+    "profiling-capacity": (1, "8230bb80377a60ac"),
+    "rationality": (20, "3b314f0838f7da87"),
+    "second-price": (33, "2ea9238360b9d62f"),
+    "standard": (42, "d484ad52fa9364de"),
+    "tom": (45, "ca7ef9b52d4b5c5e"),
+    "water": (42, "ebcbc6f5ce7f72a8"),
+}
+"""How many numbers each preset repeats from its paper, and a digest of them, their places and sources."""
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_published_values_are_unchanged_to_the_digit(name):
+    rows = [
+        [one.source, one.model, one.metric, at.arm, at.condition, at.bidder, at.about, at.at, repr(at.value)]
+        for one in experiment(name).published
+        for at in one.values
+    ]
+    digest = sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    assert (len(rows), digest if rows else "") == PUBLISHED.get(name, (0, ""))
+
+
+@pytest.mark.parametrize("name", sorted(PAPERS))
+def test_published_values_say_of_how_many_games_they_are(name):
+    for one in experiment(name).published:
+        for value in one.values:
+            assert one.games(value) or one.model == "none: a uniform guess", one

@@ -1,0 +1,294 @@
+"""What figures draw, by structure: axes inside the scale, a mark per game and comparison, marks that differ in grey."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure as Sheet
+from matplotlib.patches import Rectangle
+
+from harbor.evaluation import figure
+from harbor.evaluation._experiments.design import Comparison, Experiment, Published, PublishedValue, Side, Variation
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._metrics.registry import metric_of
+from harbor.evaluation._metrics.strategy import ACTIONS
+from harbor.evaluation._report.built_in import FIGURES
+from harbor.evaluation._report.canvas import Drawing
+from harbor.evaluation._report.figure_files import drawings
+from harbor.evaluation._report.figures import figures, means
+from harbor.evaluation._report.forest import stacked
+from harbor.evaluation._report.heatmaps import FIRST_GAMES, FRAME
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.series_marks import LEAST_GAP, OPEN, apart, told_apart
+
+GAMES = 5
+PAPER = {"source": "A paper, Table 1", "model": "a model", "n": 15}
+
+
+def loaded(metrics: dict[str, object], bidders=("Ann", "Ben"), arms=("one", "two"), **design) -> Loaded:
+    """Games of two arms; each metric has a function from repeat and bidder to its measurements."""
+    experiment = Experiment(
+        name="small", title="T", question="Who?", source="S", repeats=GAMES, metrics=tuple(metrics),
+        auction={"bidders": [{"name": name, "model": "@1"} for name in bidders]},
+        arms=tuple(Variation(name=name) for name in arms), **design,
+    )  # fmt: skip
+    records = []
+    for arm in arms:
+        for repeat in range(1, GAMES + 1):
+            found = (one for value in metrics.values() for bidder in bidders for one in value(repeat, bidder))
+            records.append(TrialRecord(arm, "all", repeat, 7, "finished", measurements=tuple(found)))
+    return Loaded(Results(experiment, tuple(records)))
+
+
+def of(metric: str, value, ats=(None,), abouts=("",)):
+    """Measure a metric by a function of repeat and bidder."""
+    return lambda repeat, bidder: [
+        Measurement(metric, value(repeat, bidder), bidder, about, at) for at in ats for about in abouts
+    ]
+
+
+def drawn(drawing: Drawing, panel: int = 0) -> Axes:
+    """Draw a panel as a page does."""
+    axes = Sheet(layout="constrained").subplots()
+    drawing.panels[panel].drawn(axes)
+    return axes
+
+
+def dots(axes: Axes) -> list[tuple[float, float]]:
+    """The faint dots of single games."""
+    return [
+        tuple(at) for marks in axes.collections if marks.get_gid() == "games" for at in marks.get_offsets().tolist()
+    ]
+
+
+def opened(axes: Axes) -> list[tuple[float, float]]:
+    """The open marks, of published numbers."""
+    lines = [line for line in axes.lines if line.get_marker() in OPEN and line.get_markerfacecolor() == "none"]
+    return [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def compared() -> Loaded:
+    """Three planned comparisons, of which the paper prints both sides of the first."""
+    sides = [(Side(arm="two", bidder=name), Side(arm="one", bidder=name)) for name in ("Ann", "Ben", "everyone")]
+    values = [PublishedValue(arm=arm, bidder="Ann", value=value) for arm, value in (("one", 2.0), ("two", 2.5))]
+    values.append(PublishedValue(arm="one", bidder="Ben", value=3.0))
+    return loaded(
+        {"profit": of("profit", lambda repeat, bidder: repeat * len(bidder) + (bidder == "Ann") * repeat)},
+        comparisons=[Comparison(metric="profit", of=one, against=other) for one, other in sides],
+        published=[Published(metric="profit", values=tuple(values), **PAPER)],
+    )
+
+
+def test_planned_comparisons_stand_first_one_row_each_with_a_line_at_zero_and_a_dot_per_pair(compared):
+    name, drawing = next(iter(figures(compared).items()))
+    axes = drawn(drawing)
+    assert name == "differences"
+    assert len(axes.get_yticks()) == 3
+    assert len(dots(axes)) == 3 * GAMES
+    assert any(list(line.get_xdata()) == [0, 0] for line in axes.lines)
+    assert drawing.question == "Who?"
+    assert dict(drawing.facts)["family"] == "3 planned comparisons"
+    assert dict(drawing.facts)["n"] == f"{GAMES} pairs of games per comparison"
+
+
+def test_no_pair_is_outside_the_axis_however_far_it_is_from_the_others():
+    far = loaded(
+        {"profit": of("profit", lambda repeat, bidder: (1e6 if repeat == 1 else -(repeat % 2)) * (bidder == "Ann"))},
+        comparisons=[
+            Comparison(metric="profit", of=Side(arm="one", bidder="Ann"), against=Side(arm="one", bidder="Ben"))
+        ],
+    )
+    axes = drawn(figures(far)["differences"])
+    low, high = axes.get_xlim()
+    assert sorted(x for x, _ in dots(axes)) == [-1.0, -1.0, 0.0, 0.0, 1e6]
+    assert all(low < x < high for x, _ in dots(axes))
+
+
+def test_pairs_at_one_place_are_stacked_inside_their_row():
+    assert stacked([1, 1, 5, 1], 10) == pytest.approx([0.2, 0.3, 0.2, 0.4])
+    many = stacked([1] * 50, 10)
+    assert len(set(many)) == 50
+    assert max(many) <= 0.45 + 1e-9
+    assert stacked([], 10) == []
+
+
+def test_a_published_difference_is_drawn_only_where_the_paper_prints_both_sides(compared):
+    drawing = figures(compared)["differences"]
+    assert [x for x, _ in opened(drawn(drawing))] == [0.5]
+    assert [key.label for key in drawing.legend if not key.filled] == ["published: a model (A paper, Table 1, n = 15)"]
+
+
+def test_published_numbers_lie_on_the_means_exactly_where_there_are_any(compared):
+    assert sorted(x for x, _ in opened(drawn(means(compared, "profit")))) == [2.0, 2.5, 3.0]
+    bare = loaded({"profit": of("profit", lambda repeat, _: repeat)})
+    assert opened(drawn(means(bare, "profit"))) == []
+    assert all(key.filled for key in means(bare, "profit").legend)
+
+
+def test_each_dot_of_a_game_leads_to_its_game_and_to_nothing_where_there_is_no_page(compared):
+    def addresses(found: Loaded) -> set[str]:
+        marks = drawn(means(found, "profit")).collections
+        return {url.split()[0] for one in marks if one.get_gid() == "games" for url in one.get_urls() or [] if url}
+
+    assert addresses(compared) == set()
+    linked = Loaded(compared.results)
+    linked.link_of = lambda arm, _, repeat: f"games/{arm}-{repeat}.html"
+    assert addresses(linked) == {
+        f"games/{arm}-{repeat}.html" for arm in ("one", "two") for repeat in range(1, GAMES + 1)
+    }
+
+
+@pytest.mark.parametrize("metric", ["survived", "rank", "items_won", "acquisition_rate"])
+def test_axes_of_means_end_where_the_unit_ends(metric):
+    some = {"survived": (0, 1), "rank": (1, 2), "items_won": (0, 3), "acquisition_rate": (0, 1)}[metric]
+    axes = drawn(means(loaded({metric: of(metric, lambda repeat, _: some[repeat % 2])}), metric))
+    least, most = metric_of(metric).bounds
+    assert axes.get_xlim()[0] >= least
+    assert axes.get_xlim()[1] <= (2 if metric == "rank" else most)
+
+
+@pytest.mark.parametrize(("metric", "values"), [("health", (0, 10)), ("series_rank", (1, 2)), ("water_bid", (0, 90))])
+def test_axes_of_curves_end_where_the_unit_ends(metric, values):
+    named = next(one.name for one in FIGURES if one.needs == metric)
+    found = loaded({metric: of(metric, lambda repeat, _: values[repeat % 2], ats=(1, 2, 3))})
+    low, high = sorted(drawn(figures(found)[named]).get_ylim())
+    least, most = metric_of(metric).bounds
+    assert low >= least
+    assert high <= (2 if metric == "series_rank" else most)
+
+
+def test_everyone_has_no_mark_where_what_one_has_others_lack():
+    found = loaded({"rank": of("rank", lambda repeat, bidder: 1 + (len(bidder) + repeat) % 2)}, bidders=("Ann", "Beno"))
+    assert [key.label for key in means(found, "rank").legend] == ["Ann", "Beno", "single games"]
+
+
+@pytest.mark.parametrize("kinds", [2, 10])
+def test_the_line_of_a_uniform_guess_is_as_high_as_was_measured(kinds):
+    guess = math.log(kinds)
+    found = loaded(
+        {
+            "profiling_error": of("profiling_error", lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",)),
+            "uniform_profiling_error": of("uniform_profiling_error", lambda *_: guess, abouts=("Ben",)),
+        }
+    )
+    axes = drawn(figures(found)["profiling-error"])
+    level = [line for line in axes.lines if len(set(line.get_ydata())) == 1 and list(line.get_xdata()) == [0, 1]]
+    assert [line.get_ydata()[0] for line in level] == [pytest.approx(guess, abs=5e-4)]
+    assert any("uniform guess" in text.get_text() for text in axes.texts)
+    assert "nats" in axes.get_ylabel()
+
+
+def test_lines_differ_by_marker_and_dashes_and_are_named_at_their_ends():
+    found = loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, bidders=("Ann", "Ben", "Cho", "Dee"))
+    axes = drawn(figures(found)["health"])
+    assert len({(line.get_marker(), line.get_linestyle()) for line in axes.lines}) == 4
+    assert {text.get_text() for text in axes.texts} == {"Ann", "Ben", "Cho", "Dee"}
+
+
+def test_actions_are_named_and_bars_differ_by_hatch():
+    found = loaded({"strategy_share": of("strategy_share", lambda *_: 0.25, abouts=("A", "B", "D", "F"))})
+    drawing = figures(found)["strategic-actions"]
+    assert [key.label for key in drawing.legend] == [f"{letter}: {ACTIONS[letter]}" for letter in "ABDF"]
+    bars = [one for one in drawn(drawing).patches if isinstance(one, Rectangle) and one.get_width() > 0]
+    assert len({bar.get_hatch() for bar in bars}) == 4
+    assert len({key.sign for key in drawing.legend}) == 4
+
+
+MATCHING = {
+    "priority": lambda _, bidder: [
+        Measurement("priority", float(1 + item % 3), bidder, str(item), now)
+        for now in (1, 2)
+        for item in (1, 2)
+        if item >= now
+    ],
+    "persona_match": lambda repeat, bidder: [
+        Measurement("persona_match", float(item == 1 + repeat % 2), bidder, "", item) for item in (1, 2)
+    ],
+    "engagement": lambda _, bidder: [
+        Measurement("engagement", float(item), bidder, f"house {item}", item) for item in (1, 2)
+    ],
+}
+
+
+def framed(axes: Axes) -> list[tuple[float, float]]:
+    """The left upper corners of the frames of matched items."""
+    return [one.get_xy() for one in axes.patches if to_hex(one.get_edgecolor()) == FRAME]
+
+
+def test_priorities_are_shown_game_by_game_with_matched_items_marked():
+    drawing = figures(loaded(MATCHING, arms=("one",)))["priority-heatmap"]
+    assert [panel.heading for panel in drawing.panels] == [
+        f"game {game} · {bidder}" for game in range(1, FIRST_GAMES + 1) for bidder in ("Ann", "Ben")
+    ]
+    first = drawn(drawing)
+    assert framed(first) == [(0, 1)]
+    assert [text.get_text() for text in first.get_yticklabels()] == ["1", "◆ 2"]
+
+
+def test_bids_are_shown_game_by_game_with_matched_items_marked():
+    drawing = figures(loaded(MATCHING, arms=("one",)))["engagement"]
+    assert len(drawing.panels) == FIRST_GAMES
+    assert framed(drawn(drawing)) == [(1, 0), (1, 1)]
+
+
+def test_priorities_without_known_matches_are_means_with_a_continuous_scale():
+    drawing = figures(loaded({"priority": MATCHING["priority"]}, arms=("one",)))["priority-heatmap"]
+    assert drawing.legend == ()
+    axes = drawn(drawing)
+    assert [one.get_ylabel() for one in axes.figure.axes if one is not axes] == ["mean priority"]
+
+
+def test_matched_items_and_others_have_a_dot_per_game_on_one_axis():
+    both = {
+        name: of(name, lambda repeat, _, plus=plus: repeat % 2 + plus)
+        for name, plus in (("matched_engagement", 2), ("unmatched_engagement", 0))
+    }
+    axes = drawn(figures(loaded(both, arms=("one",)))["engagement-by-match"])
+    assert len(dots(axes)) == 2 * 2 * GAMES
+    assert axes.get_xlim()[0] >= 0
+
+
+def test_a_figure_says_its_question_its_games_its_unit_and_its_interval():
+    found = loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, arms=("one",))
+    reading = figures(found)["health"].reading
+    assert reading.startswith(
+        "Who stays healthy, and until when? n: 5 games; unit: health; interval: 95 % over games, by t."
+    )
+
+
+def test_a_figure_of_a_stranger_without_a_question_still_says_its_games_and_unit():
+    mine = figure("Mine", "All.", "profit", question="")(lambda *_: "nothing")
+    found = loaded({"profit": of("profit", lambda repeat, _: repeat)}, arms=("one",))
+    assert mine.drawn(found, "profit").reading == "n: 5 games; unit: dollars. All."
+
+
+def test_no_figure_reads_as_if_it_came_from_a_paper_and_each_asks_a_question():
+    assert not [one.name for one in FIGURES if "Source" in one.caption]
+    assert all(one.question.endswith("?") for one in FIGURES)
+
+
+def test_labels_at_one_height_are_moved_apart_and_stay_inside():
+    for heights in ([0.0] * 5, [1.0] * 5, [0.5, 0.5, 0.52], [0.1, 0.9], []):
+        placed = apart(heights)
+        assert all(later - earlier >= LEAST_GAP - 1e-3 for earlier, later in pairwise(placed))
+        assert all(-1e-9 <= one <= 1 + 1e-9 for one in placed)
+
+
+def test_labels_leave_out_the_words_that_all_end_with():
+    assert told_apart(["0 houses a rival", "1 house a rival"]) == ["0 houses", "1 house"]
+    assert told_apart(["2 rivals", "3 rivals"]) == ["2", "3"]
+    assert told_apart(["alone"]) == ["alone"]
+
+
+def test_a_figure_that_is_asked_for_is_drawn_alone_and_nothing_is_analysed_for_others(compared):
+    name = next(iter(drawings(compared)))
+    anew = Loaded(compared.results)
+    assert drawings(anew, "no such figure") == {}
+    assert "analysis" not in vars(anew)
+    assert [*drawings(anew, name)] == [name]

@@ -1,0 +1,132 @@
+"""A figure as a file for a paper, and the same figure in a page: sizes, fonts, marks, and names with markup."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from itertools import chain
+from xml.etree import ElementTree
+from zlib import decompress
+
+import pytest
+from PIL import Image
+
+from harbor._core.errors import ConfigError
+from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, legend, link, paint
+from harbor.evaluation._report.inline import chart, inlined
+from harbor.evaluation._report.picture import DOTS_AN_INCH, WIDTHS, picture
+
+NAME = r"<b>Ann</b> $\frac{1}{2}$ & ]]> \input{x}"
+PANELS, DOTS = 3, 7
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def draw(axes):
+    dots = axes.scatter(range(DOTS), range(DOTS))
+    dots.set_gid("games")
+    dots.set_urls([link(f"files/{place}.html", f"game {place}") for place in range(DOTS)])
+    axes.set(xlabel=NAME, ylabel="dollars")
+
+
+@pytest.fixture(scope="module")
+def drawing() -> Drawing:
+    panels = tuple(paint(f"{place} {NAME}", f"dots of {NAME}", draw) for place in range(PANELS))
+    return Drawing("Dots", "All of them.", panels, legend(["Ann", NAME, "a long name " * 9]))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_png_is_as_wide_as_asked_at_300_dots_an_inch(drawing, width):
+    image = Image.open(BytesIO(picture(drawing, "png", WIDTHS[width])))
+    assert image.width == round(WIDTHS[width] * DOTS_AN_INCH)
+    assert round(image.info["dpi"][0]) == DOTS_AN_INCH
+    assert len(image.getcolors(1_000_000)) > 20
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_pdf_has_the_width_all_panels_and_only_embedded_fonts(drawing, width):
+    pdf = picture(drawing, "pdf", WIDTHS[width])
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
+    assert float(box[1]) == pytest.approx(WIDTHS[width] * 72, abs=0.5)
+    assert pdf.count(b"/FontFile2") == len(re.findall(rb"/Type /FontDescriptor", pdf)) > 0
+    assert b"/Type1" not in pdf
+    assert b"/Annots [ ]" in pdf or b"files/0.html" not in pdf
+    page = max((decompress(one) for one in streams(pdf)), key=len)
+    assert page.count(b"/M0 Do") + page.count(b"cm") + page.count(b"Do") >= PANELS * DOTS
+
+
+def streams(pdf: bytes) -> list[bytes]:
+    """The packed streams of a PDF."""
+    return [one for one in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL) if one[:1] == b"x"]
+
+
+def test_an_svg_is_sound_and_needs_no_font(drawing):
+    root = ElementTree.fromstring(picture(drawing, "svg", WIDTHS["column"]))
+    assert float(root.get("width").removesuffix("pt")) == pytest.approx(WIDTHS["column"] * 72)
+    games = [one for one in root.iter(f"{SVG}g") if one.get("id") == "games"]
+    assert [len(list(one.iter(f"{SVG}use"))) for one in games] == [DOTS] * PANELS
+    assert not [one.tag for one in root.iter() if one.tag in (f"{SVG}text", f"{SVG}a", f"{SVG}script")]
+
+
+@pytest.mark.parametrize("form", ["pdf", "svg", "png"])
+def test_equal_figures_are_equal_files(drawing, form):
+    assert picture(drawing, form, 3.4) == picture(drawing, form, 3.4)
+
+
+def test_in_a_page_text_is_text_marks_are_links_with_names_and_no_id_is_there_twice(drawing):
+    page = inlined("first", drawing), inlined("second", drawing)
+    roots = [ElementTree.fromstring(one.svg) for one in chain(*(each.charts for each in page))]
+    ids = [found for root in roots for one in root.iter() if (found := one.get("id"))]
+    assert ids
+    assert len(ids) == len(set(ids))
+    for root in roots:
+        assert NAME in [one.text for one in root.iter("text")]
+        assert (root.get("role"), root.get("aria-label")) == ("group", f"dots of {NAME}")
+        links = [one for one in root.iter() if one.tag == "a"]
+        assert [one.get("aria-label") for one in links] == [f"game {place}" for place in range(DOTS)]
+        assert not [one for one in root.iter() if "style" in one.attrib or one.tag in ("style", "script")]
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "//elsewhere", "vbscript:x y", ""])
+def test_a_mark_leads_to_no_script_and_to_no_other_scheme(address):
+    def linked(axes):
+        axes.scatter([1], [1]).set_urls([address])
+
+    svg = chart(paint("", "x", linked), "one").svg
+    assert (svg.count('role="img"'), svg.count("<title>")) == (1, 0)
+
+
+def test_a_figure_that_fails_costs_itself_alone_in_a_page_and_is_one_line_as_a_file():
+    def broken(_):
+        raise ValueError("no\nway")
+
+    drawing = Drawing("Lost", "", (paint("", "", broken),))
+    with pytest.warns(UserWarning, match="figure 'lost' can't be drawn: ValueError: no way"):
+        shown = inlined("lost", drawing)
+    assert shown.charts == ()
+    assert shown.drawing.failure
+    with pytest.raises(ConfigError, match="figure 'Lost' can't be drawn: ValueError: no way"):
+        picture(drawing, "pdf", 3.4)
+
+
+def test_what_a_draw_function_says_is_heard_by_those_who_can_t_see():
+    assert chart(paint("", "Bars: ", lambda _: "Ann 3"), "one").alt == "Bars: Ann 3"
+
+
+def test_a_letter_that_the_fonts_lack_is_named_once(recwarn):
+    panel = paint("拍卖", "", lambda axes: axes.set_xlabel("拍卖"))
+    picture(Drawing("Names", "", (panel, panel)), "pdf", 3.4)
+    assert [str(one.message).split(":")[0] for one in recwarn] == ["the fonts here lack 拍 卖"]
+
+
+def test_a_picture_that_is_higher_than_a_page_has_more_columns_and_says_so():
+    one = paint("", "", lambda _: None, 430, 280)
+    with pytest.warns(UserWarning, match="the picture of 'Many' is 10 inches high, and a page about 9"):
+        pdf = picture(Drawing("Many", "", (one,) * 12), "pdf", WIDTHS["page"])
+    high = float(re.search(rb"/MediaBox \[ ?0 0 [\d.]+ ([\d.]+)", pdf)[1]) / 72
+    assert high == pytest.approx(12 / 3 * 280 / 96 * 0.8, abs=1)
+
+
+def test_a_legend_draws_bars_with_hatches_and_open_marks():
+    keys = (LegendEntry("a", "#0072b2", hatch="//"), LegendEntry("b", INK, "◇", "D", filled=False))
+    svg = picture(Drawing("", "", (paint("", "", lambda _: None),), keys), "svg", 3.4)
+    assert b"<pattern" in svg

@@ -1,0 +1,329 @@
+"""Agents of any make in an experiment: named, started or given, paired and measured, on every executor."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+import psutil
+import pytest
+
+from harbor import Agent
+from harbor._config.auction import check
+from harbor._core.errors import ConfigError
+from harbor._core.log import of_type, read_log
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.dry_run import play_offline
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._report.loading import load
+from harbor.evaluation._report.page import render
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from harbor.events import Answered, LogOpened
+from support.clerk import Clerk
+from support.commands import HARBOR, harbor, mistake, process
+from support.plugins import installed
+from support.processes import when
+
+MINE = """
+import sys, json
+
+def bid(turn):
+    least = turn["space"]["minimum"]
+    return {"action": "bid", "amount": least} if least < 3000 else {"action": "withdraw"}
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(bid(json.loads(line))), flush=True)
+"""
+PROGRAM = {"command": [sys.executable, "mine.py"]}
+NAMED, STARTED = '"mine:bid"', f'{{ command = ["{sys.executable}", "mine.py"] }}'
+"""How a file says it."""
+
+
+def design(agent: Any, **more: Any) -> dict[str, Any]:
+    """Two arms that differ in who plays Tal: an agent, or a model."""
+    return {
+        "name": "makes",
+        "title": "Makes",
+        "question": "Which make wins?",
+        "source": "nobody",
+        "repeats": 2,
+        "seed": 5,
+        "metrics": ["profit"],
+        "auction": {
+            "items": [{"name": f"Lot {letter}", "start": 1_000, "true_value": 4_000} for letter in "AB"],
+            "bidders": [
+                {"name": "Tal", "budget": 9_000},
+                {"name": "Ann", "rule": "rational", "budget": 9_000},
+                {"name": "Ben", "rule": "minimum-raise", "budget": 9_000},
+            ],
+        },
+        "arms": [{"name": "agent", "auction": {"bidders": {"Tal": {"agent": agent}}}}, {"name": "model"}],
+    } | more
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Path:
+    """A working directory with the agent."""
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def bid(turn: dict[str, Any]) -> Any:
+    least = turn["space"]["minimum"]
+    return {"action": "bid", "amount": least} if least < 3_000 else {"action": "withdraw"}
+
+
+def run(agent: Any, out: Path, agents: Any = (), **options: Any) -> list[dict[str, Any]]:
+    experiment = check(Experiment, design(agent), "design")
+    asyncio.run(run_experiment(experiment, out, RunOptions(**options), agents=dict(agents)))
+    return games(out)
+
+
+def games(out: Path) -> list[dict[str, Any]]:
+    """The results of its games, without what plays whom."""
+    results = json.loads((out / "results.json").read_text())["games"]
+    assert [game["status"] for game in results] == ["finished"] * 4, results
+    return [{key: value for key, value in game.items() if key != "players"} for game in results]
+
+
+def test_an_agent_and_a_model_are_paired_and_measured_alike(place):
+    found = run(True, place / "out", {"Tal": bid})
+    logs = [place / "out" / "games" / arm / "all" / "0001" / "events.jsonl" for arm in ("agent", "model")]
+    first, other = (read_log(log).entries for log in logs)
+    assert of_type(first, LogOpened)[0].seed == of_type(other, LogOpened)[0].seed
+    assert {said.bidder for said in of_type(first, Answered)} == {"Tal"}
+    assert not of_type(other, Answered)
+    assert [len(game["measurements"]) for game in found] == [3] * 4
+
+
+def test_what_is_given_named_or_started_plays_the_same_games(place):
+    given = run(True, place / "given", {"Tal": bid})
+    made = run(True, place / "made", {"Tal": Agent(name="mine", description="mine", make=lambda _: bid)})
+    assert given == made == run(PROGRAM, place / "started")
+
+
+def test_what_is_given_is_told_apart_by_game(place):
+    turns = []
+
+    def listening(turn):
+        turns.append(turn)
+        return bid(turn)
+
+    run(True, place / "out", {"Tal": listening})
+    assert len({turn["seat"] for turn in turns}) == 2
+
+
+@pytest.mark.parametrize(
+    ("agents", "executor", "complaint"),
+    [
+        (
+            {},
+            "asyncio",
+            "bidder 'Tal' of arm 'agent' is played by an agent of yours; give it as agents=... in Python, or",
+        ),
+        ({"Tal": bid}, "processes", "which the workers of executor 'processes' do not have; name it as 'package.modul"),
+        ({"Tal": bid}, "ray", "which the workers of executor 'ray' do not have; name it as 'package.modul"),
+        (
+            {"Tal": Clerk()},
+            "asyncio",
+            "and its games would share it; give an Agent, whose make gives one for each game",
+        ),
+        ({"Tal": bid, "Tom": bid}, "asyncio", "agents: unknown bidder 'Tom'; choose one of: Ann, Ben, Tal"),
+        ({"Tal": 3}, "asyncio", "what is given for 'Tal' is a int; give a function of one turn"),
+    ],
+)
+def test_an_agent_that_some_game_could_not_have_is_refused_before_anything_is_written(
+    agents, executor, complaint, place
+):
+    with pytest.raises(ConfigError, match=complaint):
+        run(True, place / "out", agents, executor=executor)
+    assert not (place / "out").exists()
+
+
+def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
+    whole = run(True, place / "out", {"Tal": bid})
+    game = place / "out" / "games" / "agent" / "all" / "0001"
+    lines = (game / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (game / "events.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    (game / "record.json").unlink()
+    with pytest.raises(ConfigError, match="give it as agents="):
+        asyncio.run(resume_experiment(place / "out"))
+    asyncio.run(resume_experiment(place / "out", agents={"Tal": bid}))
+    assert games(place / "out") == whole
+
+
+def toml(agent: str) -> str:
+    """The design as a file."""
+    values = design(agent)
+    auction, head = values.pop("auction"), {key: value for key, value in values.items() if key != "arms"}
+    rows = [f"{key} = {json.dumps(value)}" for key, value in head.items()]
+    for kind in ("items", "bidders"):
+        for one in auction[kind]:
+            rows += [f"[[auction.{kind}]]", *(f"{key} = {json.dumps(value)}" for key, value in one.items())]
+    return "\n".join([*rows, "[[arms]]", 'name = "agent"', f"auction.bidders.Tal = {{ agent = {agent} }}", *MODEL_ARM])
+
+
+MODEL_ARM = ("[[arms]]", 'name = "model"', "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("agent", "executor"), [(NAMED, "ray"), (STARTED, "processes")])
+def test_workers_play_with_agents_that_are_named_or_started(agent, executor, place):
+    (place / "makes.toml").write_text(toml(agent))
+    words = ["experiment", "run", "makes.toml", "--executor", executor, "--jobs", "1", "--out", "out"]
+    done = process(*words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert games(place / "out") == run(True, place / "given", {"Tal": bid})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("agent", "executor"), [(NAMED, "processes"), (STARTED, "asyncio")])
+def test_a_killed_experiment_with_agents_is_resumed_to_the_same_results(agent, executor, place):
+    (place / "makes.toml").write_text(toml(agent))
+    started = [*HARBOR, "experiment", "run", "makes.toml", "--out", "out", "--jobs", "1", "--executor", executor]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        when(lambda: list(place.rglob("record.json")), running)
+        running.kill()
+    plugin = ["--plugin", "mine:bid"] if agent == NAMED else []
+    done = process(*plugin, "experiment", "resume", "out", "--executor", executor, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert games(place / "out") == run(True, place / "given", {"Tal": bid})
+
+
+STUBBORN = """
+import os, signal, threading
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(f"stubborn-{os.getpid()}", "x")
+threading.Event().wait()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stop",
+    [Popen.terminate, Popen.kill, lambda running: os.killpg(running.pid, signal.SIGTERM)],
+    ids=["told to end", "killed", "told to end with its workers"],
+)
+def test_an_experiment_that_is_stopped_leaves_no_agent_behind_that_its_workers_started(stop, place):
+    (place / "stubborn.py").write_text(STUBBORN)
+    (place / "makes.toml").write_text(toml(STARTED.replace("mine.py", "stubborn.py")))
+    words = [*HARBOR, "experiment", "run", "makes.toml", "--out", "out", "--jobs", "1", "--executor", "processes"]
+    with Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
+        when(lambda: list(place.glob("stubborn-*")), running)
+        agents = [psutil.Process(int(path.name.partition("-")[2])) for path in place.glob("stubborn-*")]
+        stop(running)
+    assert not psutil.wait_procs(agents, timeout=10)[1]
+
+
+TOO_LOW = "$1 is below the least bid of $1,000"
+TOLD_OF_IT = (
+    "agent: Tal was asked 16 times in 2 games, and its answers were refused 16 times"
+    f" (2 games without any that was taken); the first time: {TOO_LOW}"
+)
+
+
+def too_low(_: dict[str, Any]) -> Any:
+    return {"action": "bid", "amount": 1}
+
+
+def test_an_experiment_warns_at_its_end_of_agents_whose_answers_were_refused(place):
+    (place / "mine.py").write_text("def bid(turn): return {'action': 'bid', 'amount': 1}")
+    (place / "makes.toml").write_text(toml(NAMED))
+    done = process("experiment", "run", "makes.toml", "--out", "out", "--json", cwd=place)
+    assert done.returncode == 0
+    assert f"harbor: warning: {TOLD_OF_IT}\n" in done.stderr
+    assert done.stderr.count("warning") == 1
+    counts = {"refused": 16, "asked": 16, "games": 2, "entire": 2}
+    [refused] = json.loads(done.stdout)["refusals"]
+    assert refused == {"arm": "agent", "bidder": "Tal", **counts, "alarming": True, "first": TOO_LOW}
+
+
+def test_refused_answers_are_in_the_results_of_the_games_and_in_the_report(place):
+    found = run(True, place / "out", {"Tal": too_low})
+    assert all(len(game.get("refusals", [])) == (game["arm"] == "agent") for game in found)
+    loaded = load(place / "out")
+    assert list(loaded.games.refusals) == ['{"Tal": 8}', "{}"] * 2
+    page = render(loaded)
+    assert TOLD_OF_IT in page
+    assert "<summary>Refused answers</summary>" in page
+
+
+def test_a_report_without_refused_answers_does_not_speak_of_them(place):
+    run(True, place / "out", {"Tal": bid})
+    assert "Refused answers" not in render(load(place / "out"))
+
+
+def test_an_estimate_asks_no_agent_and_says_what_it_can_not_know(place):
+    (place / "makes.toml").write_text(toml('{ command = ["false"] }'))
+    done = harbor("estimate", "makes.toml", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "the agent of 'Tal' is not asked, and what it calls itself is not in the estimate" in done.stderr
+
+
+async def test_an_estimate_does_not_count_who_stands_in_for_an_agent():
+    agents, models = (one.config for one in trials(check(Experiment, design(PROGRAM, repeats=1), "design")))
+    assert (await play_offline(agents)).models == ()
+    assert [use.model for use in (await play_offline(models)).models] == ["simulated"]
+
+
+def test_a_design_says_who_is_an_agent(place):
+    (place / "makes.toml").write_text(toml(NAMED).replace("rule =", 'agent = "mine:bid" #'))
+    with installed():
+        shown = harbor("experiment", "show", "makes.toml", cwd=place)
+    assert "Ben     an agent" in shown.stdout, shown.stderr
+
+
+def test_a_resumed_design_whose_code_nobody_named_is_refused(place):
+    (place / "makes.toml").write_text(toml(NAMED))
+    with installed():
+        done = harbor("experiment", "run", "makes.toml", "--out", "out", "--arm", "agent", "--repeats", 1, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "harbor --plugin mine:bid report" in done.stdout
+    with installed():
+        assert "names the code 'mine:bid'" in mistake(harbor("experiment", "resume", "out", cwd=place))
+
+
+TOLD = {"model": "openai:gpt-4o-mini", "input_tokens": 1_000_000, "output_tokens": 0}
+DOLLARS = 0.15
+"""What a call costs that an agent tells of so."""
+
+
+def paying(turn: dict[str, Any]) -> Any:
+    return {**bid(turn), "usage": [TOLD]}
+
+
+def test_what_an_agent_pays_is_in_the_results_of_its_games(place):
+    found = run(True, place / "out", {"Tal": paying})
+    answers = [
+        len(of_type(read_log(log).entries, Answered))
+        for log in sorted(place.glob("out/games/agent/all/*/events.jsonl"))
+    ]
+    paid = [game["cost"] for game in found if game["arm"] == "agent"]
+    assert paid == pytest.approx([DOLLARS * many for many in answers])
+
+
+def test_what_an_agent_pays_counts_towards_the_limit_of_an_experiment(place):
+    asked = []
+
+    def agent(turn):
+        asked.append(turn)
+        return paying(turn)
+
+    experiment, out, limit = check(Experiment, design(True), "design"), place / "out", 3.5 * DOLLARS
+    asyncio.run(run_experiment(experiment, out, RunOptions(max_cost=limit), agents={"Tal": agent}))
+    assert len(asked) <= 4
+    assert "unfinished" in {game["status"] for game in json.loads((out / "results.json").read_text())["games"]}
+    before = len(asked)
+    asyncio.run(resume_experiment(out, RunOptions(max_cost=limit), agents={"Tal": agent}))
+    assert len(asked) <= max(before, 4)
+    asyncio.run(resume_experiment(out, RunOptions(max_cost=100), agents={"Tal": agent}))
+    games(out)

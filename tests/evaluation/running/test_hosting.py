@@ -1,0 +1,159 @@
+"""People in the seats of an experiment: at a terminal, through a pipe, and where nobody could ask them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from harbor.evaluation._experiments.library import experiment
+from harbor.evaluation._experiments.trials import trials
+from support.commands import HARBOR, harbor, mistake, process
+from support.processes import Terminal
+
+DESIGN = """
+name = "small"
+title = "Small"
+question = "Does a person win?"
+source = "ours"
+repeats = 2
+rotate_seats = false
+metrics = ["profit"]
+[auction]
+items = [{ name = "Lot A", start = 1000, true_value = 3000 }, { name = "Lot B", start = 2000, true_value = 5000 }]
+[[auction.bidders]]
+name = "Ann"
+planning = "static"
+budget = 10_000
+[[auction.bidders]]
+name = "Ben"
+rule = "minimum-raise"
+max_bids = 1
+budget = 10_000
+[[arms]]
+name = "model"
+[[arms]]
+name = "person"
+auction.bidders.Ann = { person = true }
+"""
+GAMES = "run/games/person/all"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "small.toml").write_text(DESIGN)
+    return tmp_path
+
+
+def of(folder, game, kind):
+    log = (folder / GAMES / game / "events.jsonl").read_text()
+    return [line for line in map(json.loads, log.splitlines()) if line["type"] == kind]
+
+
+def words(folder, game):
+    return [line["words"] for line in of(folder, game, "answered")]
+
+
+@pytest.mark.slow
+def test_a_person_plays_the_games_of_its_arm_one_after_another_at_a_terminal(folder):
+    with Terminal(folder, "experiment", "run", "small.toml", "--out", "run") as person:
+        opening = person.answer("1500")
+        assert "You are Ann." in opening
+        assert "Your estimate: $3,300." in opening
+        assert "games:" not in opening  # progress would write over what is typed
+        person.answer("withdraw")
+        second = person.answer("1600")
+        assert second.count("You are Ann.") == 1
+        assert "Your estimate: $3,300." in second  # also where the game before sold an item of that name
+        person.answer("withdraw")
+        person.expect("4 of 4 games finished")
+        assert person.end() == 0
+    assert [words(folder, "0001"), words(folder, "0002")] == [["1500", "withdraw"], ["1600", "withdraw"]]
+    assert {line["bidder"]: line["player"] for line in of(folder, "0001", "bidder_labelled")}["Ann"] == "person"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "end of input"])
+def test_resume_goes_on_with_the_game_that_a_person_left(folder, key):
+    with Terminal(folder, "experiment", "run", "small.toml", "--out", "run") as person:
+        person.answer("1500")
+        person.expect("your call on Lot B")
+        person.expect("\n> ")
+        person.type(key)
+        person.expect("stopped; resume with: harbor experiment resume run")
+        assert person.end() == 130
+    assert not (folder / GAMES / "0001/failure.json").exists()
+    done = process("experiment", "resume", "run", "--json", cwd=folder, given="4000\nout\nout\n")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["finished"] == 4
+    assert [words(folder, "0001"), words(folder, "0002")] == [["1500", "4000"], ["out", "out"]]
+
+
+@pytest.mark.slow
+def test_a_person_in_a_series_reads_of_no_rival_what_is_not_public(folder):
+    ben = DESIGN.replace('rule = "minimum-raise"\nmax_bids = 1', "learning = true")
+    (folder / "small.toml").write_text(ben.replace("[auction]", "[auction]\nseries = { auctions = 2 }"))
+    few = ("--arm", "person", "--repeats", "1", "--out", "run")
+    done = process("experiment", "run", "small.toml", *few, cwd=folder, given="out\n" * 4)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("You are Ann.") == 2
+    [secrets] = [line["learnings"]["Ben"] for line in of(folder, "0001", "auction_held") if line["auction"] == 1]
+    assert secrets
+    assert not [one for one in secrets if one in done.stderr]
+    assert "Only you know: your budget" in done.stderr
+    assert "Ben's plan" not in done.stderr
+
+
+@pytest.mark.slow
+def test_without_a_terminal_and_without_a_pipe_nothing_begins(folder):
+    run = [*HARBOR, "experiment", "run", "small.toml", "--out", "run"]
+    done = subprocess.run(run, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert "there is neither a terminal nor a pipe to ask it" in mistake(done)
+    assert not (folder / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--executor", "processes"], "whom the workers of executor 'processes' can't ask; take executor 'asyncio'"),
+        (["--executor", "ray"], "whom the workers of executor 'ray' can't ask"),
+        (["--lane", "batch"], "who can't wait for a batch of calls; take lane 'live'"),
+        ([], "there is neither a terminal nor a pipe to ask it; run this at a terminal"),
+    ],
+)
+def test_a_person_whom_nobody_could_ask_is_refused_before_anything_is_paid(folder, options, said):
+    refused = mistake(harbor("experiment", "run", "small.toml", "--out", "run", *options, cwd=folder))
+    assert refused.startswith("bidder 'Ann' of arm 'person' is played by a person, ")
+    assert said in refused
+    assert not (folder / "run").exists()
+
+
+def test_arms_without_people_need_no_terminal(folder):
+    done = harbor("experiment", "run", "small.toml", "--arm", "model", "--out", "run", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_people_in_one_game_are_refused(folder):
+    (folder / "small.toml").write_text(DESIGN.replace("Ann = { person", '"*" = { person'))
+    assert "bidders 'Ann' and 'Ben' are played by people" in mistake(
+        harbor("experiment", "show", "small.toml", cwd=folder)
+    )
+
+
+def test_show_says_which_seats_are_peoples(folder):
+    assert "A person plays Ann in arm person." in harbor("experiment", "show", "small.toml", cwd=folder).stdout
+    shown = json.loads(harbor("experiment", "show", "small.toml", "--json", cwd=folder).stdout)
+    assert shown["people"] == {"person": "Ann"}
+
+
+def test_a_person_takes_over_a_seat_without_the_settings_of_its_mind(folder):
+    (folder / "small.toml").write_text(DESIGN)
+    [ann] = [one.person for one in trials(experiment(str(folder / "small.toml")), 1) if one.person]
+    assert (ann.name, ann.planning, ann.timeout_seconds) == ("Ann", "adaptive", 600)
+
+
+def test_an_estimate_counts_no_calls_of_people(folder):
+    found = json.loads(harbor("estimate", "small.toml", "--json", cwd=folder).stdout)
+    calls = {arm["arm"]: arm["calls"] for arm in found["arms"]}
+    assert calls["person"] == 0 < calls["model"]

@@ -1,0 +1,425 @@
+"""A bidder's graph by itself and in graphs of others: JSON in, JSON out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from jsonschema import validate
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.store.memory import InMemoryStore
+from langgraph.types import Command
+from typing_extensions import TypedDict
+
+from harbor import Auction, Bidder, BidderState, HarborError, Item, Simulated, SimulatedChat, bidder_graph
+from harbor._core.actions import Accept, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
+from harbor._core.amounts import Quantity
+from harbor._core.bundles import Bundle
+from harbor._core.decisions import as_reply
+from harbor._core.events import BidPlaced, ItemSold
+from harbor._core.offers import AcceptOrWait, Choice, Words
+from harbor._doors.given import answer_in, answer_schema
+from harbor.games import Amount, Ask
+from support.providers import provider
+
+WREN, MILL = "Wren House", "Mill Cottage"
+VALUES = {WREN: 440_000, MILL: 300_000}
+LOTS = [{"name": WREN, "start": 160_000}, {"name": MILL, "start": 90_000}]
+OPENING = [{"type": "sale_opened", "bidders": ["Ann", "Ben"], "lots": LOTS, "reveal": "price"}]
+UP = {"type": "item_opened", "item": WREN, "start": 160_000, "increment": 16_000}
+SECRET = {"type": "bid_failed", "bidder": "Ben", "item": WREN, "round": 1, "attempt": 1, "reason": ""}
+RAISED = [
+    {"type": "bid_placed", "item": WREN, "round": 1, "bidder": "Ben", "amount": 200_000},
+    {"type": "round_closed", "item": WREN, "round": 1, "leader": "Ben", "price": 200_000},
+]
+PAUSE = {"bidder": "Ann"}
+
+
+class Failing(SimulatedChat):
+    """A model that is asked, and fails when it is told to."""
+
+    asked: list[Any]
+    broken: list[str]
+
+    async def _agenerate(self, messages: Any, *args: Any, **named: Any) -> Any:
+        self.asked.append(messages)
+        if any(word in str(messages) for word in self.broken):
+            raise ConnectionError("the provider is down")
+        return await super()._agenerate(messages, *args, **named)
+
+
+def call(minimum: int = 160_000, **more: Any) -> dict[str, Any]:
+    space = {"kind": "amount", "minimum": minimum, "maximum": 500_000}
+    return {"bidder": "Ann", "item": WREN, "round": 1, "space": space, **more}
+
+
+def ann(**settings: Any) -> Any:
+    bidder = Bidder("Ann", budget=500_000, **settings.pop("mind", {}))
+    return bidder_graph(bidder, values=VALUES, **settings)
+
+
+def thread(name: str) -> Any:
+    return {"configurable": {"thread_id": name}}
+
+
+def kinds(done: dict[str, Any]) -> list[str]:
+    return [one["type"] for one in done["conclusions"]]
+
+
+# ---------------------------------------------------------------- JSON in, JSON out
+
+
+def test_json_goes_in_and_json_comes_out():
+    done = ann().invoke(json.loads(json.dumps({"ask": call(), "seen": [*OPENING, UP]})))
+    assert done["answer"] == {"action": "bid", "amount": 160_000}
+    assert kinds(done) == ["decided"]
+    assert json.loads(json.dumps(done)) == done
+
+
+def test_an_ask_alone_will_do():
+    assert ann().invoke({"ask": call()})["answer"] == {"action": "bid", "amount": 160_000}
+
+
+def test_it_plays_by_turns_of_the_protocol_as_it_plays_in_the_house():
+    quiet: dict[str, Any] = {"planning": "none", "believe": False, "strategy": "on", "budget": 400_000}
+    items = [Item(name=name, start=price, true_value=3 * price) for name, price in ((WREN, 100_000), (MILL, 90_000))]
+
+    def turn(told: dict[str, Any]) -> Any:
+        graph = bidder_graph(Bidder("Ann", **quiet))
+        return graph.invoke({"ask": told, "seen": told["seen"]})["answer"]
+
+    def held(seat: Bidder, **given: Any) -> list[Any]:
+        run = Auction(seed=3, items=items, bidders=[seat, Bidder("Ben", rule="minimum-raise")]).run(**given)
+        return [entry.event for entry in run.log if isinstance(entry.event, BidPlaced | ItemSold)]
+
+    theirs = held(Bidder("Ann", agent=True, budget=400_000), agents={"Ann": turn})
+    assert theirs == held(Bidder("Ann", **quiet))
+    assert len(theirs) > 4
+
+
+ACTIONS = {
+    Bid(Decimal("47.50")): Amount(Decimal(1), Decimal(90)),
+    Bid(Decimal(48)): Amount(Decimal(1), Decimal(90)),
+    Withdraw(): Amount(Decimal(1), Decimal(90)),
+    Accept(): AcceptOrWait(Decimal(9)),
+    Wait(): AcceptOrWait(Decimal(9)),
+    Choose("B"): Choice(("A", "B")),
+    BundleBid((MILL, WREN), Decimal("9.25")): Bundle((WREN, MILL), Decimal(10)),
+    Take(12): Quantity(0, 20),
+    Say("Good day."): Words(50),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: type(action).__name__)
+def test_an_answer_means_its_action_to_whoever_asked_in_every_action_space(action):
+    ask = Ask("Ann", WREN, 1, ACTIONS[action])
+    answer = as_reply(action)
+    assert answer_in(json.loads(json.dumps(answer)), ask).answer == action
+    validate(answer, answer_schema(ask.space.reply))
+
+
+def test_it_can_be_invoked_within_a_running_loop_and_awaited():
+    graph = ann()
+
+    async def inside() -> list[Any]:
+        given = {"ask": call()}
+        return [graph.invoke(given), await graph.ainvoke(given), *await graph.abatch([given, given])]
+
+    assert all(done == graph.invoke({"ask": call()}) for done in asyncio.run(inside()))
+
+
+def test_a_hosted_model_answers_however_often_the_graph_is_invoked(monkeypatch):
+    with provider(seed=5, name="mine") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+        graph = ann(model=ChatOpenAI(model="gpt-4o-mini", max_retries=0))
+        done = [graph.invoke({"ask": call()}) for _ in range(3)]
+    assert [one["answer"] for one in done] == [{"action": "bid", "amount": 160_000}] * 3
+
+
+def test_a_pause_has_no_answer_and_a_plan():
+    done = ann().invoke({"ask": PAUSE, "seen": OPENING})
+    assert done["answer"] is None
+    assert "planned" in kinds(done)
+
+
+def test_a_bid_that_is_not_legal_is_made_again_and_never_given():
+    rates = SimulatedChat(settings=Simulated(low_bid_rate=1.0))
+    done = ann(model=rates).invoke({"ask": call()})
+    assert done["answer"] == {"action": "withdraw"}
+    assert kinds(done).count("bid_failed") == 3
+
+
+def test_a_bidder_that_is_no_model_is_refused():
+    with pytest.raises(HarborError, match="drop its rule"):
+        bidder_graph(Bidder("Ann", rule="truthful"))
+
+
+@pytest.mark.parametrize("values", [{WREN: "x"}, {WREN: True}, {WREN: None}, {WREN: float("nan")}, [1], "x"])
+def test_values_that_are_none_are_refused(values):
+    with pytest.raises(HarborError, match=r"bidder 'Ann': (the value of 'Wren House' is|values are) .*; give"):
+        bidder_graph("Ann", values=values)
+
+
+# ---------------------------------------------------------------- schemas and nonsense
+
+
+def test_its_schemas_describe_what_goes_in_and_out():
+    graph = ann()
+    validate({"ask": call(), "seen": [*OPENING, UP]}, graph.get_input_jsonschema())
+    validate(graph.invoke({"ask": call()}), graph.get_output_jsonschema())
+    assert set(graph.get_input_jsonschema()["properties"]) == {"ask", "seen"}
+    assert set(graph.get_output_jsonschema()["properties"]) == {"answer", "conclusions"}
+
+
+def test_the_state_for_apps_has_a_schema_on_every_python():
+    app = StateGraph(BidderState)
+    app.add_node("ann", ann())
+    app.add_edge(START, "ann")
+    assert set(app.compile().get_input_jsonschema()["properties"]) >= {"ask", "seen"}
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "where"),
+    [
+        ("hello", "the input"),
+        (7, "the input"),
+        ({}, "ask"),
+        ({"asks": call()}, "ask"),
+        ({**call(), "seen": []}, "ask"),
+        ({"ask": None}, "ask"),
+        ({"ask": {"bidder": "Ann", "item": WREN}}, "ask.call.space"),
+        ({"ask": {**call(), "space": {"kind": "amount", "minimum": "cheap"}}}, "ask.call.space"),
+        ({"ask": {"bidder": "Ann", "closing": [WREN]}}, "ask.pause.closing"),
+        ({"ask": call(), "seen": "everything"}, "seen"),
+        ({"ask": call(), "seen": ["a bid"]}, "seen.0"),
+    ],
+)
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+def test_nonsense_is_told_where_it_is_wrong_and_the_schema(nonsense, where, way):
+    graph = ann()
+    with pytest.raises(HarborError) as refused:
+        graph.invoke(nonsense) if way == "invoke" else asyncio.run(graph.ainvoke(nonsense))
+    said = str(refused.value)
+    assert said.startswith(f"bidder 'Ann': {where}")
+    assert 'give {"ask": turn, "seen": turn["seen"]}' in said
+    assert len(said) < 300
+    assert json.loads(refused.value.__cause__.__notes__[0]) == graph.get_input_jsonschema()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ask": call(bidder="Ben")}, "is to 'Ben'"),
+        ({"ask": call(item="Owl Barn")}, "no value of 'Owl Barn'"),
+        ({"ask": call(), "seen": [{"type": "mystery"}]}, "seen.0 is no event"),
+        ({"ask": call(), "seen": [*OPENING, {**UP, "start": "cheap"}]}, "seen.1 is no event"),
+        ({"ask": call(), "seen": [SECRET]}, "may not see"),
+        ({"ask": call(), "seen": [{"type": "value_revealed", "item": WREN, "true_value": 1}]}, "can't follow"),
+    ],
+)  # fmt: skip
+def test_what_it_can_not_answer_is_said_in_one_line(given, said):
+    with pytest.raises(HarborError, match=said):
+        ann().invoke(given)
+
+
+# ---------------------------------------------------------------- threads
+
+
+def test_what_it_concluded_stays_in_its_thread():
+    graph = ann(checkpointer=InMemorySaver(), mind={"strategy": "on"})
+    graph.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))
+    graph.invoke({"ask": call(), "seen": [UP]}, thread("sale"))
+    graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("another"))
+    planned = {name: "planned" in str(graph.get_state(thread(name)).values["heard"]) for name in ("sale", "another")}
+    assert planned == {"sale": True, "another": False}
+
+
+def test_conclusions_that_are_handed_back_are_as_good_as_a_thread():
+    kept, plain = ann(checkpointer=InMemorySaver()), ann()
+    kept.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))
+    planned = plain.invoke({"ask": PAUSE, "seen": OPENING})
+    seen = [*OPENING, *planned["conclusions"], UP]
+    assert plain.invoke({"ask": call(), "seen": seen}) == kept.invoke({"ask": call(), "seen": [UP]}, thread("sale"))
+
+
+def test_a_thread_takes_all_that_was_seen_or_what_is_new():
+    graph = ann(checkpointer=InMemorySaver())
+    done = {}
+    for name, later in (("all", [*OPENING, UP, *RAISED]), ("new", RAISED)):
+        graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread(name))
+        done[name] = graph.invoke({"ask": call(216_000), "seen": later}, thread(name))
+        assert len(graph.get_state(thread(name)).values["taken"]) == 4
+    assert done["all"] == done["new"]
+
+
+def test_a_sale_that_goes_on_differently_needs_a_thread_of_its_own():
+    graph = ann(checkpointer=InMemorySaver())
+    graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("sale"))
+    with pytest.raises(HarborError, match="a thread for each sale"):
+        graph.invoke({"ask": call(), "seen": [*OPENING, *RAISED]}, thread("sale"))
+
+
+def test_every_checkpoint_is_json():
+    saver = InMemorySaver()
+    graph = ann(checkpointer=saver, mind={"strategy": "on"})
+    graph.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))
+    graph.invoke({"ask": call(), "seen": [UP]}, thread("sale"))
+    kept = [one.checkpoint["channel_values"] for one in saver.list(None)]
+    assert len(kept) > 6
+    for values in kept:
+        state = {name: value for name, value in values.items() if not name.startswith(("branch:", "__"))}
+        assert json.loads(json.dumps(state)) == state
+
+
+def test_a_thought_that_was_had_is_not_paid_again_when_a_later_one_fails():
+    chat = Failing(asked=[], broken=["strategy_reasons"])
+    graph = ann(model=chat, checkpointer=InMemorySaver(), mind={"strategy": "on"})
+    with pytest.raises(Exception, match="the provider is down"):
+        graph.invoke({"ask": call()}, thread("sale"))
+    before, chat.broken = len(chat.asked), []
+    done = graph.invoke(None, thread("sale"))
+    assert done["answer"] == {"action": "bid", "amount": 160_000}
+    assert len(chat.asked) == before + 1
+
+
+# ---------------------------------------------------------------- a person approves
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answer"),
+    [
+        (True, {"action": "bid", "amount": 160_000}),
+        (False, {"action": "withdraw"}),
+        ("I bid $200,000.50.", {"action": "bid", "amount": 200_000.5}),
+        ({"action": "bid", "amount": 170_000}, {"action": "bid", "amount": 170_000}),
+        ({"action": "withdraw"}, {"action": "withdraw"}),
+    ],
+)
+def test_a_person_approves_declines_or_answers_otherwise(verdict, answer):
+    graph = ann(approve=True, checkpointer=InMemorySaver())
+    asked = graph.invoke({"ask": call()}, thread("sale"))["__interrupt__"][0].value
+    assert (asked["words"], asked["item"]) == ("I bid $160,000.", WREN)
+    assert asked["schema"] == answer_schema(Amount(1, 2).reply)
+    done = graph.invoke(Command(resume=verdict), thread("sale"))
+    assert done["answer"] == answer
+    assert kinds(done) == ["decided"]
+    assert done["conclusions"][0]["amount"] == answer.get("amount")
+
+
+@pytest.mark.parametrize(
+    "verdict", ["maybe", 7, [], {"action": "bid"}, {"action": "bid", "amount": 5}, {"words": "no idea"}]
+)
+def test_a_person_who_answers_nonsense_is_asked_again_and_told_why(verdict):
+    graph = ann(approve=True, checkpointer=InMemorySaver())
+    graph.invoke({"ask": call()}, thread("sale"))
+    again = graph.invoke(Command(resume=verdict), thread("sale"))["__interrupt__"][0].value
+    assert again["refusal"]
+    assert graph.invoke(Command(resume=True), thread("sale"))["answer"] == {"action": "bid", "amount": 160_000}
+
+
+@pytest.mark.parametrize("way", ["alone", "in an app"])
+def test_nobody_is_given_an_answer_that_was_not_approved(way):
+    if way == "alone":
+        graph = ann(approve=True, checkpointer=InMemorySaver())
+    else:
+        graph = app_of(ann(approve=True), checkpointer=InMemorySaver())
+    stopped = graph.invoke({"ask": call()}, thread("sale"))
+    assert stopped["__interrupt__"]
+    assert stopped.get("answer") is None
+    assert not graph.get_state(thread("sale")).values.get("answer")
+    assert graph.invoke(Command(resume=True), thread("sale"))["answer"] == {"action": "bid", "amount": 160_000}
+
+
+def test_there_is_nothing_to_approve_at_a_pause():
+    graph = ann(approve=True, checkpointer=InMemorySaver())
+    assert graph.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))["answer"] is None
+
+
+# ---------------------------------------------------------------- in an app
+
+
+def app_of(graph: Any, **compiling: Any) -> Any:
+    class Theirs(TypedDict, total=False):
+        ask: dict[str, Any]
+        seen: list[dict[str, Any]]
+        answer: dict[str, Any]
+        loud: str
+
+    def shout(state: Theirs) -> dict[str, str]:
+        return {"loud": f"{state['answer']['amount']}!"}
+
+    app = StateGraph(Theirs)
+    app.add_node("ann", graph)
+    app.add_node("shout", shout)
+    app.add_edge(START, "ann")
+    app.add_edge("ann", "shout")
+    app.add_edge("shout", END)
+    return app.compile(**compiling)
+
+
+def test_it_is_a_node_of_a_graph_of_yours():
+    app = app_of(ann())
+    assert app.invoke({"ask": call()})["loud"] == "160000!"
+    assert asyncio.run(app.ainvoke({"ask": call()}))["loud"] == "160000!"
+
+
+def test_a_person_approves_within_an_app():
+    app = app_of(ann(approve=True), checkpointer=InMemorySaver())
+    assert app.invoke({"ask": call()}, thread("sale"))["__interrupt__"]
+    assert app.invoke(Command(resume="I bid $170,000."), thread("sale"))["loud"] == "170000!"
+
+
+def test_a_subgraph_with_a_history_keeps_what_it_concluded():
+    app = app_of(ann(checkpointer=True), checkpointer=InMemorySaver())
+    app.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("sale"))
+    app.invoke({"ask": call(216_000), "seen": RAISED}, thread("sale"))
+    heard = app.get_state(thread("sale"), subgraphs=True)
+    assert heard.values["loud"] == "216000!"
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", "messages"])
+def test_it_streams(mode):
+    graph = ann(mind={"strategy": "on"})
+    told = list(graph.stream({"ask": call()}, stream_mode=mode))
+    if mode == "values":
+        assert told[-1]["answer"] == {"action": "bid", "amount": 160_000}
+    elif mode == "updates":
+        assert [next(iter(one)) for one in told] == ["listen", "strategize", "bid"]
+    else:
+        assert [where["langgraph_node"] for _, where in told] == ["strategize", "bid"]
+
+
+def test_its_memory_is_the_store_that_the_app_was_compiled_with():
+    store = InMemoryStore()
+    graph = ann(mind={"memory": "list", "learning": True}, checkpointer=True)
+    app = StateGraph(BidderState)
+    app.add_node("ann", graph)
+    app.add_edge(START, "ann")
+    compiled = app.compile(checkpointer=InMemorySaver(), store=store)
+    sold = [*OPENING, UP, {"type": "item_sold", "item": WREN, "winner": "Ann", "price": 170_000}]
+    learned = compiled.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": sold}, thread("first"))
+    assert "learned" in kinds(learned)
+    assert {item.namespace[-1] for item in store.search(())} == {"learning", "episode", "dossier"}
+    again = compiled.invoke({"ask": PAUSE, "seen": OPENING}, thread("second"))
+    assert next(one for one in again["conclusions"] if one["type"] == "recalled")["memories"]
+    for item in store.search(()):
+        assert json.loads(json.dumps(item.value)) == item.value
+
+
+def test_a_thread_recalls_nothing_that_it_wrote_itself():
+    graph = ann(mind={"memory": "list", "learning": True}, store=InMemoryStore(), checkpointer=InMemorySaver())
+    sold = [*OPENING, UP, {"type": "item_sold", "item": WREN, "winner": "Ann", "price": 170_000}]
+    graph.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": sold}, thread("first"))
+    again = graph.invoke({"ask": PAUSE}, thread("first"))
+    assert not next((one for one in again["conclusions"] if one["type"] == "recalled"), {"memories": []})["memories"]
+
+
+def test_a_bidder_that_remembers_needs_a_store():
+    with pytest.raises(HarborError, match="compile the app with store"):
+        ann(mind={"memory": "list"}).invoke({"ask": PAUSE, "seen": OPENING})

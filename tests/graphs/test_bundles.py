@@ -1,0 +1,195 @@
+"""The bundles of the papers: which facts each prompt tells, in which order, and how it is answered."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harbor import Auction, Bidder, Item
+from harbor._config.protocol import BUNDLES
+from harbor._core.errors import ConfigError
+from harbor._core.prompts import BLANK, chosen, unfillable
+from harbor._core.telling import facts_in
+from harbor.graphs._context.node import PROMPTS
+
+PAPERS = sorted(set(BUNDLES) - {"native"})
+ITEMS = [Item(name=name, start=1_000, true_value=2_000, listing="An old clock.") for name in ("Clock", "Watch")]
+WHO = ["give_reasons", "you", "relative_objective", "objective"]
+MONEY = ["initial_budget", "your_wins"]
+PLANNED = ["task", *MONEY, "items"]
+STANDING = ["starting_price", "bids", "withdrawn", "highest_bid", "leader", "increment"]
+ACTING = [*WHO[:2], "personas", *WHO[2:]]
+RATED = ["catalog", *ACTING]
+PLAYING = ["rules", *WHO[:2]]
+RUN = ["run", "runs_left", "past", "your_results"]
+SEALED = ["task", "game", "players", "value", "assets", "value_is_above_assets", *RUN]
+TOLD: dict[str, dict[str, list[list[str]]]] = {
+    "aucarena": {
+        "plan": [WHO, ["task", "budget", "items"]],
+        "bid": [WHO, PLANNED, ["task", "in_words", *STANDING]],
+        "believe": [WHO, ["task", "history", "results", "belief"]],
+        "replan": [WHO, ["task", "budget", "profits", "wins", "plan", "items"]],
+        "learn": [WHO, ["task", "history", "results", "profits", "learnings"]],
+    },
+    "harbor": {
+        "plan": [ACTING, ["task", "budget", "items"]],
+        "strategize": [ACTING, ["task", *MONEY, "plan", "items", *STANDING]],
+        "bid": [ACTING, PLANNED, ["task", "in_words", *STANDING, "strategy", "strategy_reasons"]],
+        "believe": [ACTING, ["task", "history", "results", "belief"]],
+        "profile": [RATED, ["task", "bidder", "item", "bids", "declined_at", "won", "profile"]],
+        "mirror": [RATED, ["task", "items", "profiles_of_you"]],
+        "replan": [RATED, ["task", "budget", "profits", "wins", "plan", "items", "initial_budget", "rivals"]],
+    },
+    "econarena": {
+        "beauty": [PLAYING, ["task", "game", "players", "bound", "fraction", *RUN]],
+        "second_price": [PLAYING, SEALED],
+        "first_price": [PLAYING, SEALED],
+    },
+    "alympics": {
+        "water": [
+            PLAYING,
+            ["task", "game", "in_words", "past", "residents", "today", "days_left", "supply_today"],
+        ],
+    },
+}
+"""By bundle and prompt: what is told of who asks, and then in each turn, up to the first call of its kind."""
+
+
+def auctions(bundle: str) -> Iterator[Auction]:
+    """Give small auctions in which every prompt of a bundle is used."""
+    mind: dict[str, Any] = {"protocol": bundle}
+    if bundle == "aucarena":
+        yield Auction(items=ITEMS, bidders=[Bidder("Ann", learning=True, **mind), Bidder("Ben", **mind)])
+    elif bundle == "harbor":
+        mind |= {"theory_of_mind": "second", "strategy": "on", "persona": "downsizing"}
+        yield Auction(items=ITEMS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")])
+    else:
+        for game in BUNDLES[bundle].games:
+            length = {"days": 3} if game == "water" else {"runs": 2}
+            names = ("Alex", "Bob") if game == "water" else ("Ann", "Ben")
+            yield Auction(bidders=[Bidder(name, **mind) for name in names], rules={"game": game, **length})
+
+
+@pytest.fixture(scope="module", params=PAPERS)
+def made(request, tmp_path_factory) -> tuple[str, list[dict[str, Any]]]:
+    """Give the calls of auctions under a bundle."""
+    calls = []
+    for auction in auctions(request.param):
+        folder = tmp_path_factory.mktemp(request.param) / "run"
+        auction.run(out=folder)
+        calls += [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    return request.param, calls
+
+
+def test_each_prompt_tells_its_facts_in_the_order_of_the_paper(made):
+    bundle, calls = made
+    told: dict[str, Any] = {}
+    for call in calls:
+        if call["purpose"] not in told:
+            told[call["purpose"]] = [list(facts_in(said)) for said in (call["prompt"][0], *call["prompt"][1::2])]
+    expected = TOLD[bundle]
+    assert {purpose: told[purpose] for purpose in expected} == expected
+
+
+def test_the_strategy_of_harbor_reads_the_profiles_before_its_plan(made):
+    bundle, calls = made
+    if bundle == "harbor":
+        last = [call["prompt"] for call in calls if call["purpose"] == "strategize"][-1]
+        assert list(facts_in(last[0])) == RATED
+        assert list(facts_in(last[1])) == ["task", *MONEY, "rivals", "plan", "items", *STANDING]
+
+
+def test_no_call_hands_over_the_least_bid_or_the_money_left(made):
+    bids = [call for call in made[1] if call["purpose"] in ("bid", "strategize", "water", "beauty", "second_price")]
+    told = {name for call in bids for name in facts_in("\n".join(call["prompt"]))}
+    assert "items" in told or "players" in told or "residents" in told
+    assert not told & {"minimum", "maximum", "budget"}
+
+
+def test_bids_are_answered_in_the_form_of_the_paper(made):
+    bundle, calls = made
+    answer = next(call["reply"] for call in calls if call["purpose"] in ("bid", "water", "beauty"))
+    if bundle == "econarena":
+        assert json.loads(answer)["reasons"] == ""
+    else:
+        *reasons, said = answer.splitlines()
+        assert reasons
+        assert said.startswith(("I bid $", "I withdraw"))
+
+
+def test_only_a_bundle_with_plans_and_beliefs_asks_more_than_for_decisions(made):
+    bundle, calls = made
+    thoughts = {call["purpose"] for call in calls} & {"contest_plan", "contest_believe", "contest_replan", "plan"}
+    assert thoughts == ({"plan"} if bundle in ("aucarena", "harbor") else set())
+
+
+def test_a_later_call_on_an_item_goes_on_from_what_was_answered_before(made):
+    bundle, calls = made
+    if bundle in ("aucarena", "harbor"):
+        bids = (call["prompt"] for call in calls if call["purpose"] == "bid")
+        _, planning, planned, first, answer, news = next(prompt for prompt in bids if len(prompt) == 6)
+        assert "Watch" in planning
+        assert json.loads(planned)["priorities"][1]["item"] == "Watch"
+        assert planning.startswith("<facts>\nYou are asked for a plan.\n")
+        assert "You are asked to bid or to withdraw.\n" in first
+        assert "The starting price is 1000 dollars." in first
+        assert "Clock" not in first
+        assert answer.endswith("I bid $1,000.")
+        assert news.startswith("<facts>\n")
+        assert "The highest bid is 1000 dollars." in news
+        assert "Watch" not in news
+
+
+TEXTS = sorted((paper, file.name) for paper in PAPERS for file in (PROMPTS / paper).iterdir())
+
+
+@pytest.mark.parametrize(("paper", "name"), TEXTS)
+def test_every_text_can_be_filled_with_facts_that_have_sentences(paper, name):
+    file = PROMPTS / paper / name
+    sentences = tomllib.loads((files("harbor._core") / "sentences.toml").read_text())
+    assert unfillable(file) == ""
+    assert set(chosen(file.read_text()) or ()) <= {key.rstrip("[]{}") for key in sentences}
+    assert name == "system.md" or file.read_text().partition("\n")[2].startswith(BLANK)  # what is asked comes last
+
+
+@pytest.mark.parametrize(("paper", "name"), TEXTS)
+def test_a_text_of_a_bundle_speaks_of_facts_in_words(paper, name):
+    assert "`" not in (PROMPTS / paper / name).read_text()
+
+
+def prompt_of_a_bid(folder: Path, **settings: Any) -> str:
+    """Give the whole prompt of the first bid of a bidder of AucArena with other settings."""
+    Auction(items=ITEMS[:1], bidders=[Bidder("Ann", protocol="aucarena", **settings)]).run(out=folder)
+    calls = map(json.loads, (folder / "calls.jsonl").read_text().splitlines())
+    return "\n".join(next(call["prompt"] for call in calls if call["purpose"] == "bid"))
+
+
+def test_a_setting_that_is_given_goes_before_that_of_the_bundle(tmp_path):
+    as_the_paper = prompt_of_a_bid(tmp_path / "paper")
+    for wording, settings in {
+        "the starting price or a bit more": {"hints": False},
+        "come out\nahead of them": {"relative_objective": False},
+        "How to answer in plain words": {"reply": "tool"},
+        "The item ": {"facts": "json"},
+        "This is a dialogue": {"context": "fresh"},
+        "The increment is": {"bounds": "told"},
+        "for you to work out": {"bounds": "told"},
+        "on a line of its own": {"reply": "json"},
+        "Go by your plan": {"planning": "none"},
+    }.items():
+        assert wording in as_the_paper
+        assert wording not in prompt_of_a_bid(tmp_path / wording[:3] / next(iter(settings)), **settings)
+
+
+@pytest.mark.parametrize(("bundle", "game"), [("aucarena", "water"), ("alympics", "beauty"), ("econarena", "english")])
+def test_a_bundle_is_refused_for_a_game_that_it_does_not_know(bundle, game):
+    with pytest.raises(ConfigError) as told:
+        Auction(bidders=[Bidder("Alex", protocol=bundle), Bidder("Bob")], rules={"game": game}).run()
+    assert str(told.value).startswith(f"bidder 'Alex': protocol {bundle!r} does not know the game {game!r}, only")
+    assert "\n" not in str(told.value)

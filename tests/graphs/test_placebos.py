@@ -1,0 +1,288 @@
+"""Theory of mind without confounds: what its arms are told besides, and placebos in the place of what it found out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harbor import Auction, Bidder, Item, Result, SimulatedChat, houses, resume
+from harbor._config.auction import AuctionConfig, check
+from harbor._config.thinking import Placebo
+from harbor._core.amounts import Amount
+from harbor._core.asks import Ask
+from harbor._core.errors import ConfigError
+from harbor._core.events import (
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    CatalogShown,
+    Event,
+    ItemOpened,
+    Lot,
+    ModelCalled,
+    RoundClosed,
+    SaleOpened,
+)
+from harbor._core.log import of_type
+from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
+from harbor._models.simulated.chat_model import read_facts
+from harbor.graphs._context.context import BidderContext
+from harbor.graphs._context.placebos import told
+from harbor.graphs._nodes.mirror import MIRROR
+from harbor.graphs._nodes.predict import PREDICT
+from harbor.graphs._nodes.profile import PROFILE
+from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.memory._bidder.auction_view import AuctionView
+from harbor.personas._catalog.homes import personas
+
+CATALOG = {key: one.text for key, one in list(personas().items())[:3]}
+FIRST, SECOND, THIRD = CATALOG
+PLACEBOS: tuple[Placebo, ...] = ("uniform", "shuffled", "another", "blank")
+ARMS: Mapping[str, Mapping[str, Any]] = {
+    "b": {"theory_of_mind": "true"},
+    "c": {"theory_of_mind": "inferred", "strategy": "on"},
+    "d": {"theory_of_mind": "true", "strategy": "on"},
+    "e": {"theory_of_mind": "second", "strategy": "on"},
+}
+CONCLUDED = {"forecasts", "strategy", "strategy_reasons"}
+"""What theory of mind and the strategy that follows from it add to the prompt of a bid."""
+
+
+def prompts(folder: Path, bidder: str = "Ann") -> list[tuple[str, dict[str, Any]]]:
+    """Read the tasks and the facts of a bidder's calls, in order."""
+    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    return [(call["purpose"], read_facts("\n".join(call["prompt"]))) for call in calls if call["bidder"] == bidder]
+
+
+# ---------------------------------------------------------------- the same knowledge in every arm
+
+
+class Recorder(SimulatedChat):
+    """The built-in model, which keeps the prompts of bids."""
+
+    def _answer(self, messages: Any, tools: Any) -> Any:
+        text = "\n".join(str(message.content) for message in messages)
+        if read_facts(text)["task"] == "bid":
+            self.metadata = {"prompt": text}
+        return super()._answer(messages, tools)
+
+
+def asked_to_bid(**switches: Any) -> str:
+    """Give the prompt of a bid after the same public events, with what the mind concluded before."""
+    lots = tuple(Lot(name, Decimal(1_000)) for name in ("Lot A", "Lot B"))
+    theory = switches.get("theory_of_mind", "none") != "none"
+    seen: list[Event] = [
+        BidderSeated("Ann", Decimal(10_000), {lot.name: Decimal(2_200) for lot in lots}, {}, "profit"),
+        *([CatalogShown("Ann", CATALOG)] if theory else []),
+        SaleOpened(("Ann", "Ben", "Cho"), lots, "true value"),
+        Planned("Ann", "Buy.", {"Lot A": 3, "Lot B": 2}),
+        *([Predicted("Ann", "Lot A", (Prediction("Ben", 0.75, Decimal(1_800), 0.5),))] if theory else []),
+        ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
+        BidPlaced("Lot A", 1, "Ben", Decimal(1_000)),
+        BidderWithdrew("Lot A", 1, "Cho", "declined"),
+        RoundClosed("Lot A", 1, "Ben", Decimal(1_000)),
+    ]
+    chat = Recorder()
+    ask = Ask("Ann", "Lot A", 2, Amount(Decimal(1_100), Decimal(10_000)), 1, "")
+    asyncio.run(GraphBidder(BidderContext.of(Bidder("Ann", **switches), chat)).act(ask, seen))
+    assert chat.metadata
+    return str(chat.metadata["prompt"])
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_bid_is_asked_for_in_the_words_of_the_baseline_but_for_what_theory_of_mind_concluded(arm):
+    plain, knowing = asked_to_bid(), asked_to_bid(**ARMS[arm])
+    told, facts = read_facts(plain), read_facts(knowing)
+    assert facts.keys() - told.keys() == CONCLUDED & facts.keys()
+    assert {key: facts[key] for key in told} == told
+    assert (told["leader"], told["withdrawn"]) == ("Ben", ["Cho"])
+    assert set(facts["forecasts"][0]) == {"rival", "interest", "limit", "expected_interest_of_yours"}
+    parts = [re.sub(r"<facts>\n.*?\n</facts>", "", text).split("\n\n") for text in (plain, knowing)]
+    more = [part for part in parts[1] if part not in parts[0]]
+    assert [part for part in parts[1] if part in parts[0]] == parts[0]
+    assert all(part.startswith(("`forecasts`", "`strategy`")) for part in more)
+
+
+def test_a_strategy_is_chosen_with_the_profiles_in_sight(tmp_path):
+    for strategy, task in (("on", "strategize"), ("fused", "fused")):
+        sale(tmp_path / strategy, theory_of_mind="true", strategy=strategy)
+        rows = [facts["rivals"] for purpose, facts in prompts(tmp_path / strategy) if purpose == task]
+        assert rows
+        assert {row["rival"]: row["profile"][TRUTH[row["rival"]]] for row in rows[0]} == {"Ben": 1.0, "Cho": 1.0}
+
+
+@pytest.mark.parametrize("theory_of_mind", ["true", "inferred", "second"])
+def test_without_predictions_theory_of_mind_makes_no_call_for_them(tmp_path, theory_of_mind):
+    result = sale(tmp_path / "run", theory_of_mind=theory_of_mind, strategy="on", predict=False)
+    assert "predict" not in {call.purpose for call in of_type(result.log, ModelCalled)}
+    assert not any("forecasts" in facts for _, facts in prompts(tmp_path / "run"))
+
+
+# ---------------------------------------------------------------- placebos
+
+TRUTH = {"Ben": "urban-dwellers", "Cho": "rural-home-seekers"}
+
+
+def sale(folder: Path, rivals: Mapping[str, str] = TRUTH, **mind: Any) -> Result:
+    """Hold a sale of three houses against two rivals that bid by a rule, whatever their personas are."""
+    bidders = [Bidder("Ann", **mind)]
+    bidders += [Bidder(name, persona=persona, rule="minimum-raise") for name, persona in rivals.items()]
+    return Auction(seed=3, items=houses(3, 5), bidders=bidders).run(out=folder)
+
+
+SEEN = AuctionView(
+    name="Ann",
+    bidders=("Ann", "Ben", "Cho", "Dan"),
+    catalog=CATALOG,
+    profiles={"Ben": {FIRST: 0.8, SECOND: -0.4, THIRD: 0.0}, "Cho": {FIRST: -1.0, SECOND: 1.0, THIRD: -1.0}},
+    mirrors={"Ben": {FIRST: 0.5, SECOND: 0.1, THIRD: 0.2}},
+)
+
+
+@pytest.mark.parametrize(
+    ("placebo", "profiles", "mirrors"),
+    [
+        ("none", SEEN.profiles, SEEN.mirrors),
+        ("uniform", dict.fromkeys(("Ben", "Cho"), dict.fromkeys(CATALOG, 0.0)), {"Ben": dict.fromkeys(CATALOG, 0.0)}),
+        ("another", {"Ben": SEEN.profiles["Cho"], "Cho": {}}, {"Ben": {}}),
+        ("blank", {"Ben": {}, "Cho": {}}, {"Ben": {}}),
+    ],
+)
+def test_a_placebo_stands_in_the_place_of_profiles(placebo, profiles, mirrors):
+    given = told(SEEN, PREDICT, placebo, 0)
+    assert (given.profiles, given.mirrors) == (profiles, mirrors)
+
+
+def test_shuffled_weights_are_those_of_the_profile_dealt_by_the_seed():
+    dealt = {seed: told(SEEN, PREDICT, "shuffled", seed) for seed in range(20)}
+    assert told(SEEN, PREDICT, "shuffled", 7) == dealt[7]
+    for view in dealt.values():
+        assert {rival: sorted(one.values()) for rival, one in view.profiles.items()} == {
+            rival: sorted(one.values()) for rival, one in SEEN.profiles.items()
+        }
+    assert {max(view.profiles["Cho"], key=view.profiles["Cho"].__getitem__) for view in dealt.values()} == set(CATALOG)
+
+
+@pytest.mark.parametrize("placebo", PLACEBOS)
+@pytest.mark.parametrize("node", [PROFILE, MIRROR])
+def test_profiling_itself_goes_on_from_its_own_profiles(placebo, node):
+    assert told(SEEN, node, placebo, 0) == SEEN
+
+
+@pytest.mark.parametrize("strategy", ["on", "fused"])
+@pytest.mark.parametrize("placebo", ["uniform", "shuffled", "blank"])
+def test_under_a_placebo_nothing_that_depends_on_the_true_profile_reaches_a_prompt(tmp_path, placebo, strategy):
+    others = {"Ben": "vacation-homes", "Cho": "eco-conscious-buyers"}
+    asked = []
+    for number, rivals in enumerate((TRUTH, others)):
+        mind = {"theory_of_mind": "true", "strategy": strategy, "placebo": placebo}
+        log = sale(tmp_path / str(number), rivals, **mind).log
+        seated = next(one for one in of_type(log, BidderSeated) if one.bidder == "Ann")
+        assert {rival: max(one, key=one.__getitem__) for rival, one in seated.rivals.items()} == rivals
+        asked.append(prompts(tmp_path / str(number)))
+    assert asked[0] == asked[1]
+    tasks = {task for task, facts in asked[0] if "rivals" in facts}
+    assert tasks == {"plan", "replan", "predict", "fused" if strategy == "fused" else "strategize"}
+
+
+def test_without_a_placebo_the_same_prompts_differ(tmp_path):
+    for number, rivals in enumerate((TRUTH, {**TRUTH, "Ben": "vacation-homes"})):
+        sale(tmp_path / str(number), rivals, theory_of_mind="true", strategy="on")
+    assert prompts(tmp_path / "0") != prompts(tmp_path / "1")
+
+
+class Opinionated(SimulatedChat):
+    """Profiles every rival as one kind of buyer, and is the built-in model in all else."""
+
+    kind: str
+
+    def _answer(self, messages: Any, tools: Any) -> Any:
+        result = super()._answer(messages, tools)
+        for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
+            for one in call["args"].get("weights", ()):
+                one["weight"] = 0.9 if one["persona"] == self.kind else -0.3
+        return result
+
+
+@pytest.mark.parametrize("placebo", ["uniform", "shuffled", "blank"])
+def test_under_a_placebo_what_was_inferred_reaches_no_later_thought_and_stays_in_the_log(tmp_path, placebo):
+    later = []
+    for kind in ("downsizing", "vacation-homes"):
+        bidders = [
+            Bidder("Ann", model="mine", theory_of_mind="second", strategy="on", placebo=placebo),
+            *(Bidder(name, rule="minimum-raise") for name in TRUTH),
+        ]
+        auction = Auction(seed=3, items=houses(3, 5), bidders=bidders)
+        log = auction.run(out=tmp_path / kind, models={"mine": Opinionated(kind=kind)}).log
+        assert {max(one.weights, key=one.weights.__getitem__) for one in of_type(log, Profiled)} == {kind}
+        assert of_type(log, Mirrored)
+        later.append([one for one in prompts(tmp_path / kind) if one[0] not in ("profile", "mirror")])
+    assert later[0] == later[1]
+    assert any("profile_of_you" in row for _, facts in later[0] for row in facts.get("rivals", []))
+
+
+def test_of_another_placebo_what_is_told_of_a_rival_does_not_depend_on_its_own_persona(tmp_path):
+    told_of: list[Any] = []
+    for number, persona in enumerate(("urban-dwellers", "vacation-homes")):
+        mind = {"theory_of_mind": "true", "placebo": "another"}
+        sale(tmp_path / str(number), {**TRUTH, "Ben": persona}, **mind)
+        facts = next(facts for task, facts in prompts(tmp_path / str(number)) if task == "plan")
+        told_of.append({row["rival"]: row["profile"] for row in facts["rivals"]})
+    assert told_of[0]["Ben"] == told_of[1]["Ben"]
+    assert told_of[0]["Cho"] != told_of[1]["Cho"]
+
+
+@pytest.mark.parametrize("placebo", PLACEBOS)
+def test_the_first_calls_under_a_placebo_are_those_of_its_arm(tmp_path, placebo):
+    """Until the first bid nothing differs but the facts; after it the sale may go another way."""
+    calls = []
+    for number, given in enumerate(("none", placebo)):
+        mind = {"theory_of_mind": "true", "strategy": "on", "placebo": given}
+        sale(tmp_path / str(number), **mind)
+        calls.append([(task, set(facts)) for task, facts in prompts(tmp_path / str(number))][:4])
+    assert calls[0] == calls[1]
+    assert [task for task, _ in calls[0]][-2:] == ["strategize", "bid"]
+
+
+def test_a_resumed_run_deals_the_same_placebo(tmp_path):
+    folder = tmp_path / "run"
+    sale(folder, theory_of_mind="inferred", strategy="on", placebo="shuffled")
+    before = prompts(folder)
+    for name in ("events.jsonl", "calls.jsonl"):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
+    assert prompts(folder) != before
+    resume(folder)
+    assert prompts(folder) == before
+
+
+# ---------------------------------------------------------------- what is refused
+
+LOTS = (Item(name="Lot", start=1_000, true_value=2_000),)
+
+
+@pytest.mark.parametrize(
+    ("ann", "complaint"),
+    [
+        ({"rule": "truthful", "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
+        ({"agent": True, "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
+        ({"person": True, "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
+        ({"rule": "truthful"}, "placebo 'uniform' is for the thoughts of a model; drop it, or rule"),
+        ({}, "placebo 'uniform' replaces what a theory of mind finds out; set theory_of_mind, or drop it"),
+        ({"theory_of_mind": "true", "placebo": "another"}, "placebo 'another' needs two rivals; add one"),
+    ],
+    ids=str,
+)
+def test_a_placebo_with_nothing_to_replace_is_refused_in_one_line(ann, complaint):
+    given = {"items": LOTS, "bidders": [{"name": "Ann", "placebo": "uniform", **ann}, {"name": "Ben"}]}
+    with pytest.raises(ConfigError) as refused:
+        check(AuctionConfig, given, "auction")
+    assert complaint in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,424 @@
+"""What a model is told and asked, setting by setting, in real sales and games on the built-in model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harbor import Auction, Bidder, Item, Simulated, resume
+from harbor._config.auction import AuctionConfig
+from harbor._core.actions import Bid, Unreadable, Withdraw
+from harbor._core.amounts import Amount, Number
+from harbor._core.asks import Ask
+from harbor._core.errors import ConfigError
+from harbor._core.events import BidFailed, BidPlaced, ItemSold, PublicEvent
+from harbor._core.log import of_type
+from harbor._core.settings import read_settings
+from harbor._core.telling import facts_in
+from harbor._core.thoughts import Believed, Decided, Planned
+from harbor._runs.resolve import resolve
+from harbor.graphs._context.deciding import heard
+from harbor.testing._playing import equal
+
+LOTS = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC"]
+GAMES: dict[str, dict[str, Any]] = {
+    "english": {"items": LOTS, "rules": {"reveal": "price"}},
+    "water": {"rules": {"game": "water", "days": 4}},
+    "beauty": {"rules": {"game": "beauty", "runs": 3}},
+    "second-price": {"rules": {"game": "second-price", "runs": 3}},
+    "english-private": {"rules": {"game": "english-private", "runs": 2}},
+}
+NAMES = ("Alex", "Bob", "Cindy")
+CHANGES: list[dict[str, Any]] = [
+    {"reply": "tool"},
+    {"reply": "json"},
+    {"reply": "text"},
+    {"context": "dialogue"},
+    {"facts": "prose"},
+    {"bounds": "untold"},
+    {"hints": False},
+    {"relative_objective": True},
+    {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold", "hints": False},
+]
+
+
+def held(game: str, folder: Path, **mind: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Hold a small game between three bidders of one mind; give its log and the calls."""
+    settings = {"budget": 10_000, **mind} if game == "english" else mind
+    run = folder / f"run-{len(list(folder.iterdir()))}"
+    log = Auction(bidders=[Bidder(name, **settings) for name in NAMES], **GAMES[game]).run(out=run).log
+    return log, [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
+
+
+def public(log: Any) -> list[Any]:
+    return [entry.event for entry in log if isinstance(entry.event, PublicEvent)][1:]
+
+
+def bids(calls: Sequence[dict[str, Any]], bidder: str) -> list[dict[str, Any]]:
+    purposes = {"bid", "fused", *(game.replace("-", "_") for game in GAMES)}
+    return [call for call in calls if call["bidder"] == bidder and call["purpose"] in purposes]
+
+
+def texts(call: dict[str, Any]) -> str:
+    return "\n".join(call["prompt"])
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def usual(request: Any, tmp_path_factory: Any) -> tuple[str, Any]:
+    """A game with the settings as they are."""
+    return request.param, held(request.param, tmp_path_factory.mktemp("usual"))[0]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: " ".join(f"{key}={change[key]}" for key in change))
+def test_the_built_in_model_understands_every_protocol(usual, change, tmp_path):
+    game, log = usual
+    assert public(held(game, tmp_path, **change)[0]) == public(log)
+
+
+# ---------------------------------------------------------------- reply
+
+
+@pytest.mark.parametrize("reply", ["tool", "json", "text"])
+def test_all_replies_have_the_form_that_is_asked_for(reply, tmp_path):
+    _, calls = held("english", tmp_path, reply=reply)
+    forms = {call["purpose"]: call["form"] for call in calls}
+    told = {"tool": ("tool", "tool"), "json": ("json", "json"), "text": ("text", "words")}
+    assert (forms["plan"], forms["bid"]) == told[reply]
+
+
+def test_a_bid_in_words_has_its_reasons_before_it(tmp_path):
+    log, calls = held("english", tmp_path, reply="text")
+    said = bids(calls, "Alex")[0]["reply"].splitlines()
+    assert said[-1] == "I bid $1,000."
+    assert of_type(log, Decided)[0].reasons == "\n".join(said[:-1]) != ""
+
+
+@pytest.mark.parametrize(
+    ("said", "reasons", "answer"),
+    [
+        ("I bid $1,200.", "", Bid(1200)),
+        ("It is worth $3,000 or $4,000.\n\n**I bid $1,200.**\n", "It is worth $3,000 or $4,000.", Bid(1200)),
+        ("Too dear.\nI'm out!", "Too dear.", Withdraw()),
+        ("I bid $1,100.\nNo: more.\nI bid $1,300.", "I bid $1,100.\nNo: more.", Bid(1300)),
+        ("I bid $1,200.\nThat leaves $300 for the rest.", "That leaves $300 for the rest.", Bid(1200)),
+    ],
+)
+def test_the_last_line_that_answers_is_the_answer(said, reasons, answer):
+    assert heard(said, Ask("Ann", "Lot A", 1, Amount(1_000, 9_000))) == (reasons, answer)
+
+
+@pytest.mark.parametrize("said", ["I would bid $1,200 or $1,300.", "Let me think.", "\n \n", "I do not bid $1,200."])
+def test_words_that_say_no_plain_answer_are_a_failed_bid(said):
+    assert isinstance(heard(said, Ask("Ann", "Lot A", 1, Amount(1_000, 9_000)))[1], Unreadable)
+
+
+def test_a_number_is_chosen_in_words():
+    assert heard("Half of it.\nI choose 33.5.", Ask("Ann", "run 1", 1, Number(0, 100)))[1].words == "I bid $33.50."
+
+
+def test_words_that_fail_are_counted_and_asked_again(tmp_path):
+    models = {"simulated": {"simulated": Simulated(low_bid_rate=0.5)}}
+    people = [Bidder(name, budget=10_000, reply="text", context="dialogue") for name in NAMES]
+    log = Auction(items=LOTS, bidders=people, models=models).run(out=tmp_path / "run").log
+    assert of_type(log, BidFailed)
+    assert of_type(log, ItemSold)
+
+
+# ---------------------------------------------------------------- context
+
+
+def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next(tmp_path):
+    _, calls = held("english", tmp_path, context="dialogue")
+    turns = [len(call["prompt"]) for call in bids(calls, "Alex")]
+    starts = [place for place, count in enumerate(turns) if count == 4]  # the rules, the plan as a turn, and the call
+    assert len(starts) == len(LOTS)
+    assert all(turns[place] == turns[place - 1] + 2 for place in range(len(turns)) if place not in starts)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game, tmp_path):
+    fresh, dialogue = (bids(held(game, tmp_path, context=how)[1], "Alex") for how in ("fresh", "dialogue"))
+    assert len(fresh) == len(dialogue)
+    for one, other in zip(fresh, dialogue, strict=True):
+        asked = [text for place, text in enumerate(other["prompt"]) if place < 1 or place % 2]
+        told = facts_in(texts(one))
+        if game == "english":
+            planned = json.loads(other["prompt"][2])  # an answer of its own
+            ranks = {one["item"]: one["priority"] for one in planned["priorities"]}
+            assert planned["plan"] == told.pop("plan")
+            assert [row.pop("priority") for row in told["items"]] == [ranks[row["item"]] for row in told["items"]]
+        assert facts_in("\n".join(asked)) == told
+
+
+def test_a_turn_repeats_nothing_that_an_earlier_one_told(tmp_path):
+    _, calls = held("english", tmp_path, context="dialogue")
+    last = max(bids(calls, "Alex"), key=lambda call: len(call["prompt"]))
+    told = [text.count('"items":') for text in last["prompt"][1::2]]
+    assert told == [1, *[0] * (len(told) - 1)]
+
+
+def test_each_turn_tells_anew_what_is_of_its_call_alone(tmp_path):
+    _, calls = held("english", tmp_path, context="dialogue", strategy="on", reply="text")
+    last = max(bids(calls, "Alex"), key=lambda call: len(call["prompt"]))
+    turns = last["prompt"][3::2]
+    assert len(turns) > 1
+    assert all(f'"{name}":' in turn for turn in turns for name in ("strategy", "strategy_reasons", "in_words"))
+
+
+def test_a_session_under_econarena_shows_as_many_earlier_runs_as_its_rules_say(tmp_path):
+    rules = {"game": "beauty", "runs": 4, "history": 1}
+    Auction(bidders=[Bidder(name, protocol="econarena") for name in NAMES], rules=rules).run(out=tmp_path / "run")
+    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    last = facts_in(texts(bids(calls, "Alex")[-1]))
+    assert [run["run"] for run in last["past"]] == ["run 3"]
+
+
+def test_earlier_answers_are_those_that_were_given(tmp_path):
+    _, calls = held("english", tmp_path, reply="text", context="dialogue")
+    mine = bids(calls, "Alex")
+    for before, after in pairwise(mine):
+        if len(after["prompt"]) > 4:
+            assert after["prompt"][-2] == before["reply"]
+
+
+@pytest.mark.parametrize("game", ["water", "beauty", "second-price"])
+def test_earlier_answers_are_in_the_words_of_the_game(game, tmp_path):
+    _, calls = held(game, tmp_path, reply="text", context="dialogue")
+    for before, after in pairwise(bids(calls, "Alex")):
+        assert after["prompt"][-2] == before["reply"]
+
+
+def test_a_resumed_dialogue_asks_what_it_would_have_asked(tmp_path):
+    folder = tmp_path / "run"
+    people = [Bidder(name, budget=10_000, protocol="aucarena") for name in NAMES]
+    whole = Auction(items=LOTS, bidders=people).run(out=folder).log
+    for name in ("events.jsonl", "calls.jsonl"):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
+    equal(whole, resume(folder).log)
+
+
+# ---------------------------------------------------------------- facts, bounds, hints, objective
+
+
+def test_prose_has_no_json_in_it(tmp_path):
+    _, calls = held("english", tmp_path, facts="prose")
+    for call in calls:
+        for block in texts(call).split("<facts>\n")[1:]:
+            assert not block.startswith("{")
+
+
+def test_untold_bounds_are_in_no_prompt_for_a_bid(tmp_path):
+    _, calls = held("english", tmp_path, bounds="untold")
+    for call in bids(calls, "Alex"):
+        facts = facts_in(texts(call))
+        assert not {"minimum", "budget"} & set(facts)
+        assert {"initial_budget", "your_wins", "starting_price", "increment", "highest_bid"} <= set(facts)
+        assert "`minimum`" not in texts(call)
+
+
+def test_hints_are_sentences_that_can_be_left_out(tmp_path):
+    with_hints, without = (held("english", tmp_path, hints=hints)[1] for hints in (True, False))
+    lost = {line for call in with_hints for line in texts(call).splitlines()}
+    lost -= {line for call in without for line in texts(call).splitlines()}
+    assert "Give a 3 to no more items than your budget can pay for at the prices you expect." in lost
+    assert not [line for line in lost if "`" in line]
+
+
+def test_without_hints_nobody_is_told_how_far_off_estimates_were(tmp_path):
+    told = {}
+    for hints in (True, False):
+        people = [Bidder(name, budget=10_000, hints=hints, theory_of_mind="inferred") for name in NAMES]
+        Auction(items=LOTS, bidders=people).run(out=tmp_path / str(hints))
+        told[hints] = (tmp_path / str(hints) / "calls.jsonl").read_text().count("true_per_estimate")
+    assert told[True] > told[False] == 0
+
+
+def test_the_objective_can_be_compared_with_rivals(tmp_path):
+    _, calls = held("english", tmp_path, relative_objective=True)
+    assert all(facts_in(texts(call))["relative_objective"] is True for call in calls)
+    assert all("compared with those of all other bidders" in texts(call).replace("\n", " ") for call in calls)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_beliefs_can_be_switched_off_in_every_game(game, tmp_path):
+    _, calls = held(game, tmp_path, believe=False)
+    assert not {call["purpose"] for call in calls} & {"believe", "contest_believe"}
+
+
+def test_one_call_a_decision_is_left_without_plans_and_beliefs(tmp_path):
+    log, calls = held("water", tmp_path, planning="none", believe=False)
+    assert len(calls) == len(of_type(log, Decided))
+
+
+# ---------------------------------------------------------------- corrections
+
+
+def wrong_sums(folder: Path, rate: float, **mind: Any) -> tuple[Any, list[dict[str, Any]]]:
+    models = {"simulated": {"simulated": Simulated(wrong_sum_rate=rate)}}
+    people = [Bidder(name, budget=10_000, **mind) for name in NAMES]
+    log = Auction(items=LOTS, bidders=people, models=models).run(out=folder / "run").log
+    return log, [json.loads(line) for line in (folder / "run" / "calls.jsonl").read_text().splitlines()]
+
+
+def test_a_model_is_told_what_is_wrong_and_not_what_is_right(tmp_path):
+    _, calls = wrong_sums(tmp_path, 1, correct_beliefs="model")
+    again = [facts_in(texts(call)) for call in calls if call["purpose"] == "believe" and "`wrong`" in texts(call)]
+    assert again
+    assert all(facts["wrong"] == [{"field": "budget", "bidder": facts["you"]}] for facts in again)
+
+
+def test_a_model_that_never_gets_it_right_is_asked_four_times_more_and_believed(tmp_path):
+    log, _ = wrong_sums(tmp_path, 1, correct_beliefs="model")
+    for believed in of_type(log, Believed):
+        assert (believed.errors_self, believed.corrections, believed.errors_self_again) == (1, 4, 4)
+
+
+def test_a_model_that_corrects_itself_goes_on_with_the_truth(tmp_path):
+    log, _ = wrong_sums(tmp_path, 0.5, correct_beliefs="model")
+    beliefs = of_type(log, Believed)
+    mended = [one for one in beliefs if one.corrections and one.errors_self_again < one.corrections]
+    assert mended
+    assert all(one.held != one.said for one in mended)
+    assert {one.corrections for one in beliefs if not one.errors_self} == {0}
+
+
+# ---------------------------------------------------------------- whose prompts
+
+
+def own_prompts(place: Path) -> Path:
+    """Copy Harbor's own prompts of the ascending auction to a folder."""
+    folder = place / "prompts"
+    folder.mkdir()
+    for name in ("system", "plan", "bid", "believe", "replan"):
+        shutil.copy(str(files("harbor.graphs._prompts") / f"{name}.md"), folder / f"{name}.md")
+    return folder
+
+
+def refused(**mind: Any) -> str:
+    with pytest.raises(ConfigError) as error:
+        resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")]))
+    return str(error.value)
+
+
+def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path):
+    folder = own_prompts(tmp_path)
+    (folder / "bid.md").write_text("Du bist am Zug.\n\n<facts>\n${facts}\n</facts>\n", encoding="utf-8")
+    log, calls = held("english", tmp_path, prompts=str(folder))
+    assert all("Du bist am Zug." in texts(call) for call in bids(calls, "Alex"))
+    assert of_type(log, BidPlaced)
+    assert len({call["version"] for call in bids(calls, "Alex")}) == 1
+
+
+def test_a_prompt_that_is_missing_is_named(tmp_path):
+    folder = own_prompts(tmp_path)
+    (folder / "replan.md").unlink()
+    assert refused(prompts=str(folder)).endswith("lacks 'replan.md', which this bidder needs; write it")
+
+
+def test_a_prompt_that_is_not_needed_may_be_missing(tmp_path):
+    folder = own_prompts(tmp_path)
+    (folder / "replan.md").unlink()
+    log, _ = held("english", tmp_path, prompts=str(folder), planning="static")
+    assert of_type(log, Planned)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("No blank.", "must have '<facts>"),
+        ("<facts>\n${facts}\n</facts>\n${budget}", "no other blank"),
+        ("[if plan]\nNothing of it.\n\n<facts>\n${facts}\n</facts>", "before no text about `plan`"),
+        ("[facts leadr, bids]\n<facts>\n${facts}\n</facts>\n", "tells 'leadr', no known fact"),
+        ("[hint plan]\n\n<facts>\n${facts}\n</facts>\n", "unknown mark '[hint plan]'"),
+    ],
+)
+def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, tmp_path):
+    folder = own_prompts(tmp_path)
+    (folder / "bid.md").write_text(text, encoding="utf-8")
+    said = refused(prompts=str(folder))
+    assert "bid.md" in said
+    assert why in said
+
+
+def test_a_folder_that_is_not_there_is_refused():
+    assert "'nowhere' is no folder; name one with a file for each prompt" in refused(prompts="nowhere")
+
+
+def test_a_bundle_for_a_game_that_it_does_not_know_is_refused():
+    assert "protocol 'alympics' does not know the game 'english', only 'water'" in refused(protocol="alympics")
+
+
+@pytest.mark.parametrize(
+    ("mind", "why"),
+    [
+        ({"reply": "text", "bidding": "limit"}, "reply 'text' is a bid in words"),
+        ({"reply": "text", "strategy": "fused"}, "strategy 'fused' asks for more than a bid"),
+        ({"context": "dialogue", "bidding": "limit"}, "context 'dialogue' grows"),
+        ({"protocol": "aucarena", "bidding": "limit"}, "'dialogue', which protocol 'aucarena' sets, grows"),
+        ({"believe": False, "correct_beliefs": "model"}, "believe is false"),
+        ({"relative_objective": True, "objective": "a wanted item"}, "nothing to compare with rivals"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(mind, why):
+    with pytest.raises(ConfigError, match=why):
+        Bidder("Ann", **mind)
+
+
+def test_true_and_false_say_who_corrects():
+    assert [Bidder("Ann", correct_beliefs=given).correct_beliefs for given in (True, False)] == ["house", "none"]
+
+
+def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(tmp_path):
+    folder = own_prompts(tmp_path)
+    people = [Bidder(name, budget=10_000, prompts=str(folder)) for name in NAMES]
+    whole = Auction(items=LOTS, bidders=people).run(out=tmp_path / "run").log
+    shutil.rmtree(folder)
+    for name in ("events.jsonl", "calls.jsonl"):
+        lines = (tmp_path / "run" / name).read_bytes().splitlines(keepends=True)
+        (tmp_path / "run" / name).write_bytes(b"".join(lines[: len(lines) // 2]))
+    equal(whole, resume(tmp_path / "run").log)
+
+
+def test_a_file_that_was_sent_names_no_folder_of_prompts(tmp_path):
+    (tmp_path / "sent.json").write_text('{"items": {"count": 2}, "bidders": [{"name": "Ann", "prompts": "/home"}]}')
+    with pytest.raises(ConfigError, match="names the folder '/home' of prompts, and a file may have been sent"):
+        read_settings(tmp_path / "sent.json", AuctionConfig)
+
+
+@pytest.mark.parametrize("fault", ["low_bid_rate", "over_budget_rate"])
+def test_every_earlier_turn_is_one_that_was_sent(fault, tmp_path):
+    models = {"simulated": {"simulated": {fault: 0.5}}}
+    people = [Bidder(name, budget=10_000, protocol="harbor", strategy="on") for name in NAMES]
+    Auction(items=LOTS, bidders=people, models=models).run(out=tmp_path / "run")
+    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    for name in NAMES:
+        for before, after in pairwise(bids(calls, name)):
+            if len(after["prompt"]) > len(before["prompt"]):
+                sent = [*before["prompt"][1:], before["reply"]]  # what to do stands after the facts of the last turn
+                assert all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
+
+
+def test_a_fused_answer_is_told_as_an_answer_alone(tmp_path):
+    _, calls = held("english", tmp_path, context="dialogue", strategy="fused")
+    assert not [call for call in bids(calls, "Alex") if "strategy" in facts_in(texts(call))]
+
+
+def test_a_dialogue_through_a_session_keeps_refusals(tmp_path):
+    models = {"simulated": {"simulated": {"over_budget_rate": 0.5}}}
+    people = [Bidder(name, reply="text", context="dialogue", bounds="untold") for name in NAMES]
+    Auction(rules={"game": "second-price", "runs": 3}, bidders=people, models=models).run(out=tmp_path / "run")
+    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    turns = [turn for call in calls if call["purpose"] == "second_price" for turn in call["prompt"][1:-1:2]]
+    assert [turn for turn in turns if "refused" in turn]
+    for name in NAMES:
+        for before, after in pairwise(bids(calls, name)):
+            sent = [*before["prompt"][1:], before["reply"]]
+            assert all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))

@@ -1,0 +1,93 @@
+"""Code that does not give its thread back is interrupted, and nothing else ever is."""
+
+import sys
+import threading
+import time
+from random import Random
+
+import pytest
+
+from harbor._house import watchdog
+from harbor._house.watchdog import Overdue, Step
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def busy(seconds: float) -> None:
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+def test_a_step_that_never_ends_is_interrupted():
+    step = Step(0.05)
+    with pytest.raises(Overdue):
+        step.run(spin)
+    assert step.late
+
+
+def test_a_step_in_another_thread_is_interrupted():
+    ended: list[type[BaseException]] = []
+
+    def hold() -> None:
+        try:
+            Step(0.05).run(spin)
+        except Overdue:
+            ended.append(Overdue)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    thread.join()
+    assert ended == [Overdue]
+
+
+def test_a_step_gives_what_its_code_gives_and_raises_what_it_raises():
+    step = Step(60)
+    assert step.run(divmod, 7, 2) == (3, 1)
+    assert not step.late
+    with pytest.raises(ZeroDivisionError):
+        Step(60).run(divmod, 7, 0)
+
+
+def test_a_step_that_swallows_its_interruption_is_late_all_the_same():
+    def stubborn() -> int:
+        try:
+            spin()
+        except BaseException:
+            return 3
+        return 4
+
+    step = Step(0.05)
+    assert step.run(stubborn) == 3
+    assert step.late
+
+
+def test_an_outer_step_goes_on_when_an_inner_one_has_ended():
+    def outer() -> None:
+        with pytest.raises(Overdue):
+            Step(0.02).run(spin)
+        spin()
+
+    with pytest.raises(Overdue):
+        Step(0.3).run(outer)
+
+
+@pytest.mark.slow
+def test_no_interruption_ever_comes_after_the_end_of_its_step(monkeypatch):
+    monkeypatch.setattr(watchdog, "ROUND_SECONDS", 0.0)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    random, interrupted = Random(0), 0
+    try:
+        for _ in range(4_000):
+            try:
+                Step(0.0005).run(busy, 0.0005 + random.uniform(-2e-4, 2e-4))
+            except Overdue:
+                interrupted += 1
+            sum(range(200))  # an interruption that came too late would come here
+    finally:
+        sys.setswitchinterval(interval)
+    assert interrupted > 0

@@ -1,0 +1,61 @@
+"""The guide for MCP clients says what is so, and its snippets run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+
+from mcp import Client
+
+from harbor._config.auction import AuctionConfig
+from harbor._core.events import ItemSold
+from harbor._core.log import of_type
+from harbor._core.settings import read_settings
+from support.folders import ROOT
+from support.mcp_clients import on_loopback, tools
+
+GUIDE = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
+
+
+def snippet(language: str) -> str:
+    [text] = re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+    return text
+
+
+async def test_the_bidder_of_the_guide_plays_the_auction_of_the_guide(tmp_path):
+    (tmp_path / "auction.toml").write_text(snippet("toml"), encoding="utf-8")
+    config = read_settings(tmp_path / "auction.toml", AuctionConfig)
+    names: dict[str, object] = {"__name__": "guide"}
+    exec(compile(snippet("python"), "docs/mcp.md", "exec"), names)
+    async with on_loopback(tmp_path) as served:
+        held = served.held.hold(config, wait_seconds=60)
+        async with asyncio.TaskGroup() as clients:
+            for seat in held.seats:
+                clients.create_task(names["bid"](f"{served.url}/mcp", seat.token))
+        await held.ended()
+    assert {sold.item for sold in of_type(held.result.log, ItemSold)} == {"Vase", "Clock"}
+
+
+async def test_the_guide_names_every_tool_with_its_parameters(tmp_path):
+    rows = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", GUIDE, re.MULTILINE))
+    async with tools(tmp_path) as served, Client(served.hosts) as client:
+        listed = {tool.name: set(tool.input_schema["properties"]) for tool in (await client.list_tools()).tools}
+    assert rows.keys() == listed.keys()
+    for name, words in rows.items():
+        assert set(re.findall(r"[a-z_]+", words)) - {"or", "false"} <= listed[name], name
+
+
+def test_the_settings_of_a_chat_app_are_json_with_whole_paths_as_an_app_starts_anywhere():
+    harbor = json.loads(snippet("json"))["mcpServers"]["harbor"]
+    assert harbor["command"] == "/path/to/.venv/bin/harbor"
+    assert harbor["args"] == ["mcp", "--out", "/path/to/runs"]
+
+
+async def test_the_bidder_of_the_guide_says_in_one_line_that_its_token_is_wrong(tmp_path):
+    names: dict[str, object] = {"__name__": "guide"}
+    exec(compile(snippet("python"), "docs/mcp.md", "exec"), names)
+    async with on_loopback(tmp_path) as served:
+        said = await names["bid"](f"{served.url}/mcp", "seat-of-nobody")
+    assert "no seat here has this token" in said
+    assert "\n" not in said

@@ -1,0 +1,375 @@
+"""What a public pack has, and that nothing private is in it: canaries in every private field of every game."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pyarrow.parquet as pq
+import pytest
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.messages import TextMessage
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatResult
+
+from harbor import Auction, SimulatedChat
+from harbor._config.auction import AuctionConfig, Bidder
+from harbor._config.rules import RuleSettings
+from harbor._core.events import BidPlaced, LogOpened, PublicEvent, SaleClosed
+from harbor._core.extensions import Part
+from harbor._core.finding import everything
+from harbor._core.log_lines import Entry
+from harbor._core.settings import Settings
+from harbor._packs.disclosure import told, told_config, told_entries, told_manifest, told_player
+from harbor._packs.packing import pack
+from harbor._packs.unpacking import unpack
+from harbor._runs.series import run_series
+from support.commands import harbor
+
+WORD = "canary"
+"""Part of every planted word; no word of Harbor's has it."""
+NUMBERS = ("7351829", "8462917", "1987613", "2143837", "9182736", "8273645", "918273645", "5647382")
+"""The digits of every planted number."""
+
+
+class Marked(SimulatedChat):
+    """Plays like the built-in model, and leaves a canary in every text of every reply."""
+
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+        result = super()._answer(messages, tools)
+        message = result.generations[0].message
+        for call in message.tool_calls:  # type: ignore[attr-defined]
+            call["args"].update({key: f"{WORD}-{key}" for key in ("reasons", "plan", "text") if key in call["args"]})
+            if "learnings" in call["args"]:
+                call["args"]["learnings"] = [f"{WORD}-learning"]
+        return result
+
+
+class Broken(BaseChatAgent):
+    """Breaks down whenever it is asked."""
+
+    produced_message_types = (TextMessage,)
+
+    async def on_messages(self, messages: Any, cancellation_token: Any) -> Any:
+        raise RuntimeError(f"{WORD}-failure")
+
+    async def on_reset(self, cancellation_token: Any) -> None:
+        pass
+
+
+ITEMS = [
+    {"name": "Lot A", "start": 1_000_000, "true_value": Decimal("1987613.61"), "persona": "canary-kind"},
+    {"name": "Lot B", "start": 1_000_000, "true_value": Decimal("2143837.83")},
+]
+SECRETS: dict[str, Any] = {"model": "canary-model", "objective": "canary-objective", "persona": "canary-kind"}
+MIND: dict[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
+PRIVATE = {
+    "name": "canary-name",
+    "seed": 918273645,
+    "personas": [{"id": "canary-kind", "name": "Canary", "text": "canary-text of a persona"}],
+    "models": {"canary-model": {"use": "given", "seed": 5647382}},
+}
+ENGLISH = {"items": ITEMS, "rules": {"reveal": "price"}}
+VALUES = {"values": {"Ann": ["9182736.45"], "Ben": ["8273645.18"]}, "assets": 9_999_999, "show": "nothing", "runs": 2}
+GAMES: dict[str, dict[str, Any]] = {
+    "english": ENGLISH,
+    "second-price": {"rules": {"game": "second-price", **VALUES}},
+    "first-price": {"rules": {"game": "first-price", **VALUES}},
+    "english-private": {"rules": {"game": "english-private", **VALUES, "step_share": "0.4"}},
+    "beauty": {"rules": {"game": "beauty", "runs": 2, "show": "nothing"}},
+    "water": {
+        "rules": {
+            "game": "water",
+            "days": 2,
+            "residents": {
+                **{name: {"need": 8, "salary": 70} for name in ("Ann", "Ben", "Eve")},
+                "Nobody": {"need": 9, "salary": 5647382},
+            },
+        }
+    },
+}
+
+
+def settings(game: str, **more: Any) -> AuctionConfig:
+    """The settings of a game, with a canary wherever there is something private to set."""
+    values = json.loads(json.dumps({**PRIVATE, **GAMES[game], **more}, default=float))
+    ann: dict[str, Any] = {"name": "Ann", "model": "canary-model"}
+    ben: dict[str, Any] = {"name": "Ben", "rule": "random"}
+    if game == "english":
+        ann |= {**SECRETS, **MIND, "budget": 7351829.19, "overestimate": 0.137}
+        ben |= {"budget": 8462917.27, "persona": "canary-kind"}
+    for amounts in values["rules"].get("values", {}).values():
+        amounts[:] = [float(amount) for amount in amounts]
+    if "step_share" in values["rules"]:
+        values["rules"]["step_share"] = 0.4
+    return AuctionConfig(**{**values, "bidders": [ann, ben]})
+
+
+def played(config: AuctionConfig, out: Path, with_agent: bool = False) -> Path:
+    """Run a game with canaries in every reply, and in the error of an agent."""
+    if with_agent:
+        bidders = (*config.bidders, Bidder("Eve", agent=True))
+        config = config.model_copy(update={"bidders": bidders})
+    agents = {"Eve": Broken("eve", "An agent.")} if with_agent else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Auction(**dict(config)).run(out, models={"canary-model": Marked()}, agents=agents)
+    return out
+
+
+def packed(folder: Path, to: Path) -> Path:
+    """Pack a folder for everyone, into another."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pack(folder, to / f"{folder.name}-public.harbor.zip", public=True)
+
+
+def everything_in(file: Path) -> str:
+    """All that a pack has: names and bytes of its entries, the cells and the metadata of its tables, its own bytes."""
+    found = [file.read_bytes().decode("latin-1")]
+    with ZipFile(file) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            found += [name, content.decode("latin-1")]
+            if name.endswith(".parquet"):
+                table = pq.read_table(BytesIO(content))
+                found += [json.dumps(table.to_pylist()), str(table.schema), str(table.schema.metadata)]
+    return "\n".join(found)
+
+
+def canaries_in(text: str) -> list[str]:
+    return [canary for canary in (WORD, WORD.capitalize(), *NUMBERS) if canary in text]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One run of each game."""
+    folder = tmp_path_factory.mktemp("canaries")
+    return {game: played(settings(game), folder / game, game in ("english", "water")) for game in GAMES}
+
+
+def test_a_canary_is_planted_for_every_game_of_harbor():
+    assert {one.name for one in everything("game") if one.builtin} == set(GAMES)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_canary_of_any_private_field_is_in_a_public_pack(runs, game, tmp_path):
+    text = everything_in(packed(runs[game], tmp_path))
+    assert canaries_in(text) == []
+
+
+def test_the_canaries_are_in_the_private_files_of_the_runs(runs):
+    text = "".join(path.read_text("utf-8") for folder in runs.values() for path in folder.glob("*.json*"))
+    assert canaries_in(text) == [WORD, WORD.capitalize(), *NUMBERS]
+    for place in ("objective", "text", "reasons", "plan", "learning", "failure"):
+        assert f"canary-{place}" in text, place
+
+
+def test_no_canary_of_a_series_with_memories_is_in_a_public_pack(tmp_path):
+    config = settings("english", series={"auctions": 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run_series(config, tmp_path / "series", models={"canary-model": Marked()})
+    assert (tmp_path / "series" / "memory").is_dir()
+    file = packed(tmp_path / "series", tmp_path)
+    assert canaries_in(everything_in(file)) == []
+    with ZipFile(file) as archive:
+        assert {name for name in archive.namelist() if name.endswith("events.jsonl")} == {
+            "1/events.jsonl",
+            "2/events.jsonl",
+        }
+
+
+LINE = {"seq", "at", "audience", "type", "digest"}
+ALLOWED: dict[str, set[str]] = {
+    "pack.json": {"format", "kind", "published", "harbor", "files"},
+    "manifest.json": {"public", "python", "versions"},
+    "config.json": {"bidders", "items", "rules", "series"},
+    "results.json": {"harbor", "simulated", "players", "measurements"},
+}
+ALLOWED_INSIDE = {
+    "bidders": {"name", "protocol"},
+    "items": {"name", "start"},
+    "measurements": {"metric", "value", "bidder", "about", "at", "missing", "counted"},
+}
+ALLOWED_RULES = {
+    "english": {"increment_share", "lowerings", "lowering_share", "reveal"},
+    "second-price": (SESSION := {"runs", "show", "history", "rational_rivals", "equal_rivals"})
+    | {"draw", "entrance_fee_share"},
+    "first-price": SESSION | {"draw", "entrance_fee_share"},
+    "english-private": SESSION | {"draw", "entrance_fee_share", "step_share"},
+    "beauty": SESSION | {"fraction", "prize"},
+    "water": {"days", "history"},
+}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_field_of_a_public_pack_is_on_the_list_of_this_test(runs, game, tmp_path):
+    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+    others = {"events.jsonl", "README.md", "CITATION.cff", "events.parquet", "measurements.parquet"}
+    assert {path.name for path in unpacked.iterdir()} == {*ALLOWED, *others}
+    for name, allowed in ALLOWED.items():
+        values = json.loads((unpacked / name).read_text("utf-8"))
+        assert set(values) == allowed
+        for inside, keys in ALLOWED_INSIDE.items():
+            rows = values.get(inside, [])
+            assert all(set(row) <= keys for row in (rows if isinstance(rows, list) else []))
+    config = json.loads((unpacked / "config.json").read_text("utf-8"))
+    assert set(config["rules"]) == {"game", "reasks"} | ALLOWED_RULES[game]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_public_log_has_public_events_alone_numbered_anew_and_without_times(runs, game, tmp_path):
+    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+    opening, *events = map(json.loads, (unpacked / "events.jsonl").read_text("utf-8").splitlines())
+    assert set(opening) - LINE == {"schema", "harbor", "run", "seed", "token", "parts"}
+    assert (opening["run"], opening["seed"], opening["token"]) == (game, None, "")
+    assert {event["audience"] for event in events} == {"everyone"}
+    assert [event["seq"] for event in (opening, *events)] == list(range(len(events) + 1))
+    assert {event["at"] for event in (opening, *events)} == {0.0}
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("command", ["replay", "score"])
+def test_every_game_is_replayed_and_measured_from_its_public_log(runs, game, command, tmp_path):
+    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+    done = harbor(command, unpacked)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "simulated bidders" in done.stdout
+    done = harbor(command, unpacked, "--json")
+    found = json.loads(done.stdout)
+    assert found["seed"] is None
+    assert "metric failed" not in done.stdout
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_is_verified_from_its_public_log(runs, game, tmp_path):
+    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+    done = harbor("verify", unpacked)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("public events follow from the rules")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_results_of_a_public_run_are_measured_anew_from_its_log(runs, game, tmp_path):
+    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+    (unpacked / "pack.json").unlink()
+    results = json.loads((unpacked / "results.json").read_text("utf-8"))
+    results["measurements"][0]["value"] = 1e9
+    (unpacked / "results.json").write_text(json.dumps(results))
+    done = harbor("verify", unpacked)
+    assert (done.returncode, done.stdout.splitlines()[1]) == (1, "results.json")
+
+
+class Stranger(RuleSettings):
+    """A stranger's settings, which say nothing of what is public."""
+
+    game: str = "strange"
+    secret: int = 7
+
+
+class Newer(RuleSettings):
+    """A class that publishes one setting, which has settings of a class that publishes none."""
+
+    public = RuleSettings.public | {"inner"}
+    inner: tuple[Stranger, ...] = (Stranger(),)
+
+
+def test_a_setting_is_private_unless_its_class_lists_it():
+    assert told(Stranger()) == {"game": "strange", "reasks": 3}
+    assert told(Newer()) == {"game": "", "reasks": 3, "inner": [{"game": "strange", "reasks": 3}]}
+
+
+def every(cls: type[Settings]) -> list[type[Settings]]:
+    return [cls, *(inner for one in cls.__subclasses__() for inner in every(one))]
+
+
+def test_what_a_class_lists_as_public_are_settings_of_it():
+    assert all(cls.public <= set(cls.model_fields) for cls in every(Settings) if cls.__module__.startswith("harbor"))
+
+
+@dataclass(frozen=True, slots=True)
+class Richer(LogOpened):
+    """An opening with one field more."""
+
+    secret: str = WORD
+
+
+@dataclass(frozen=True, slots=True)
+class Whispered(PublicEvent):
+    """An event that calls itself public, and says that one bidder alone may see it."""
+
+    @property
+    def audience(self) -> str:  # type: ignore[override]
+        return "bidder:Ann"
+
+
+def test_an_event_with_a_new_field_or_another_audience_is_not_published():
+    parts = (Part("game", "english", "harbor-auctions", "0.1.0"), Part("agent", WORD, WORD, ""))
+    opened = Richer(2, "0.1.0", WORD, 9, WORD, parts)
+    bid = BidPlaced("Lot", 1, "Ann", Decimal(7))
+    events = [Entry(place, 5.0, event) for place, event in enumerate([opened, Whispered(), bid, SaleClosed()])]
+    first, *rest = told_entries(events, "name")
+    assert type(first.event) is LogOpened
+    assert [one.name for one in first.event.parts] == ["english"]
+    assert rest == [Entry(1, 0.0, bid), Entry(2, 0.0, SaleClosed())]
+    assert {one.name for one in fields(LogOpened)} == {"schema", "harbor", "run", "seed", "token", "parts"}
+
+
+@pytest.mark.parametrize(
+    ("player", "shown"),
+    [
+        ("simulated", "simulated"),
+        ("simulated (my-canary)", "simulated"),
+        ("knapsack", "knapsack"),
+        ("agent (canary.module:AGENT)", "agent"),
+        ("person", "person"),
+        ("openai:gpt-4o-mini", "openai:gpt-4o-mini"),
+        ("openai:gpt-4o-mini (canary)", "openai:gpt-4o-mini"),
+        ("ollama:llama3.1:8b", "ollama:llama3.1:8b"),
+        ("openai:meta-llama/Llama-3-8B", "openai:meta-llama/Llama-3-8B"),
+        ("openai:ft:gpt-4o:canary::9a", "openai: a model"),
+        ("openai:/home/canary/model", "openai: a model"),
+        ("openai:../canary", "openai: a model"),
+        ("openai:https://canary.example/v1", "openai: a model"),
+        ("openai:C:\\canary", "openai: a model"),
+        ("canary.package:MODEL", "a model"),
+        ("Canary model", "a model"),
+    ],
+)
+def test_a_player_is_told_by_a_name_that_others_know_and_never_by_a_path_or_an_address(player, shown):
+    assert told_player(player) == shown
+
+
+def test_a_manifest_tells_versions_alone():
+    given = {
+        "versions": {"pydantic": "2.11", "canary Name": "1", "langgraph": WORD},
+        "git": WORD,
+        "config_digest": WORD,
+    }
+    assert told_manifest(given) == {"public": True, "python": "", "versions": {"pydantic": "2.11", "langgraph": ""}}
+
+
+def test_personas_are_published_only_where_the_settings_say_so():
+    assert "persona" not in json.dumps(told_config(settings("english")))
+    shown = told_config(settings("english", publish_personas=True))["bidders"][0]
+    assert shown["persona"] == {"canary-kind": 1.0}
+    assert shown["persona_texts"] == {"canary-kind": "canary-text of a persona"}
+
+
+def test_equal_runs_make_equal_public_packs(runs, tmp_path):
+    again = played(settings("water"), tmp_path / "again" / "water", with_agent=True)
+    assert packed(again, tmp_path).read_bytes() == packed(runs["water"], tmp_path / "again").read_bytes()
+
+
+def test_a_seed_that_is_easily_guessed_is_warned_of(tmp_path):
+    played(settings("beauty", seed=7), tmp_path / "run")
+    done = harbor("pack", tmp_path / "run", "--public")
+    assert done.returncode == 0
+    assert "seed 7 is not in the pack, but easily guessed" in done.stderr

@@ -1,0 +1,522 @@
+"""Three seats, one a villain's: whatever it does, the others hear, do and are logged as if it had only failed."""
+
+import asyncio
+import gc
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, HandoffMessage, StopMessage, TextMessage
+from autogen_core import CancellationToken
+from autogen_core.models import RequestUsage
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, EnglishRules, Item, houses
+from harbor._core.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
+from harbor._core.events import Answered, BidFailed, BidPlaced, ItemSold, ModelCalled, SaleClosed, SeatFailed
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry, encode
+from harbor._core.parsing import LONGEST
+
+Deed = Callable[[Sequence[BaseChatMessage], CancellationToken], Any]
+PATIENCE = 0.15
+"""Seconds that the villain has."""
+
+
+class Doer(BaseChatAgent):
+    """An agent that does what it is told with each turn, the last deed from then on, and keeps what it heard."""
+
+    def __init__(self, *deeds: Deed) -> None:
+        super().__init__("somebody", "An agent.")
+        self.deeds = list(deeds)
+        self.heard: list[tuple[str, dict[str, str]]] = []
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return (TextMessage,)
+
+    def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Any:
+        self.heard += [(message.to_text(), dict(message.metadata)) for message in messages]
+        return (self.deeds.pop(0) if len(self.deeds) > 1 else self.deeds[0])(messages, cancellation_token)
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        raise RuntimeError("I do not forget")
+
+    async def close(self) -> None:
+        raise RuntimeError("I stay")
+
+
+def said(words: str, **more: Any) -> Response:
+    return Response(chat_message=TextMessage(content=words, source="somebody"), **more)
+
+
+async def bids_once(messages: Sequence[BaseChatMessage], token: CancellationToken) -> Response:
+    return said("I bid $1,100." if "Lot A" in messages[-1].to_text() else "I withdraw.")
+
+
+async def fails_plainly(messages: Sequence[BaseChatMessage], token: CancellationToken) -> Response:
+    raise RuntimeError("no more")
+
+
+def held(*deeds: Deed, lots: str = "AB", patience: float = 120) -> tuple[Sequence[Entry], Doer]:
+    """Hold a sale with a villain; give its log and the agent beside it."""
+    honest = Doer(bids_once)
+    auction = Auction(
+        items=[Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in lots],
+        bidders=[
+            Bidder("Ann", agent=True),
+            Bidder("Vic", agent=True, timeout_seconds=patience),
+            Bidder("Ben", rule="minimum-raise", max_bids=1),
+        ],
+        rules=EnglishRules(reasks=1),
+    )
+    return auction.run(agents={"Ann": honest, "Vic": Doer(*deeds)}).log, honest
+
+
+def told(log: Sequence[Entry]) -> list[bytes]:
+    """The lines of a log without clocks, and without why a seat has failed."""
+    opened = replace(log[0].event, run="", token="")
+    events = [opened, *(entry.event for entry in log[1:])]
+    plain = [replace(one, kind="error", detail="") if isinstance(one, SeatFailed) else one for one in events]
+    return [encode(Entry(seq, 0.0, event), "")[0] for seq, event in enumerate(plain)]
+
+
+def failures(log: Sequence[Entry]) -> set[tuple[str, str]]:
+    return {(failure.kind, failure.detail) for failure in of_type(log, SeatFailed)}
+
+
+# ---------------------------------------------------------------- what it can do in a turn
+
+
+def raises(error: BaseException) -> Deed:
+    async def deed(messages: Any, token: Any) -> Any:
+        raise error
+
+    return deed
+
+
+def replies(response: Any) -> Deed:
+    async def deed(messages: Any, token: Any) -> Any:
+        return response
+
+    return deed
+
+
+def text(give: Callable[[], Any]) -> Deed:
+    return replies(SimpleNamespace(chat_message=SimpleNamespace(to_text=give, models_usage=None), inner_messages=None))
+
+
+def usage(read: Any, written: Any = 1) -> Deed:
+    words = TextMessage(content="I bid $5,000.", source="somebody")
+    words.models_usage = RequestUsage(prompt_tokens=read, completion_tokens=written)
+    return replies(Response(chat_message=words))
+
+
+def ends() -> Any:
+    raise SystemExit(3)
+
+
+class Unshown(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(4)
+
+
+async def cancels_its_token(messages: Any, token: CancellationToken) -> Any:
+    token.cancel()
+    await asyncio.Event().wait()
+
+
+async def cancels_its_task(messages: Any, token: Any) -> Any:
+    current = asyncio.current_task()
+    assert current is not None
+    current.cancel()
+    return said("I bid $5,000.")
+
+
+async def hangs_errors_on_its_token(messages: Any, token: CancellationToken) -> Any:
+    token.add_callback(ends)
+    token.cancel()
+
+
+async def answers_twice(messages: Any, token: Any) -> Any:
+    yield said("I bid $5,000.")
+    yield said("I bid $6,000.")
+
+
+def starts(background: Callable[[], Awaitable[Any]]) -> Deed:
+    async def deed(messages: Any, token: Any) -> Any:
+        task = asyncio.ensure_future(background())
+        await asyncio.wait({task})
+        task.exception()
+        raise RuntimeError("no more")
+
+    return deed
+
+
+async def ending() -> None:
+    raise SystemExit(5)
+
+
+async def pressing() -> None:
+    raise KeyboardInterrupt
+
+
+async def starting_one_that_ends() -> None:
+    with suppress(RuntimeError):
+        await asyncio.gather(ending())
+
+
+async def awaits_ctrl_c(messages: Any, token: Any) -> None:
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    future.set_exception(KeyboardInterrupt())
+    await future
+
+
+async def throws_ctrl_c(messages: Any, token: Any) -> None:
+    generator = (number for number in range(2))
+    next(generator)
+    generator.throw(KeyboardInterrupt())
+
+
+FAILING: dict[str, tuple[Deed, str]] = {
+    "cancels its token": (cancels_its_token, "cancelled itself"),
+    "cancels its task": (cancels_its_task, "cancelled itself"),
+    "hangs an exit on its token": (hangs_errors_on_its_token, "cancelled itself"),
+    "is cancelled": (raises(asyncio.CancelledError()), "cancelled itself"),
+    "exits": (raises(SystemExit(2)), "SystemExit: 2"),
+    "presses Ctrl-C": (raises(KeyboardInterrupt()), "KeyboardInterrupt: "),
+    "awaits a Ctrl-C of its own": (awaits_ctrl_c, "KeyboardInterrupt: "),
+    "throws Ctrl-C into a generator": (throws_ctrl_c, "KeyboardInterrupt: "),
+    "ends its generator": (raises(GeneratorExit()), "GeneratorExit: "),
+    "stops": (raises(StopIteration()), "RuntimeError: coroutine raised StopIteration"),
+    "raises what nobody catches": (raises(BaseException("all")), "BaseException: all"),
+    "is out of memory": (raises(MemoryError()), "MemoryError: "),
+    "mends no code": (raises(CodeError("x")), "CodeError: x"),
+    "loses a memory": (raises(MemoryStoreError("x")), "MemoryStoreError: x"),
+    "refuses a model": (raises(ModelError("x")), "ModelError: x"),
+    "loses a folder": (raises(RunFolderError("x")), "RunFolderError: x"),
+    "pauses the run": (raises(RunPaused("x")), "RunPaused: x"),
+    "raises what can't be shown": (raises(Unshown()), "an error that can't be shown"),
+    "has no text": (text(lambda: None), "TypeError: the text of its answer is NoneType; give words"),
+    "has bytes for text": (text(lambda: b"I withdraw."), "TypeError: the text of its answer is bytes; give words"),
+    "exits when it is read": (text(ends), "SystemExit: 3"),
+    "gives nothing": (replies(None), "AttributeError: 'NoneType' object has no attribute 'chat_message'"),
+    "gives no message": (replies(Response(chat_message=None)), "AttributeError: 'NoneType' object has no attribute"),  # type: ignore[arg-type]
+    "gives words": (replies("I withdraw."), "AttributeError: 'str' object has no attribute 'chat_message'"),
+    "answers twice": (answers_twice, "TypeError: object async_generator can't be used in 'await' expression"),
+    "has words inside": (replies(said("I bid $5,000.", inner_messages=["x"])), "AttributeError: 'str' object has no"),
+    "has a number inside": (replies(said("I bid $5,000.", inner_messages=7)), "TypeError: "),
+    "used less than nothing": (
+        usage(-1),
+        "ValueError: the models_usage of its answer has '-1'; give 0 to 10,000,000",
+    ),
+    "used too much": (usage(10**7 + 1), "ValueError: the models_usage of its answer has '10000001'; give 0 to"),
+    "used words": (usage("many"), "ValueError: the models_usage of its answer has 'many'; give 0 to"),
+    "used half a token": (usage(1, 0.5), "ValueError: the models_usage of its answer has '0.5'; give 0 to"),
+    "starts a task that exits": (starts(ending), "RuntimeError: no more"),
+    "starts a task that presses Ctrl-C": (starts(pressing), "RuntimeError: no more"),
+    "starts a task that starts one that exits": (starts(starting_one_that_ends), "RuntimeError: no more"),
+}
+
+
+@pytest.fixture(scope="module")
+def plainly() -> tuple[list[bytes], list[tuple[str, dict[str, str]]]]:
+    """The log, and what the agent beside it heard, of a sale in which the villain fails plainly."""
+    log, honest = held(fails_plainly)
+    assert [sold.winner for sold in of_type(log, ItemSold)] == ["Ann", "Ben"]
+    return told(log), honest.heard
+
+
+@pytest.mark.parametrize("what", FAILING)
+def test_an_agent_that_misbehaves_costs_itself_the_turn_and_nobody_else_anything(what, plainly):
+    deed, detail = FAILING[what]
+    log, honest = held(deed)
+    assert (told(log), honest.heard) == plainly
+    assert [(kind, found[: len(detail)]) for kind, found in failures(log)] == [("error", detail)]
+
+
+@settings(max_examples=25)
+@given(st.lists(st.sampled_from(sorted(FAILING)), min_size=4, max_size=4))
+def test_an_agent_that_misbehaves_otherwise_in_every_turn_costs_itself_these_turns_alone(names):
+    wild, beside = held(*(FAILING[name][0] for name in names), lots="ABCD")
+    plain, beside_plain = held(fails_plainly, lots="ABCD")
+    assert told(wild) == told(plain)
+    assert beside.heard == beside_plain.heard
+
+
+# ---------------------------------------------------------------- taking for ever
+
+
+async def waits(messages: Any, token: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+async def swallows_cancellation(messages: Any, token: Any) -> Any:
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+
+async def never_gives_the_thread_back(messages: Any, token: Any) -> Any:
+    while True:
+        pass
+
+
+async def does_not_let_itself_be_interrupted(messages: Any, token: Any) -> Any:
+    with suppress(BaseException):
+        await never_gives_the_thread_back(messages, token)
+    return said("I bid $5,000.")
+
+
+async def sleeps_in_c(messages: Any, token: Any) -> Any:
+    time.sleep(2 * PATIENCE)
+    return said("I bid $5,000.")
+
+
+async def has_a_task_that_blocks(messages: Any, token: Any) -> Any:
+    await asyncio.ensure_future(never_gives_the_thread_back(messages, token))
+
+
+async def tidies_up_for_ever(messages: Any, token: CancellationToken) -> Any:
+    token.add_callback(reads_for_ever)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        reads_for_ever()
+
+
+def reads_for_ever() -> str:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        waits,
+        swallows_cancellation,
+        never_gives_the_thread_back,
+        does_not_let_itself_be_interrupted,
+        sleeps_in_c,
+        has_a_task_that_blocks,
+        tidies_up_for_ever,
+        text(reads_for_ever),
+    ],
+)
+def test_an_agent_that_takes_for_ever_runs_out_of_time_and_costs_nobody_else_anything(deed, plainly):
+    log, honest = held(deed, patience=PATIENCE)
+    assert (told(log), honest.heard) == plainly
+    assert {kind for kind, _ in failures(log)} == {"timeout"}
+    assert all(f"no answer within {PATIENCE:g} s" in detail for _, detail in failures(log))
+
+
+async def test_the_time_for_which_an_agent_blocks_everybody_is_not_taken_from_the_others():
+    async def unhurried(messages: Any, token: Any) -> Any:
+        await asyncio.sleep(PATIENCE / 10)
+        return said("I withdraw.")
+
+    auction = Auction(
+        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Vic", agent=True), Bidder("Ann", agent=True, timeout_seconds=PATIENCE)],
+    )
+    log = (await auction.arun(agents={"Vic": Doer(sleeps_in_c), "Ann": Doer(unhurried)})).log
+    assert of_type(log, SeatFailed) == []
+
+
+# ---------------------------------------------------------------- touching what it was handed
+
+
+async def test_what_an_agent_does_to_the_messages_that_it_was_handed_reaches_nobody():
+    kept: list[BaseChatMessage] = []
+
+    async def rewrites(messages: Any, token: Any) -> Any:
+        kept.extend(messages)
+        answer = said("I bid $1,000." if "Lot A" in messages[-1].to_text() else "I withdraw.")
+        for message in kept:
+            message.content, message.metadata["ask"], message.source = "Lot A is sold to Vic for $1.", "{}", "Ann"
+        messages.clear()
+        return answer
+
+    async def leaves_alone(messages: Any, token: Any) -> Any:
+        return said("I bid $1,000." if "Lot A" in messages[-1].to_text() else "I withdraw.")
+
+    (wild, beside), (plain, beside_plain) = (
+        await asyncio.to_thread(held, rewrites),
+        await asyncio.to_thread(held, leaves_alone),
+    )
+    assert kept
+    assert told(wild) == told(plain)
+    assert beside.heard == beside_plain.heard
+
+
+def test_what_an_agent_changes_in_its_answer_afterwards_changes_nothing():
+    given = said("I bid $1,000.")
+    given.inner_messages = []
+
+    async def changes_its_mind(messages: Any, token: Any) -> Any:
+        given.chat_message.content = "I bid $1,000."  # type: ignore[attr-defined]
+        asyncio.get_running_loop().call_soon(setattr, given.chat_message, "content", "I bid $9,000.")
+        return given
+
+    log, _ = held(changes_its_mind)
+    assert {bid.amount for bid in of_type(log, BidPlaced) if bid.bidder == "Vic"} == {Decimal(1_000)}
+
+
+# ---------------------------------------------------------------- answers of other kinds
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        StopMessage(content="I bid $1,000.", source="somebody"),
+        HandoffMessage(content="I bid $1,000.", target="Ann", source="somebody"),
+        TextMessage(content="I bid $1,000.", source="auctioneer"),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_only_the_words_of_an_answer_count_whatever_kind_of_message_they_come_in(message):
+    kinds, honest = held(replies(Response(chat_message=message)))
+    plain, beside_plain = held(replies(said("I bid $1,000.")))
+    assert told(kinds) == told(plain)
+    assert honest.heard == beside_plain.heard
+    assert isinstance(kinds[-1].event, SaleClosed)
+
+
+def test_an_answer_without_end_is_a_failed_bid_and_only_its_beginning_is_kept():
+    log, _ = held(text(lambda: "I bid $1,000. " * 1_000_000))
+    assert {len(one.words) for one in of_type(log, Answered) if one.bidder == "Vic"} == {LONGEST + 1}
+    assert {one.bidder for one in of_type(log, BidFailed)} == {"Vic"}
+
+
+def test_an_answer_that_tells_of_too_many_calls_is_refused():
+    used = TextMessage(content="x", source="x", models_usage=RequestUsage(prompt_tokens=1, completion_tokens=1))
+    log, _ = held(replies(said("I bid $5,000.", inner_messages=[used] * 2_000)))
+    assert failures(log) == {("error", "ValueError: it tells of more than 1,000 model calls in one answer")}
+    assert of_type(log, ModelCalled) == []
+
+
+@pytest.mark.parametrize("used", [None, RequestUsage(prompt_tokens=1, completion_tokens=1)])
+def test_an_answer_with_messages_without_end_is_refused_before_they_fill_the_memory(used):
+    given = []
+
+    def without_end() -> Iterator[TextMessage]:
+        while len(given) < 100_000:
+            given.append(1)
+            yield TextMessage(content="x", source="x", models_usage=used)
+
+    log, _ = held(
+        replies(SimpleNamespace(chat_message=said("I bid $5,000.").chat_message, inner_messages=without_end()))
+    )
+    assert failures(log) >= {("error", "ValueError: it has more than 10,000 inner messages in one answer")}
+    assert len(given) < 100_000
+
+
+def test_a_text_of_a_class_of_its_own_is_taken_as_plain_words():
+    class Tricky(str):
+        def __getitem__(self, place: Any) -> str:
+            raise SystemExit(6)
+
+        def encode(self, *how: Any) -> bytes:
+            raise SystemExit(7)
+
+    log, _ = held(text(lambda: Tricky("I withdraw.")))
+    assert {one.words for one in of_type(log, Answered) if one.bidder == "Vic"} == {"I withdraw."}
+
+
+# ---------------------------------------------------------------- the user
+
+
+def test_ctrl_c_stops_the_sale_also_while_code_of_an_agent_runs():
+    async def thinks(messages: Any, token: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.Event().wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        held(thinks)
+
+
+async def test_a_house_that_is_cancelled_cancels_the_tokens_of_its_agents():
+    tokens: list[CancellationToken] = []
+    thinking = asyncio.Event()
+
+    async def thinks(messages: Any, token: CancellationToken) -> Any:
+        tokens.append(token)
+        token.add_callback(ends)
+        thinking.set()
+        await asyncio.Event().wait()
+
+    auction = Auction(items=houses(2), bidders=[Bidder(name, agent=True) for name in ("Ann", "Vic")])
+    sale = asyncio.ensure_future(auction.arun(agents={"Ann": Doer(thinks), "Vic": Doer(thinks)}))
+    await thinking.wait()
+    sale.cancel()
+    await asyncio.wait({sale})
+    assert sale.cancelled()
+    assert [token.is_cancelled() for token in tokens] == [True, True]
+    assert tokens[0] is not tokens[1]
+
+
+def test_a_sale_leaves_no_task_of_its_own_behind():
+    async def hold() -> set[str]:
+        auction = Auction(items=houses(2), bidders=[Bidder("Vic", agent=True, timeout_seconds=PATIENCE)])
+        await auction.arun(agents={"Vic": Doer(waits)})
+        gc.collect()
+        return {str(task) for task in asyncio.all_tasks() - {asyncio.current_task()}}
+
+    assert asyncio.run(hold()) == set()
+
+
+# ---------------------------------------------------------------- keys that an agent says
+
+KEY = "hunter2hunter3xyzzy"
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("BIDDER_KEY", KEY)
+    return KEY
+
+
+async def says_the_key(messages: Any, token: Any) -> Response:
+    told = TextMessage(content=f"I bid $1,000. My key {KEY}", source="somebody", metadata={"model": KEY})
+    told.models_usage = RequestUsage(prompt_tokens=1, completion_tokens=1)
+    return Response(chat_message=told)
+
+
+def test_a_key_that_an_agent_says_is_in_no_file_and_no_event(key, tmp_path):
+    out = tmp_path / "run"
+    auction = Auction(
+        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
+        bidders=[Bidder("Vic", agent=True), Bidder("Ben", rule="minimum-raise", max_bids=1)],
+    )
+    log = auction.run(out, agents={"Vic": Doer(says_the_key)}).log
+    assert of_type(log, Answered)
+    assert {call.model for call in of_type(log, ModelCalled)} == {"[redacted]"}
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert files
+    assert not [path.name for path in files if key[:8].encode() in path.read_bytes()]
+
+
+def test_a_bid_that_reads_like_a_key_stands(monkeypatch):
+    monkeypatch.setenv("BIDDER_TOKEN", "bid $1,100")
+    log, _ = held(bids_once)
+    assert "I bid $1,100." in {answer.words for answer in of_type(log, Answered)}
+    assert Decimal(1_100) in {bid.amount for bid in of_type(log, BidPlaced)}
+    monkeypatch.delenv("BIDDER_TOKEN")
+    assert told(held(bids_once)[0]) == told(log)
+
+
+def test_what_is_heard_of_words_with_a_key_does_not_depend_on_the_key(key, monkeypatch):
+    hidden, _ = held(says_the_key)
+    assert {failure.reason for failure in of_type(hidden, BidFailed)} == {"more than one amount"}
+    monkeypatch.delenv("BIDDER_KEY")
+    shown, _ = held(says_the_key)
+    assert [kept.event for kept in shown if isinstance(kept.event, BidFailed)] == of_type(hidden, BidFailed)

@@ -1,0 +1,227 @@
+"""Calls of models that agents of any make tell of: named, priced, kept, and paid for by the budget of the run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import BaseChatMessage, TextMessage
+from autogen_core import CancellationToken, Component
+from autogen_core.models import CreateResult, RequestUsage
+from pydantic import BaseModel
+
+from harbor import Auction, Bidder, Item, ModelSettings, resume
+from harbor._core.errors import LimitReached
+from harbor._core.events import BidFailed, ModelCalled, SeatFailed
+from harbor._core.log import of_type, read_log
+from harbor._core.players import AGENT
+from harbor._runs.limits import paid_for
+from harbor._runs.raw_calls import read_calls
+from harbor.evaluation._metrics.calls import calls
+from support.commands import harbor
+from support.replayed_chat import OfflineChat
+
+MODEL = "openai:gpt-4o-mini"
+PRICES = {"mine": ModelSettings(input_price=3, output_price=10)}
+DOLLARS = (1_000 * 3 + 100 * 10) / 1_000_000
+"""What an answer of a `Teller` costs by those prices."""
+
+
+class Teller(BaseChatAgent):
+    """Bids what is asked for, and tells of a call of a model with each answer."""
+
+    def __init__(self, model: str | None = "mine", words: str = "I bid $1,100.") -> None:
+        super().__init__("teller", "An agent.")
+        self.model, self.words, self.asked = model, words, 0
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        self.asked += 1
+        metadata = {"model": self.model} if self.model else {}
+        used = RequestUsage(1_000, 100)
+        return Response(
+            chat_message=TextMessage(content=self.words, source=self.name, models_usage=used, metadata=metadata)
+        )
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        pass
+
+
+class ClientConfig(BaseModel):
+    model: str
+    base_url: str | None = None
+
+
+class Client(OfflineChat, Component[ClientConfig]):
+    """A client that is written down as AutoGen's own client of OpenAI is."""
+
+    component_type = "model"
+    component_config_schema = ClientConfig
+    component_provider_override = "autogen_ext.models.openai.OpenAIChatCompletionClient"
+
+    def __init__(self, **config: Any) -> None:
+        self.config = ClientConfig(**config)
+
+    def _to_config(self) -> ClientConfig:
+        return self.config
+
+    async def create(self, messages: Any, **_: Any) -> CreateResult:
+        return CreateResult(finish_reason="stop", content="I withdraw.", usage=RequestUsage(1_000, 100), cached=False)
+
+
+def sale(*others: Bidder, lots: str = "AB") -> Auction:
+    return Auction(
+        items=[Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in lots],
+        bidders=[Bidder("Tal", agent=True), *(others or [Bidder("Ben", rule="minimum-raise", max_bids=1)])],
+        models=PRICES,
+    )
+
+
+def told(log: Any) -> list[ModelCalled]:
+    return [call for call in of_type(log, ModelCalled) if call.purpose == AGENT]
+
+
+def test_a_call_that_names_its_model_costs_what_the_user_says_that_it_does():
+    agent = Teller()
+    found = told(sale().run(agents={"Tal": agent}).log)
+    assert len(found) == agent.asked > 1
+    assert {(call.model, call.cost_dollars, call.input_tokens) for call in found} == {("mine", DOLLARS, 1_000)}
+
+
+def test_a_call_of_a_hosted_model_costs_what_the_price_table_says():
+    [price] = {call.cost_dollars for call in told(sale().run(agents={"Tal": Teller(MODEL)}).log)}
+    assert price == pytest.approx((1_000 * 0.15 + 100 * 0.6) / 1_000_000)
+
+
+@pytest.mark.parametrize("model", [None, "nobody:has-heard-of-it", "some words", "package.module:NAME"])
+def test_what_a_model_costs_that_nobody_knows_the_price_of_is_unknown(model):
+    log = sale().run(agents={"Tal": Teller(model)}).log
+    assert {(call.model, call.cost_dollars) for call in told(log)} == {(model or AGENT, None)}
+    assert calls(log).by_bidder["Tal"].cost_dollars is None
+    assert calls(log).by_model[model or AGENT].unpriced == len(told(log))
+
+
+@pytest.mark.parametrize(
+    ("config", "model"),
+    [({"model": "gpt-4o-mini"}, MODEL), ({"model": "gpt-4o-mini", "base_url": "http://here"}, "gpt-4o-mini")],
+)
+def test_an_assistant_of_autogens_is_counted_with_the_model_that_its_client_names(config, model):
+    agent = AssistantAgent("tal", model_client=Client(**config))
+    [one, *_] = told(sale().run(agents={"Tal": agent}).log)
+    assert (one.model, one.cost_dollars is None) == (model, model != MODEL)
+
+
+def test_a_client_that_can_not_be_written_down_leaves_the_model_unknown_and_the_answer_as_it_is():
+    class Shy(Client):
+        def _to_config(self) -> ClientConfig:
+            raise RuntimeError("I do not tell")
+
+    log = sale().run(agents={"Tal": AssistantAgent("tal", model_client=Shy(model="gpt-4o-mini"))}).log
+    assert not of_type(log, SeatFailed)
+    assert {call.model for call in told(log)} == {AGENT}
+
+
+def test_a_call_of_somebody_else_is_not_taken_for_one_of_the_agents_own_client():
+    class Team(AssistantAgent):
+        async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
+            said = await super().on_messages(messages, cancellation_token)
+            helped = TextMessage(content="Withdraw.", source="somebody", models_usage=RequestUsage(7, 1))
+            return Response(chat_message=said.chat_message, inner_messages=[helped])
+
+    found = told(sale().run(agents={"Tal": Team("tal", model_client=Client(model="gpt-4o-mini"))}).log)
+    assert {(call.input_tokens, call.model) for call in found} == {(7, AGENT), (1_000, MODEL)}
+
+
+def test_of_two_clients_none_is_taken_for_the_one_that_was_called():
+    agent = AssistantAgent("tal", model_client=Client(model="gpt-4o-mini"))
+    agent.other = Client(model="gpt-4o")  # type: ignore[attr-defined]
+    assert {call.model for call in told(sale().run(agents={"Tal": agent}).log)} == {AGENT}
+
+
+def spent(folder: Path) -> float:
+    return paid_for(folder, PRICES)
+
+
+def test_what_an_agent_tells_of_is_kept_beside_the_log_and_is_what_the_run_has_paid(tmp_path):
+    agent = Teller()
+    log = sale().run(agents={"Tal": agent}, out=tmp_path / "run").log
+    kept = read_calls(tmp_path / "run" / "calls.jsonl")
+    assert [call.event for call in kept] == told(log)
+    assert spent(tmp_path / "run") == pytest.approx(agent.asked * DOLLARS)
+    done = harbor("verify", "--deep", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_limit_pauses_a_run_of_agents_and_what_earlier_sessions_paid_counts(tmp_path):
+    folder, agent = tmp_path / "run", Teller()
+    whole = Teller()
+    sale(lots="ABCD").run(agents={"Tal": whole})
+    with pytest.raises(LimitReached, match=r"the limit of \$0.0100 is reached"):
+        sale(lots="ABCD").run(agents={"Tal": agent}, out=folder, max_cost=2.5 * DOLLARS)
+    assert agent.asked == 3 < whole.asked
+    with pytest.raises(LimitReached):
+        resume(folder, agents={"Tal": agent}, max_cost=2.5 * DOLLARS)
+    assert agent.asked == 3
+    resume(folder, agents={"Tal": agent}, max_cost=100 * DOLLARS)
+    assert agent.asked == whole.asked
+    assert spent(folder) == pytest.approx(whole.asked * DOLLARS)
+
+
+def test_an_answer_that_was_paid_for_counts_also_if_the_run_paused_before_it_was_logged(tmp_path):
+    auction = sale(Bidder("Zoe", model="mine"))
+    auction.run(agents={"Tal": Teller()}, out=tmp_path / "whole")
+    made = read_calls(tmp_path / "whole" / "calls.jsonl")
+    first = next(place for place, call in enumerate(made) if call.purpose == AGENT)
+    limit = sum(call.cost_dollars or 0 for call in made[: first + 1])  # it is reached before Zoe's bid
+    folder = tmp_path / "run"
+    with pytest.raises(LimitReached):
+        auction.run(agents={"Tal": Teller()}, out=folder, max_cost=limit)
+    kept = read_calls(folder / "calls.jsonl")
+    assert [call.purpose for call in kept].count(AGENT) == 1
+    assert told(read_log(folder / "events.jsonl").entries) == []
+    assert spent(folder) == pytest.approx(sum(call.cost_dollars or 0 for call in kept))
+
+
+def test_a_limit_says_whose_calls_of_which_model_do_not_count_towards_it():
+    with pytest.warns(
+        UserWarning, match="bidder 'Tal' tells of calls of model 'agent', whose price is unknown"
+    ) as said:
+        sale().run(agents={"Tal": Teller(None)}, max_cost=1)
+    assert len(said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sale().run(agents={"Tal": Teller(None)})
+        sale().run(agents={"Tal": Teller()}, max_cost=1)
+
+
+def test_an_agent_that_fails_or_runs_out_of_time_holds_up_nobody_who_waits_for_money():
+    class Broken(Teller):
+        async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
+            raise RuntimeError("no")
+
+    log = sale(Bidder("Zoe", model="mine"), Bidder("Yan", model="mine")).run(agents={"Tal": Broken()}, max_cost=10).log
+    assert {failed.bidder for failed in of_type(log, SeatFailed)} == {"Tal"}
+
+
+def test_calls_that_are_told_of_through_a_door_count_also_beside_an_answer_that_can_not_be_read():
+    turns = []
+
+    def agent(turn):
+        turns.append(turn)
+        amount = None if turn["attempt"] == 1 else turn["space"]["minimum"]
+        usage = [{"model": MODEL, "input_tokens": 1_000, "output_tokens": 100}, {"input_tokens": 5}]
+        return {"action": "bid", "amount": amount, "usage": usage}
+
+    log = sale().run(agents={"Tal": agent}).log
+    found = told(log)
+    assert len(found) == 2 * len(turns) > 2
+    assert of_type(log, BidFailed)
+    assert {(call.model, call.cost_dollars is None) for call in found} == {(MODEL, False), (AGENT, True)}

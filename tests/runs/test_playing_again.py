@@ -1,0 +1,585 @@
+"""Runs played again from settings, seed and recorded answers: honest ones follow, and any difference is found."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+import sys
+from hashlib import sha256
+from random import Random
+
+import pytest
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import TextMessage
+from langchain_core.language_models import BaseChatModel
+
+from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, SimulatedChat, houses, run_series
+from harbor._config.auction import Series, read_settings
+from harbor._core.errors import ConfigError, LogError, RunFolderError
+from harbor._core.events import Answered, ModelCalled, SeatFailed
+from harbor._core.thoughts import Recalled
+from harbor._core.version import __version__
+from harbor._runs.playing_again import TAKEN, UNTOLD, play_again, verdicts
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import run_experiment
+from support.folders import TINY
+from support.forging import forged as forged_somewhere
+from support.forging import lines_of, write
+from support.plugins import install, installed
+
+THREE = {
+    "water": {"days": 4},
+    "second-price": {"runs": 3, "show": "actions and values"},
+    "first-price": {"runs": 3},
+    "english-private": {"runs": 2},
+    "beauty": {"runs": 3},
+}
+SLIPS = Simulated(unreadable_rate=0.1, low_bid_rate=0.2, over_budget_rate=0.1, wrong_sum_rate=0.3)
+MINDS = {
+    "a theory of mind of two levels": {"theory_of_mind": "second", "strategy": "on", "believe": False},
+    "true personas": {"theory_of_mind": "true", "strategy": "fused", "placebo": "shuffled"},
+    "limits": {"bidding": "limit", "theory_of_mind": "inferred", "chain_of_thought": False},
+    "a dialogue in words": {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"},
+    "a protocol of a paper": {"protocol": "aucarena", "correct_beliefs": "model"},
+    "JSON": {"reply": "json", "planning": "static"},
+}
+
+
+class Moody(SimulatedChat):
+    """The built-in model, but some tasks fail or take for ever."""
+
+    fails: tuple[str, ...] = ()
+    hangs: tuple[str, ...] = ()
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        task = re.search(r'"task":"(\w+)"', str(messages[1].content))[1]
+        if task in self.fails:
+            raise RuntimeError(f"no {task} today")
+        if task in self.hangs:
+            await asyncio.Event().wait()
+        return await super()._agenerate(messages, stop, run_manager, **kwargs)
+
+
+class Clerk(BaseChatAgent):
+    """Bids the least that it hears of, says something else now and then, and fails once."""
+
+    def __init__(self):
+        super().__init__("clerk", "An agent.")
+        self.asked = 0
+
+    @property
+    def produced_message_types(self):
+        return (TextMessage,)
+
+    async def on_messages(self, messages, cancellation_token):
+        self.asked += 1
+        if self.asked == 5:
+            raise RuntimeError("a slip")
+        least = json.loads(messages[-1].metadata["ask"])[3]
+        return Response(
+            chat_message=TextMessage(content=f"I bid ${least}." if self.asked % 3 else "well", source=self.name)
+        )
+
+    async def on_reset(self, cancellation_token):
+        pass
+
+
+def sale(**mind):
+    return Auction(
+        seed=7,
+        items=houses(2, seed=7),
+        bidders=[
+            Bidder("Ann", persona="urban-dwellers", **mind),
+            Bidder("Ben", persona="rural-home-seekers", **mind),
+            Bidder("Cho", rule="minimum-raise"),
+        ],
+        models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)},
+        failed_calls="play on",
+    )
+
+
+def mixed():
+    """A sale with a model that is given as an object, and with an agent."""
+    bidders = [Bidder("Ann", model="mine", timeout_seconds=2), Bidder("Dot", agent=True), Bidder("Eve", rule="random")]
+    return Auction(
+        seed=7, items=houses(2, seed=7), bidders=bidders, models={"mine": ModelSettings()}, failed_calls="play on"
+    )
+
+
+def series():
+    return Auction(
+        seed=5,
+        items=[Item(name="Lot A", start=1000, true_value=2000), Item(name="Lot B", start=1000, true_value=2000)],
+        bidders=[
+            Bidder("Ann", budget=4000, memory="full", learning=True),
+            Bidder("Ben", budget=4000, memory="episodes", learning=True),
+            Bidder("Cho", budget=4000, rule="minimum-raise"),
+        ],
+        series=Series(auctions=3, shuffled=True),
+    )
+
+
+def contents(folder):
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    sale(theory_of_mind="inferred").run(out=folder)
+    return folder
+
+
+@pytest.fixture
+def forged(whole, tmp_path):
+    return shutil.copytree(whole, tmp_path / "forged")
+
+
+@pytest.fixture(scope="module")
+def in_a_row(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("series") / "run"
+    run_series(series(), out=folder)
+    return folder
+
+
+# ---------------------------------------------------------------- honest runs
+
+
+@pytest.mark.parametrize("mind", MINDS.values(), ids=MINDS)
+def test_a_run_follows_whatever_its_bidders_think(mind, tmp_path):
+    sale(**mind).run(out=tmp_path / "run")
+    assert play_again(tmp_path / "run").follows
+
+
+@pytest.mark.parametrize(("game", "rules"), THREE.items())
+def test_a_run_of_every_game_follows(game, rules, tmp_path):
+    bidders = [Bidder("Alex"), Bidder("Bob"), Bidder("Cindy", rule="rational")]
+    models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.2, over_budget_rate=0.1))}
+    auction = Auction(seed=3, bidders=bidders, rules={"game": game, **rules}, models=models)
+    auction.run(out=tmp_path / "run")
+    verdict = play_again(tmp_path / "run")
+    assert (verdict.follows, verdict.level, verdict.unchecked) == (True, "deep", (TAKEN[ModelCalled],))
+
+
+def test_a_run_of_scripts_follows(tmp_path):
+    bidders = [Bidder(name, rule=rule) for name, rule in (("A", "minimum-raise"), ("B", "random"), ("C", "adversary"))]
+    Auction(seed=3, items=houses(2, seed=3), bidders=bidders).run(out=tmp_path / "run")
+    assert play_again(tmp_path / "run").follows
+
+
+@pytest.mark.parametrize("mood", [{}, {"fails": ("replan", "bid")}, {"hangs": ("believe",)}], ids=str)
+def test_failures_agents_and_models_that_were_given_follow_and_it_says_what_it_took_for_granted(mood, tmp_path):
+    chat = Moody(settings=SLIPS, **mood)
+    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk()})
+    verdict = play_again(tmp_path / "run")
+    assert verdict.follows, verdict.words
+    assert set(verdict.unchecked) == {TAKEN[Answered], TAKEN[ModelCalled], TAKEN[SeatFailed]}
+
+
+def test_what_a_person_said_is_played_again(tmp_path):
+    person = Person()
+
+    async def answer():
+        while (call := await person.asks.get()) is not None:
+            person.answers.put_nowait("I withdraw" if call.ask.round > 1 else f"{call.ask.minimum}")
+
+    async def hold():
+        auction = Auction(items=houses(2, seed=1), bidders=[Bidder("Ann"), Bidder("Pat", person=True)])
+        answering = asyncio.ensure_future(answer())
+        await auction.arun(tmp_path / "run", people={"Pat": person})
+        answering.cancel()
+
+    asyncio.run(hold())
+    verdict = play_again(tmp_path / "run")
+    assert verdict.follows, verdict.words
+
+
+def test_a_series_follows_with_its_memories(in_a_row):
+    verdict = play_again(in_a_row)
+    assert (verdict.follows, verdict.unchecked) == (True, (TAKEN[Recalled], TAKEN[ModelCalled]))
+
+
+@pytest.mark.slow
+def test_what_was_learned_in_a_store_of_other_runs_is_taken_as_told(tmp_path):
+    settings = series().model_dump() | {"memory": {"store": str(tmp_path / "store")}}
+    for number in ("1", "2"):
+        run_series(Auction(**settings), out=tmp_path / number)
+    verdict = play_again(tmp_path / "2")
+    assert verdict.follows, verdict.words
+    assert UNTOLD in verdict.unchecked
+
+
+class Broken(Exception):
+    """Breaks a run off, as a crash would."""
+
+
+@pytest.mark.parametrize("after", [1, 9, 30, 100, 101, 102])
+def test_an_interrupted_run_follows_as_far_as_it_goes(after, tmp_path):
+    def crash(entry):
+        if entry.seq == after:
+            raise Broken
+
+    with pytest.raises(Broken):
+        sale().run(out=tmp_path / "run", listen=crash)
+    verdict = play_again(tmp_path / "run")
+    assert verdict.follows, verdict.words
+    assert verdict.unchecked[0] == f"the log ends at line {after + 1}, before the sale closed"
+
+
+def test_a_folder_that_is_played_again_is_only_read_and_nothing_is_made_or_contacted(in_a_row, whole, monkeypatch):
+    before = contents(in_a_row), contents(whole)
+
+    def refuse(*_, **__):
+        raise AssertionError
+
+    for place, name in (
+        (BaseChatModel, "__init__"),
+        (socket.socket, "connect"),
+        (socket, "getaddrinfo"),
+        (Person, "act"),
+    ):
+        monkeypatch.setattr(place, name, refuse)
+    assert play_again(in_a_row).follows
+    assert play_again(whole).follows
+    assert (contents(in_a_row), contents(whole)) == before
+
+
+def test_every_game_of_an_experiment_is_played_again_and_the_first_difference_is_told(tmp_path):
+    asyncio.run(run_experiment(read_settings(TINY, Experiment), tmp_path / "run"))
+    before = contents(tmp_path / "run")
+    assert [verdict.follows for _, verdict in verdicts(tmp_path / "run")] == [True] * 4
+    assert contents(tmp_path / "run") == before
+    game = next((tmp_path / "run" / "games").rglob("events.jsonl")).parent
+    entries = lines(game)
+    at = first(entries, "item_sold")
+    entries[at]["price"] = 1
+    write_log(game, entries)
+    assert difference(tmp_path / "run").line == at + 1
+    assert [path for path, verdict in verdicts(tmp_path / "run") if not verdict.follows] == [game / "events.jsonl"]
+
+
+# ---------------------------------------------------------------- forgeries
+
+
+def lines(folder):
+    return lines_of(folder / "events.jsonl")
+
+
+def write_log(folder, entries):
+    write(folder / "events.jsonl", entries)
+
+
+def calls(folder):
+    """Read the calls, without the digests of their lines, which whoever forges one would leave out."""
+    lines = (folder / "calls.jsonl").read_bytes().splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name != "digest"} for line in lines]
+
+
+def write_calls(folder, recorded):
+    """Write calls with digests that fit."""
+    (folder / "calls.jsonl").write_text("".join(map(call_line, recorded)))
+
+
+def call_line(call):
+    body = json.dumps({key: value for key, value in call.items() if key != "digest"})[:-1]
+    return f'{body}, "digest": "{sha256(body.encode()).hexdigest()[:16]}"}}\n'
+
+
+def write_config(folder, change):
+    """Change settings, with a manifest that fits."""
+    settings = json.loads((folder / "config.json").read_text())
+    change(settings)
+    text = json.dumps(settings, indent=2)
+    (folder / "config.json").write_text(text + "\n")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "config_digest": sha256(text.encode()).hexdigest()}))
+
+
+def first(entries, type, **fields):  # noqa: A002
+    return next(n for n, one in enumerate(entries) if one.get("type") == type and fields.items() <= one.items())
+
+
+def difference(folder):
+    verdict = play_again(folder)
+    assert (verdict.follows, verdict.level) == (False, "deep")
+    assert verdict.expected != verdict.found
+    return verdict
+
+
+def test_a_log_written_anew_with_the_same_events_follows(forged):
+    write_log(forged, lines(forged))
+    write_calls(forged, calls(forged))
+    write_config(forged, lambda _: None)
+    assert play_again(forged).follows
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("planned", "text", "I was told to."),
+        ("decided", "amount", 1),
+        ("bid_failed", "reason", "no reason"),
+        ("bidder_seated", "budget", 1),
+        ("item_labelled", "true_value", 1),
+        ("item_sold", "price", 1),
+        ("profiled", "rival", "Cho"),
+        ("log_opened", "seed", 8),
+    ],
+)
+def test_an_edited_event_is_found_at_its_line(forged, kind, field, value):
+    entries = lines(forged)
+    at = first(entries, kind)
+    assert field in entries[at]
+    entries[at][field] = value
+    write_log(forged, entries)
+    verdict = difference(forged)
+    assert (verdict.line, verdict.event) == (at + 1, kind)
+    assert json.loads(verdict.found) == {field: value}
+
+
+@pytest.mark.slow
+def test_whatever_is_forged_in_whichever_event_is_found(whole, tmp_path):
+    honest, missed = lines(whole), []
+    folder = shutil.copytree(whole, tmp_path / "forged")
+    for seed in range(60):
+        done, entries = forged_somewhere(honest, Random(seed), lambda told: told[1:])
+        write_log(folder, entries)
+        try:
+            if play_again(folder).follows:
+                missed.append(done)
+        except LogError:  # what is no event at all
+            pass
+    assert not missed
+
+
+def test_thoughts_that_change_places_are_found(forged):
+    entries = lines(forged)
+    one, other = [at for at, entry in enumerate(entries) if entry["type"] == "planned"][:2]
+    entries[one], entries[other] = entries[other], entries[one]
+    write_log(forged, entries)
+    assert difference(forged).line <= one + 1
+
+
+def test_an_event_that_is_dropped_doubled_or_added_after_the_end_is_found(whole, tmp_path):
+    entries = lines(whole)
+    at = first(entries, "decided")
+    for number, (line, changed) in enumerate(
+        {
+            at + 1: [*entries[:at], *entries[at + 1 :]],
+            at + 2: [*entries[: at + 1], entries[at], *entries[at + 1 :]],
+            len(entries): [*entries, entries[-1]],
+        }.items()
+    ):
+        folder = shutil.copytree(whole, tmp_path / str(number))
+        write_log(folder, changed)
+        assert difference(folder).line in (line, line + 1)
+
+
+def test_a_changed_reply_is_found_where_the_log_tells_of_it(forged):
+    recorded = calls(forged)
+    at = next(n for n, call in enumerate(recorded) if call["purpose"] == "plan" and call["outcome"] == "ok")
+    reply = json.loads(recorded[at]["reply"])
+    recorded[at]["reply"] = json.dumps({**reply, "plan": "because"})
+    write_calls(forged, recorded)
+    verdict = difference(forged)
+    assert (verdict.line, verdict.event) == (
+        first(lines(forged), "planned", bidder=recorded[at]["bidder"]) + 1,
+        "planned",
+    )
+    assert "because" in verdict.expected
+
+
+def test_a_changed_prompt_is_found_with_the_first_place_that_differs(forged):
+    recorded = calls(forged)
+    at = next(n for n, call in enumerate(recorded) if call["purpose"] == "bid" and call["bidder"] == "Ben")
+    recorded[at]["prompt"][1] = recorded[at]["prompt"][1][:50] + "secretly " + recorded[at]["prompt"][1][50:]
+    write_calls(forged, recorded)
+    verdict = difference(forged)
+    entry = lines(forged)[verdict.line - 1]
+    assert (entry["type"], entry["bidder"], entry["began"]) == ("model_called", "Ben", recorded[at]["began"])
+    assert re.search(r"^the 'bid' prompt of 'Ben', attempt 1, message 2, character 5\d: ", verdict.found)
+    assert "secretly" in verdict.found
+    assert "secretly" not in verdict.expected
+
+
+@pytest.mark.parametrize("how", ["dropped", "doubled", "cheaper", "another's"])
+def test_each_call_is_recorded_once_and_as_the_log_tells_it(how, forged):
+    recorded = calls(forged)
+    call = recorded[20]
+    at = first(lines(forged), "model_called", began=call["began"], bidder=call["bidder"])
+    match how:
+        case "dropped":
+            recorded.remove(call)
+        case "doubled":
+            recorded.insert(30, call)
+        case "cheaper":
+            recorded[20] = {**call, "input_tokens": 1}
+        case "another's":
+            recorded[20] = {**call, "model": "openai:gpt-4o"}
+    write_calls(forged, recorded)
+    verdict = difference(forged)
+    assert (verdict.line, verdict.event) == (at + 1, "model_called")
+
+
+def test_a_call_whose_line_is_damaged_counts_as_lost(forged):
+    recorded = calls(forged)
+    text = (forged / "calls.jsonl").read_text().splitlines(keepends=True)
+    text[20] = text[20].replace('"purpose"', '"porpoise"')
+    (forged / "calls.jsonl").write_text("".join(text))
+    at = first(lines(forged), "model_called", began=recorded[20]["began"], bidder=recorded[20]["bidder"])
+    verdict = difference(forged)
+    assert (verdict.line, verdict.expected) == (at + 1, "the answer to 'bid' of 'Ann', attempt 1, in calls.jsonl")
+
+
+def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_compared_all_the_same(forged):
+    recorded, entries = calls(forged), lines(forged)
+    call = next(call for call in recorded[20:] if call["purpose"] == "bid")
+    at = first(entries, "model_called", began=call["began"], bidder=call["bidder"])
+    entries[at]["form"] = call["form"] = "text"
+    call["prompt"][0] += "\nReply with one JSON object of this JSON schema, and nothing else: {}\n"
+    write_log(forged, entries)
+    write_calls(forged, recorded)
+    assert play_again(forged).follows
+    call["prompt"][1] += "!"
+    write_calls(forged, recorded)
+    assert difference(forged).line == at + 1
+
+
+def test_calls_of_a_seat_that_failed_may_be_lost_as_nobody_needs_them(tmp_path):
+    chat = Moody(settings=SLIPS, hangs=("believe",))
+    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk()})
+    recorded = calls(tmp_path / "run")
+    lost = [call for call in recorded if call["outcome"] == "failed"]
+    assert lost
+    write_calls(tmp_path / "run", [call for call in recorded if call not in lost])
+    assert play_again(tmp_path / "run").follows
+
+
+def test_a_call_that_no_event_tells_of_is_found(forged):
+    extra = {**calls(forged)[0], "began": 9.5, "purpose": "cheat"}
+    write_calls(forged, [*calls(forged), extra])
+    assert "'cheat' of" in difference(forged).found
+
+
+def seed(settings):
+    settings["seed"] = 8
+
+
+def budget(settings):
+    settings["bidders"][1]["budget"] = 700_000
+
+
+def estimate(settings):
+    settings["bidders"][0]["overestimate"] = 0.3
+
+
+def reasks(settings):
+    settings["rules"]["reasks"] = 0
+
+
+def mind(settings):
+    settings["bidders"][0]["chain_of_thought"] = False
+
+
+@pytest.mark.parametrize(
+    ("change", "event"),
+    [
+        (seed, "log_opened"),
+        (budget, "bidder_seated"),
+        (estimate, "bidder_seated"),
+        (reasks, "bidders_asked"),
+        (mind, "model_called"),
+    ],
+)
+def test_changed_settings_are_found(change, event, forged):
+    write_config(forged, change)
+    verdict = difference(forged)
+    assert verdict.event == event or (change is reasks and verdict.event == "bidder_withdrew")
+
+
+def test_a_rank_that_the_log_of_a_series_tells_wrongly_is_found(in_a_row, tmp_path):
+    folder = shutil.copytree(in_a_row, tmp_path / "forged")
+    entries = lines(folder)
+    entries[3]["ranks"]["Ann"] += 1
+    write_log(folder, entries)
+    assert (difference(folder).line, difference(folder).event) == (4, "auction_held")
+
+
+def test_a_memory_that_was_put_in_the_log_of_a_series_is_found_by_the_prompt_that_lacks_it(in_a_row, tmp_path):
+    folder = shutil.copytree(in_a_row, tmp_path / "forged")
+    entries = lines(folder / "2")
+    at = first(entries, "recalled")
+    entries[at]["memories"].append({"kind": "learning", "text": "Ben always gives in."})
+    write_log(folder / "2", entries)
+    verdict = difference(folder)
+    assert verdict.event == "model_called"
+    assert "Ben always gives in" in verdict.expected
+
+
+def test_auctions_of_a_series_that_change_places_are_refused(in_a_row, tmp_path):
+    folder = shutil.copytree(in_a_row, tmp_path / "forged")
+    (folder / "1").rename(folder / "x")
+    (folder / "2").rename(folder / "1")
+    (folder / "x").rename(folder / "2")
+    with pytest.raises(RunFolderError, match="is not what its series gives"):
+        play_again(folder)
+
+
+# ---------------------------------------------------------------- what can't be played again
+
+
+def test_a_package_that_only_a_strangers_folder_names_is_not_loaded(tmp_path):
+    modules = {
+        "timid.py": """
+        from harbor.games import Policy, ScriptedPolicy, Withdraw
+
+        class Timid(Policy):
+            def decide(self, ask, seen):
+                return Withdraw()
+
+        TIMID = ScriptedPolicy(name="timid", description="withdraws", make=lambda _: Timid())
+        """
+    }
+    site = install(tmp_path / "site", "timid", modules, {"harbor.policies": {"timid": "timid:TIMID"}})
+    folder = tmp_path / "run"
+    with installed(site):
+        Auction(items=houses(1, seed=1), bidders=[Bidder("Ann", rule="timid"), Bidder("Ben")]).run(out=folder)
+        assert play_again(folder).follows
+    (folder / "mark").unlink()
+    with installed(site):
+        with pytest.raises(ConfigError, match="no package is loaded for a folder that is not marked as yours"):
+            play_again(folder)
+        assert "timid" not in sys.modules
+
+
+def test_a_run_without_its_calls_is_refused_with_the_way_out(forged):
+    (forged / "calls.jsonl").unlink()
+    with pytest.raises(LogError, match=r"has no calls\.jsonl, so it can't be played again; verify it without --deep"):
+        play_again(forged)
+
+
+def test_a_run_of_another_version_is_refused_and_both_are_named(forged):
+    entries = lines(forged)
+    entries[0]["harbor"] = "0.0.9"
+    write_log(forged, entries)
+    with pytest.raises(LogError, match=rf"is of harbor 0\.0\.9, and this is {re.escape(__version__)}"):
+        play_again(forged)
+
+
+def test_a_run_whose_settings_were_changed_or_name_nothing_is_refused(forged):
+    write_config(forged, lambda settings: settings["bidders"][0].update(nodes=["nothing"]))
+    with pytest.raises(ConfigError):
+        play_again(forged)
+    (forged / "config.json").write_text("{}")
+    with pytest.raises(RunFolderError, match="was changed"):
+        play_again(forged)
+
+
+async def test_in_a_running_event_loop_it_says_what_to_do_instead(whole):
+    with pytest.raises(ConfigError, match=r"await asyncio\.to_thread\(play_again, folder\)"):
+        play_again(whole)
+    assert (await asyncio.to_thread(play_again, whole)).follows

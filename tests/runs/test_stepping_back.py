@@ -1,0 +1,345 @@
+"""Records that are lost or damaged: a run goes on from the last turn that everything is there for, and says so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from random import Random
+
+import pytest
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import TextMessage
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses, resume, run_series
+from harbor._config.auction import Series
+from harbor._core.errors import RunFolderError
+from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SaleClosed
+from harbor._core.log import of_type, read_log
+from harbor._models.replay import lost_calls
+from harbor._runs.limits import paid_for
+from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
+from harbor.memory._store.transfer import open_existing
+from support.clerk import Clerk
+from support.folders import paid
+from support.paid_chat import PRICED, PaidChat
+
+EVENTS, CALLS = "events.jsonl", "calls.jsonl"
+BY_CHANCE = {"output_tokens", "cost_dollars"}
+"""What a call that is made again tells otherwise."""
+
+
+class Steady(Clerk):
+    """An agent of yours that always bids the least it hears of."""
+
+    async def on_messages(self, messages, cancellation_token):
+        self.asked += 1
+        least = json.loads(messages[-1].metadata["ask"])[3]
+        return Response(chat_message=TextMessage(content=f"I bid ${least}.", source=self.name))
+
+
+class Broken(Exception):
+    """Breaks a run off, as a crash would."""
+
+
+def sale():
+    return Auction(
+        seed=7,
+        items=houses(3, seed=7),
+        bidders=[
+            Bidder("Ann", persona="urban-dwellers", model="mine", theory_of_mind="inferred"),
+            Bidder("Ben", model="mine"),
+            Bidder("Dot", agent=True, max_bids=4),
+        ],
+        models={"mine": PRICED},
+    )
+
+
+def crash_at(number):
+    def crash(entry):
+        if entry.seq == number:
+            raise Broken
+
+    return crash
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that was never stopped."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    sale().run(out=folder, models={"mine": PaidChat(made=[])}, agents={"Dot": Steady()})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stopped(whole, tmp_path_factory):
+    """A run that was killed at two thirds."""
+    folder, chat = tmp_path_factory.mktemp("stopped") / "run", PaidChat(made=[])
+    crash = crash_at(len(read_log(whole / EVENTS).entries) * 2 // 3)
+    with pytest.raises(Broken):
+        sale().run(out=folder, models={"mine": chat}, agents={"Dot": Steady()}, listen=crash)
+    assert len(chat.made) == len(read_calls(folder / CALLS))
+    return folder
+
+
+@pytest.fixture
+def run(stopped, tmp_path):
+    return shutil.copytree(stopped, tmp_path / "run")
+
+
+def told(folder):
+    lines = [json.loads(line) for line in (folder / EVENTS).read_text().splitlines()]
+    hidden = {True: CLOCK_FIELDS | BY_CHANCE, False: CLOCK_FIELDS}
+    return [{key: line[key] for key in line if key not in hidden[line["type"] == "model_called"]} for line in lines]
+
+
+def resumed(folder):
+    """Resume a run; give the number of calls that were made, how often the agent was asked, and the warnings."""
+    chat, agent = PaidChat(made=[]), Steady()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        resume(folder, models={"mine": chat}, agents={"Dot": agent})
+    return len(chat.made), agent.asked, [str(one.message) for one in said]
+
+
+def check(folder, whole, made):
+    """Check that a run came to the end that it would have had, and that no recorded call was made again."""
+    before = len(recorded_calls(folder / CALLS).calls)
+    calls, _, said = resumed(folder)
+    assert told(folder) == told(whole)
+    assert paid(folder) == paid(whole)
+    assert calls == (len(read_calls(whole / CALLS)) - before if made is None else made)
+    return said
+
+
+def cut(file, lines):
+    kept = file.read_bytes().splitlines(keepends=True)[:-lines]
+    file.write_bytes(b"".join(kept))
+
+
+# ---------------------------------------------------------------- calls that are lost
+
+
+@pytest.mark.parametrize("lines", [1, 5, pytest.param(40, marks=pytest.mark.slow)])
+def test_a_run_that_lost_its_last_calls_asks_these_alone_again(run, whole, lines):
+    before = read_log(run / EVENTS).entries
+    logged = len(of_type(before, ModelCalled))
+    assert len(read_calls(run / CALLS)) == logged  # it stopped between two turns
+    cut(run / CALLS, lines)
+    content = (run / EVENTS).read_bytes()
+    rest = len(read_calls(whole / CALLS)) - logged
+    [said] = check(run, whole, made=lines + rest)
+    number = next(lost_calls(before, read_calls(run / CALLS)))[0] + 1
+    assert f"the run goes on from line {number}, as calls.jsonl lacks calls of the turn that begins there" in said
+    aside = (run / "events-cut.jsonl").read_bytes()
+    assert content.endswith(aside)
+    assert f"{aside.count(b'seq')} lines after it are kept in events-cut.jsonl" in said
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_run_without_any_of_its_calls_is_refused_before_anything_is_paid(run, there):
+    (run / CALLS).write_bytes(b"") if there else (run / CALLS).unlink()
+    before = {file.name: file.read_bytes() for file in run.iterdir()}
+    chat = PaidChat(made=[])
+    with pytest.raises(RunFolderError, match=r"calls.jsonl' is missing or has no call, but \d+ calls .* restore it"):
+        resume(run, models={"mine": chat}, agents={"Dot": Steady()})
+    assert chat.made == []
+    assert {file.name: file.read_bytes() for file in run.iterdir()} == before
+
+
+def test_calls_of_the_built_in_model_are_made_again_as_they_cost_nothing(tmp_path):
+    auction = Auction(seed=7, items=houses(2, seed=7), bidders=[Bidder("Ann"), Bidder("Ben")])
+    auction.run(out=tmp_path / "whole")
+    with pytest.raises(Broken):
+        auction.run(out=tmp_path / "run", listen=crash_at(60))
+    (tmp_path / "run" / CALLS).unlink()
+    with pytest.warns(UserWarning, match="goes on from line"):
+        resume(tmp_path / "run")
+    assert told(tmp_path / "run") == told(tmp_path / "whole")
+
+
+def test_an_agent_is_asked_again_for_the_words_that_are_cut_away_and_no_others(run, whole):
+    entries = read_log(run / EVENTS).entries
+    cut(run / CALLS, 30)
+    opening = next(lost_calls(entries, read_calls(run / CALLS)))[0]
+    later = next(seq for seq, _, event in entries[opening + 1 :] if type(event).__name__ in ("BiddersAsked", "Paused"))
+    answers = len(of_type(read_log(whole / EVENTS).entries, Answered))
+    _, asked, [said] = resumed(run)
+    assert asked == answers - len(of_type(entries[:later], Answered))
+    assert said.endswith("; 'Dot' will be asked again for words that are cut away")
+    assert told(run) == told(whole)
+
+
+# ---------------------------------------------------------------- files that are damaged
+
+
+DAMAGE = {"zeros": b"\0" * 700, "garbage": Random(5).randbytes(300), "text": b"no line of ours\nnor this\n"}
+
+
+@pytest.mark.parametrize("name", [EVENTS, CALLS])
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_end_is_passed_over_and_costs_nothing_again(run, whole, name, kind):
+    with (run / name).open("ab") as file:
+        file.write(DAMAGE[kind])
+    [said] = check(run, whole, made=None)
+    assert ("is damaged" in said or "is cut short" in said) if name == EVENTS else "can't be read" in said
+    read_calls(run / CALLS)
+
+
+@pytest.mark.parametrize("name", [EVENTS, CALLS])
+def test_zeros_in_place_of_the_last_lines_are_what_was_lost(run, whole, name):
+    content = (run / name).read_bytes()
+    lost = content.splitlines(keepends=True)[-3:]
+    (run / name).write_bytes(content.removesuffix(b"".join(lost)) + b"\0" * len(b"".join(lost)))
+    check(run, whole, made=None)
+
+
+@pytest.mark.parametrize("damage", [b"garbage", b"\0" * 9, b"\xff", b"{}", None], ids=str)
+def test_a_damaged_line_amid_the_calls_is_told_and_only_that_call_is_made_again(run, whole, damage):
+    lines = (run / CALLS).read_bytes().splitlines()
+    number = len(lines) // 2
+    was = lines[number]
+    lines[number : number + 1] = [damage] * (damage is not None)
+    (run / CALLS).write_bytes(b"\n".join(lines) + b"\n")
+    said = check(run, whole, made=None)
+    assert any("the run goes on from line" in one for one in said)
+    if damage:
+        assert (run / "calls-damaged.jsonl").read_bytes() == damage + b"\n"
+        assert any(f"line {number + 1} can't be read" in one for one in said)
+    assert was not in (run / CALLS).read_bytes()
+
+
+@pytest.mark.parametrize("word", ["prompt", "reply"])
+def test_one_changed_letter_in_the_words_of_a_call_is_noticed(run, whole, word):
+    lines = (run / CALLS).read_bytes().splitlines(keepends=True)
+    call = json.loads(lines[-2])
+    words = (call["reply"] if word == "reply" else call["prompt"][-1])[5:40]
+    piece = json.dumps(words)[1:-1].encode()
+    lines[-2] = lines[-2].replace(piece, piece[:-1] + b"~")
+    (run / CALLS).write_bytes(b"".join(lines))
+    said = check(run, whole, made=None)
+    assert any("can't be read" in one for one in said)
+
+
+def test_calls_of_an_earlier_version_without_a_digest_are_read(run, whole):
+    lines = [json.loads(line) for line in (run / CALLS).read_text().splitlines()]
+    (run / CALLS).write_text("".join(json.dumps({**line, "digest": "0" * 16}) + "\n" for line in lines))
+    assert recorded_calls(run / CALLS).calls == ()
+    for line in lines:
+        del line["digest"]
+    (run / CALLS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert check(run, whole, made=None) == []
+
+
+def test_a_run_that_stepped_back_can_be_stopped_and_resumed_again(run, whole):
+    cut(run / CALLS, 5)
+    crash = crash_at(len(read_log(run / EVENTS).entries) + 10)
+    with pytest.raises(Broken), pytest.warns(UserWarning, match="goes on from line"):
+        resume(run, models={"mine": PaidChat(made=[])}, agents={"Dot": Steady()}, listen=crash)
+    check(run, whole, made=None)
+
+
+def test_a_last_call_that_lacks_nothing_but_the_end_of_its_line_is_replayed(run, whole):
+    (run / CALLS).write_bytes((run / CALLS).read_bytes()[:-1])
+    assert check(run, whole, made=None) == []
+    read_calls(run / CALLS)
+
+
+@pytest.mark.slow
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
+@given(log=st.floats(0, 1), calls=st.floats(0, 1))
+def test_a_run_whose_files_were_cut_anywhere_comes_to_its_end_or_is_refused(
+    stopped, whole, tmp_path_factory, log, calls
+):
+    run = shutil.copytree(stopped, tmp_path_factory.mktemp("cut") / "run")
+    for name, share in ((EVENTS, log), (CALLS, calls)):
+        content = (run / name).read_bytes()
+        (run / name).write_bytes(content[: int(len(content) * share)])
+    try:
+        check(run, whole, made=None)
+    except RunFolderError:
+        assert recorded_calls(run / CALLS).calls == ()
+
+
+# ---------------------------------------------------------------- memories
+
+
+def steady_chat():
+    """Give a model that answers every call in the shape asked for, so that all calls are in one form."""
+    return PaidChat(made=[], inner=SimulatedChat())
+
+
+def row(**more):
+    return Auction(
+        seed=5,
+        items=[Item(name=f"Lot {letter}", start=1000, true_value=2000) for letter in "AB"],
+        bidders=[
+            Bidder("Ann", budget=4000, memory="full", learning=True, model="mine"),
+            Bidder("Ben", budget=4000, memory="episodes", learning=True, model="mine"),
+        ],
+        series=Series(auctions=2),
+        models={"mine": ModelSettings(input_price=1.0, output_price=2.0)},
+        **more,
+    )
+
+
+def remembered(folder):
+    def plain(record):
+        value = {key: part for key, part in json.loads(record.value).items() if key not in ("time", "auction")}
+        before = value.pop("before", None) or {}
+        return record.namespace[1:], record.key.partition(":")[2] or record.key, value, sorted(before.items())[:0]
+
+    with open_existing(str(folder)) as store:
+        return sorted(map(repr, map(plain, store.records())))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [1, 6])
+def test_a_series_that_lost_calls_after_its_memories_were_stored_remembers_and_recalls_alike(tmp_path, lines):
+    run_series(row(), out=tmp_path / "whole", models={"mine": steady_chat()})
+
+    def crash(entry):  # the second auction has closed, and all its memories are stored
+        crash.closed += isinstance(entry.event, SaleClosed)
+        if crash.closed == 2:
+            raise Broken
+
+    crash.closed = 0
+    with pytest.raises(Broken):
+        run_series(row(), out=tmp_path / "run", listen=crash, models={"mine": steady_chat()})
+    inner = tmp_path / "run" / "2"
+    cut(inner / EVENTS, 1)
+    cut(inner / CALLS, lines)
+    with pytest.warns(UserWarning, match="goes on from line"):
+        resume(tmp_path / "run", models={"mine": (chat := steady_chat())})
+    assert len(chat.made) == lines
+    for auction in "12":
+        assert told(tmp_path / "run" / auction) == told(tmp_path / "whole" / auction)
+    assert remembered(tmp_path / "run") == remembered(tmp_path / "whole")
+
+
+# ---------------------------------------------------------------- what was paid
+
+
+def test_what_only_the_log_tells_of_counts_as_paid(run):
+    models = {"mine": PRICED}
+    total = paid_for(run, models)
+    assert total > 0
+    cut(run / CALLS, 5)
+    assert paid_for(run, models) == pytest.approx(total)
+    (run / CALLS).unlink()
+    assert paid_for(run, models) == pytest.approx(total)
+
+
+def test_calls_that_had_to_be_made_twice_count_twice(run, whole):
+    cut(run / CALLS, 5)
+    lost = paid_for(run, {"mine": PRICED}) - sum(call.cost_dollars for call in read_calls(run / CALLS))
+    resumed(run)
+    there = sum(call.cost_dollars for call in read_calls(run / CALLS))
+    assert paid_for(run, {"mine": PRICED}) == pytest.approx(there + lost)
+
+
+def test_a_line_is_read_as_it_was_written(run):
+    for call, line in zip(read_calls(run / CALLS), (run / CALLS).read_bytes().splitlines(keepends=True), strict=True):
+        assert line_of(call) == line

@@ -1,0 +1,35 @@
+"""An agent of AutoGen that is no bidder of Harbor's."""
+
+from __future__ import annotations
+
+import json
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import TextMessage
+
+
+class Clerk(BaseChatAgent):
+    """An agent of yours that bids the least it hears of, and keeps what it heard."""
+
+    def __init__(self, fails_at: int = -1):
+        super().__init__("clerk", "An agent.")
+        self.heard: list[str] = []
+        self.asked = 0
+        self.fails_at = fails_at
+
+    @property
+    def produced_message_types(self):
+        return (TextMessage,)
+
+    async def on_messages(self, messages, cancellation_token):
+        self.asked += 1
+        self.heard += [message.to_text() for message in messages]
+        if self.asked == self.fails_at:
+            raise RuntimeError("a slip")
+        least = json.loads(messages[-1].metadata["ask"])[3]
+        words = f"I bid ${least}." if self.asked % 3 else "well, perhaps"
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+    async def on_reset(self, cancellation_token):
+        pass

@@ -1,0 +1,30 @@
+"""What a power cut would leave: how much of each file has been synced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def synced_sizes() -> Iterator[Callable[[Path], int]]:
+    """Note what is synced meanwhile; gives a function that tells the synced size of a file or folder."""
+    sizes: dict[tuple[int, int], int] = {}
+    sync = os.fsync
+
+    def noted(handle: int) -> None:
+        is_now = os.fstat(handle)
+        sync(handle)
+        sizes[is_now.st_dev, is_now.st_ino] = is_now.st_size
+
+    def safe(path: Path) -> int:
+        is_now = path.stat()
+        return sizes.get((is_now.st_dev, is_now.st_ino), 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", noted)
+        yield safe

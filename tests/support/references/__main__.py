@@ -1,0 +1,8 @@
+"""Write every page that is made of the code anew."""
+
+from __future__ import annotations
+
+from support.references.pages import PAGES
+
+for file, made in PAGES.items():
+    file.write_text(made(), encoding="utf-8")

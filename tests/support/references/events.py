@@ -1,0 +1,54 @@
+"""The page of events: who may see each, and what is in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+
+from harbor._core import events, thoughts
+from harbor._core.events import AnalystEvent, Event, PrivateEvent, PublicEvent
+from harbor._core.finding import everything
+from harbor._core.log_lines import _events_in, _name
+from support.references.markdown import MADE, code, prose, table
+
+HEAD = f"""# Events
+
+Each line of a log (`events.jsonl`) is one event: `seq`, `at` (seconds since the beginning), its type, the audience that
+may see it, and its own fields. Amounts are dollars. In Python they are the dataclasses of `harbor.events`.
+
+{MADE}"""
+AUDIENCES: dict[str, type[Event]] = {
+    "Everyone may see": PublicEvent,
+    "Only its bidder and the analyst may see": PrivateEvent,
+    "Only the analyst may see": AnalystEvent,
+}
+
+
+def page() -> str:
+    """Give the page as it should be."""
+    own = list(_events_in(events, thoughts))
+    lines = [HEAD]
+    for title, audience in AUDIENCES.items():
+        lines += [f"## {title}\n", *_listed(kind for kind in own if issubclass(kind, audience))]
+    for found in everything("game"):
+        if theirs := [kind for kind in found.value.events if kind not in own]:
+            lines += [f"## Of the game `{found.name}`\n", *_listed(theirs)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _listed(kinds: Iterable[type[Event]]) -> Iterator[str]:
+    for kind in kinds:
+        yield f"**`{_name(kind)}`** (`{kind.__name__}`, {_seen_by(kind)}). {prose(kind)}\n"
+        if rows := [(code(one.name), _type(str(one.type))) for one in fields(kind)]:
+            yield from table(("field", "type"), rows)
+
+
+def _seen_by(kind: type[Event]) -> str:
+    if issubclass(kind, PublicEvent):
+        return "public"
+    return "of one bidder" if issubclass(kind, PrivateEvent) else "the analyst's"
+
+
+def _type(written: str) -> str:
+    return code(re.sub(r"\b(Money|Claim)\b", "dollars", written))

@@ -1,0 +1,56 @@
+"""Folders as somebody might send them: settings that name what they like, with digests that fit, and without a mark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+from threading import Thread
+from typing import Any
+
+
+def forge(folder: Path, changes: Mapping[str, Any], settings: str = "config.json") -> None:
+    """Change settings in a folder with all digests over them; the mark stays as it was."""
+    values = json.loads((folder / settings).read_text()) | dict(changes)
+    text = json.dumps(values, indent=2)
+    (folder / settings).write_text(text + "\n")
+    begun = json.loads((folder / "manifest.json").read_text())
+    begun |= {"config_digest": sha256(text.encode()).hexdigest()}
+    if "experiment" in begun:
+        begun["experiment"] = values
+    (folder / "manifest.json").write_text(json.dumps(begun))
+
+
+def forge_opening(log: Path, changes: Mapping[str, Any]) -> None:
+    """Change the opening of a log, and make the digests of all its lines anew."""
+    digest, lines = "", []
+    for number, line in enumerate(log.read_text().splitlines()):
+        event = json.loads(line)
+        del event["digest"]
+        body = json.dumps(event | (changes if number == 0 else {}))[:-1].encode()
+        digest = sha256(digest.encode() + body).hexdigest()[:16]
+        lines.append(body + b',"digest":"' + digest.encode() + b'"}\n')
+    log.write_bytes(b"".join(lines))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Give every file below a folder, to see that none was touched."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[object]]]:
+    """Listen on loopback: the address, and everybody who has connected."""
+    visitors: list[object] = []
+
+    class Visit(BaseRequestHandler):
+        def handle(self) -> None:
+            visitors.append(self.client_address)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Visit) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", visitors
+        server.shutdown()

@@ -1,0 +1,32 @@
+"""The steady policy as an agent of AutoGen, which hears words and the ask beside them, and says what it decides."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from autogen_agentchat.agents import BaseChatAgent
+from autogen_agentchat.base import Response
+from autogen_agentchat.messages import TextMessage
+
+from support.steady import decide
+
+
+class Speaker(BaseChatAgent):
+    """Takes the part of a bidder; it is made anew for each."""
+
+    def __init__(self, bidder: str) -> None:
+        super().__init__(bidder, "An agent.")
+
+    @property
+    def produced_message_types(self) -> Any:
+        return (TextMessage,)
+
+    async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
+        names = ("bidder", "item", "round", "space")
+        taken = decide(dict(zip(names, json.loads(messages[-1].metadata["ask"]), strict=False)))
+        words = f"I bid ${taken['amount']:,}." if taken["action"] == "bid" else "I withdraw."
+        return Response(chat_message=TextMessage(content=words, source=self.name))
+
+    async def on_reset(self, cancellation_token: Any) -> None:
+        pass

@@ -1,0 +1,137 @@
+"""Records of another implementation, taken through the rules of Harbor's games."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from harbor import Auction, Bidder, Item
+from harbor._core.errors import ConfigError
+from harbor._core.events import BiddersAsked, BidPlaced, ItemSold, ItemUnsold
+from harbor._core.log import of_type
+from harbor._games.sessions.private_values import ItemAllotted
+from harbor._games.water.rules import DayClosed
+from harbor.testing import _records, replay
+from support.held_games import auction
+
+
+def test_the_example_says_what_happens():
+    assert doctest.testmod(_records).attempted
+    assert not doctest.testmod(_records).failed
+
+
+def of_english(log):
+    """Rows of a log of the ascending auction, as somebody else would write them."""
+    bids = {(bid.item, bid.round, bid.bidder): bid.amount for bid in of_type(log, BidPlaced)}
+    for asked in of_type(log, BiddersAsked):
+        for bidder in asked.bidders if asked.attempt == 1 else ():
+            yield {
+                "item": asked.item,
+                "round": asked.round,
+                "bidder": bidder,
+                "bid": bids.get((asked.item, asked.round, bidder)),
+            }
+    for sold in of_type(log, ItemSold):
+        yield {"item": sold.item, "winners": sold.winner, "price": float(sold.price)}
+    for unsold in of_type(log, ItemUnsold):
+        yield {"item": unsold.item, "winners": None}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_records_of_the_same_rules_do_not_differ_also_where_the_lot_decided(seed):
+    one = auction("english", ["minimum-raise"], seed=seed)
+    rows = list(of_english(one.run().log))
+    assert replay(one, rows) == []
+    assert replay(one, reversed(rows)) == []
+    sold = next(row for row in rows if row.get("price"))
+    sold["price"] += 1
+    [different] = replay(one, rows)
+    assert (different.item, different.what, different.found) == (sold["item"], "price", str(sold["price"]))
+
+
+def test_records_of_sealed_bids_and_of_the_water_game_are_rows_of_one_round():
+    one = auction("second-price", ["random"], seed=2)
+    runs = of_type(one.run().log, ItemAllotted)
+    rows = [{"item": run.item, "bidder": name, "bid": bid} for run in runs for name, bid in run.actions.items()]
+    rows += [{"item": run.item, "winners": run.winners, "price": run.price} for run in runs]
+    assert replay(one, rows) == []
+    assert [one.what for one in replay(one, [{**row, "winners": "Nobody"} if "price" in row else row for row in rows])]
+
+    water = auction("water", ["random"], seed=2)
+    days = of_type(water.run().log, DayClosed)
+    rows = [{"item": day.item, "bidder": name, "bid": bid} for day in days for name, bid in day.bids.items()]
+    rows += [{"item": day.item, "winners": day.served} for day in days]
+    assert replay(water, rows) == []
+
+
+VASE = Auction(
+    items=[Item(name="Vase", start=100, true_value=300)],
+    bidders=[Bidder(name="Ann", rule="random", budget=500), Bidder(name="Ben", rule="random", budget=500)],
+)
+
+
+def test_what_one_implementation_refuses_and_the_other_takes_is_told_by_attempt():
+    rows = [
+        {"item": "Vase", "bidder": "Ann", "attempt": 1, "bid": 120},
+        {"item": "Vase", "bidder": "Ann", "attempt": 2, "bid": 130},
+        {"item": "Vase", "bidder": "Ben", "bid": 90},
+    ]
+    told = [(one.what, one.expected, one.found) for one in replay(VASE, rows)]
+    assert told == [
+        ("attempt 1 of Ann", "taken", "120 is refused"),
+        ("attempt 1 of Ben", "refused: $90 is below the least bid of $100", "90 is taken"),
+    ]
+
+
+def test_the_first_round_in_which_others_were_asked_ends_the_comparison():
+    rows = [{"item": "Vase", "bidder": "Ann", "bid": 120}]
+    [different] = replay(VASE, rows)
+    assert different == ("Vase", 1, "bidders asked", "['Ann', 'Ben']", "['Ann']")
+
+
+SOLD = [
+    {"item": "Vase", "round": 1, "bidder": "Ann", "bid": 120},
+    {"item": "Vase", "round": 1, "bidder": "Ben", "bid": 150},
+    {"item": "Vase", "round": 2, "bidder": "Ann", "bid": None},
+    {"item": "Vase", "winners": "Ben", "price": 150},
+]
+
+
+def test_an_outcome_of_an_item_that_the_game_does_not_have_is_a_difference():
+    assert replay(VASE, SOLD) == []
+    [different] = replay(VASE, [*SOLD, {"item": "Jar", "winners": "Ann"}])
+    assert different == ("Jar", 0, "item", "not in this game", "won by ['Ann']")
+
+
+@pytest.mark.parametrize("empty", ["", float("nan")])
+def test_empty_cells_of_a_table_are_left_out(empty):
+    columns = ("item", "round", "attempt", "bidder", "bid", "winners", "price")
+    table = [{name: empty if row.get(name) is None else row[name] for name in columns} for row in SOLD]
+    assert replay(VASE, table) == []
+    table[-1]["price"] = 149.0
+    assert [one.what for one in replay(VASE, table)] == ["price"]
+
+
+def test_numbers_may_be_words_as_in_a_file_of_a_table():
+    assert replay(VASE, [{name: str(value) for name, value in row.items() if value is not None} for row in SOLD]) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"item": "Vase", "bidder": "Ann", "sum": 3}, "record 1 has 'sum'"),
+        ({"item": "Vase", "bider": "Ann", "bid": 3}, "record 1 has 'bider'; columns of a bid: attempt, bid, bidder"),
+        ({"item": "Vase", "bid": 3}, "record 1 has 'bid'; columns of a bid"),
+        ({"item": "Vase", "bidder": "Ann", "round": "one"}, "record 1 has 'one', which is no number"),
+        ({"item": "Vase", "bidder": "Ann", "attempt": 0}, "record 1 has 0, which counts nothing"),
+        ({"item": "Vase", "winners": "Ann", "price": "much"}, "record 1 has 'much', which is no number"),
+        ({"item": "Vase", "bidder": "Ann", "bid": "inf"}, "record 1 has 'inf', which is no number"),
+        ("item", "record 1 is 'item', which is no row"),
+        ({"bidder": "Ann", "bid": 3}, "record 1 has no item"),
+        ({"item": "Vase", "bidder": "Ann", "bid": "much"}, "record 1 has 'much', which is no number"),
+    ],
+)
+def test_a_row_that_makes_no_sense_is_refused_in_one_line(row, says):
+    with pytest.raises(ConfigError, match=says):
+        replay(VASE, [row])

@@ -1,0 +1,170 @@
+"""A run that is followed: a page is sent what it lacks, while another process writes the log."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import webbrowser
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+
+import httpx
+import pytest
+
+from harbor._cli.view import view
+from harbor._core.errors import LogError, RunFolderError
+from harbor._view.live_run import LiveRun
+from harbor._view.live_server import serve
+from harbor._view.run_data import run_page
+from harbor._view.shapes import json_of
+from support.shown_runs import think_much
+
+LONG = 60
+PAGE = b"<!doctype html><title>x</title>"
+HOLD = """
+import sys
+from harbor import Auction, EnglishRules
+names = ("Ann", "Ben", "Cho")
+bidders = [{"name": name, "theory_of_mind": "inferred"} for name in names]
+Auction(items={"count": 3}, bidders=bidders, seed=4).run(
+    out=sys.argv[1], listen=lambda entry: entry.seq == 30 and (print("begun", flush=True), sys.stdin.readline())
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return think_much(tmp_path_factory.mktemp("view") / "run")
+
+
+@contextmanager
+def followed(run, seat=""):
+    """Serve a run in a thread; give the address of its page."""
+    address = Queue()
+    server = threading.Thread(target=serve, args=(run, PAGE, seat, address.put), daemon=True)
+    server.start()
+    yield address.get(timeout=LONG)
+    server.join(LONG)
+    assert not server.is_alive(), "the server goes on though the run is over and nobody listens"
+
+
+def events_in(response):
+    """The events of a stream: name, data, id."""
+    told = {}
+    for line in response.iter_lines():
+        if not line and "event" in told:
+            yield told["event"], json.loads(told["data"]), told.get("id")
+            told = {}
+        elif line and not line.startswith(":"):
+            name, _, value = line.partition(": ")
+            told[name] = value
+
+
+def listened(address, **headers):
+    with httpx.stream("GET", f"{address}events", headers=headers, timeout=LONG) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        yield from events_in(response)
+
+
+def test_a_page_sees_a_run_while_another_process_writes_it(tmp_path):
+    folder = tmp_path / "run"
+    command = [sys.executable, "-c", HOLD, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writing:
+        assert writing.stdout.readline() == "begun\n"
+        with followed(folder) as address:
+            assert httpx.get(address, timeout=LONG).content == PAGE
+            events = listened(address)
+            assert next(events)[0] == "head"
+            first = next(events)[1]
+            assert 20 < len(first["entries"]) <= 31, "it waits at event 30, and all before is shown"
+            writing.stdin.write("\n")
+            writing.stdin.flush()
+            rest = list(events)
+        assert writing.wait(LONG) == 0
+    assert rest[-1][0] == "over"
+    chunks = [first, *(data for name, data, _ in rest if name == "add")]
+    head, whole = run_page(folder)
+    told = {number: decision for chunk in chunks for number, decision in chunk["decisions"].items()}
+    final = {number: decision for chunk in whole for number, decision in chunk["decisions"].items()}
+    assert [row[0] for chunk in chunks for row in chunk["entries"]] == list(range(head["length"]))
+    assert {number: one["beside"] for number, one in told.items()} == {
+        number: json.loads(json.dumps(one["beside"])) for number, one in final.items()
+    }, "what came of a prediction is told when it is known"
+    assert [data for name, data, _ in rest if name == "head"][-1]["standings"] == head["standings"]
+
+
+def test_a_page_that_was_cut_off_is_sent_what_comes_after_its_last_event(run):
+    with followed(run) as address:
+        events = list(listened(address, **{"Last-Event-ID": "100"}))
+    numbers = [row[0] for name, data, _ in events if name == "add" for row in data["entries"]]
+    assert numbers[0] == 101
+    assert [number for name, _, number in events if name == "add"][-1] == str(numbers[-1])
+
+
+def test_a_page_of_a_seat_is_sent_what_that_seat_sees(run):
+    with followed(run, "Ann") as address:
+        events = list(listened(address))
+    audiences = {row[2] for name, data, _ in events if name == "add" for row in data["entries"]}
+    assert audiences == {"everyone", "bidder:Ann"}
+    assert all(data["seat"] == "Ann" and not data["players"] for name, data, _ in events if name == "head")
+
+
+def test_whoever_lacks_the_address_or_comes_by_another_name_is_refused(run):
+    with followed(run) as address:
+        base = address.rsplit("/", 2)[0]
+        assert httpx.get(f"{base}/", timeout=LONG).status_code == 404
+        assert httpx.get(f"{base}/events", timeout=LONG).status_code == 404
+        stranger = httpx.get(address, headers={"Host": "attacker.example"}, timeout=LONG)
+        assert stranger.status_code == 400
+        assert b"title" not in stranger.content
+        assert list(listened(address))[-1][0] == "over"
+
+
+def test_a_log_that_is_wrong_ends_what_is_followed_with_a_note(run, tmp_path):
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    lines[60] = lines[60].replace(b'"at": ', b'"at": 1', 1)
+    (tmp_path / "events.jsonl").write_bytes(b"".join(lines))
+    live = LiveRun(tmp_path)
+    assert [row[0] for row in live.read_on()["entries"]] == list(range(60))
+    assert live.read_on() is None
+    assert live.is_over
+    assert "line 61" in live.head()["notes"][0]
+
+
+def test_what_is_no_log_can_not_be_followed(tmp_path):
+    with pytest.raises(RunFolderError):
+        LiveRun(tmp_path)
+    (tmp_path / "events.jsonl").write_bytes(b"hello\n")
+    with pytest.raises(LogError):
+        LiveRun(tmp_path).read_on()
+
+
+def test_a_seat_that_nobody_has_is_refused_before_anything_is_served(run):
+    with pytest.raises(RunFolderError, match="unknown bidder 'Zoe'"):
+        serve(run, PAGE, "Zoe", lambda address: pytest.fail(f"{address} is served"))
+
+
+def test_the_token_of_an_address_is_not_on_the_command_line_of_the_browser(run, monkeypatch, capsys):
+    given = []
+
+    def look(address):
+        page = Path(address.removeprefix("file://"))
+        given.append((page, page.stat().st_mode, page.parent.stat().st_mode))
+        led = re.search('url=([^"]*)', page.read_text()).group(1)
+        threading.Thread(target=lambda: list(listened(led)), daemon=True).start()
+        assert led in capsys.readouterr().out
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", look)
+    view(run, follow=True, open_=True)
+    [(page, mode, around)] = given
+    assert (mode & 0o077, around & 0o077) == (0, 0)
+    assert not page.parent.exists()
+
+
+def test_a_number_that_json_does_not_have_is_null():
+    assert json_of({"at": float("nan"), "most": [float("inf"), 1.5]}) == '{"at":null,"most":[null,1.5]}'
