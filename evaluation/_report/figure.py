@@ -44,7 +44,10 @@ class Figure:
         Raises:
             ConfigError: it goes by place and the metric has values without one, or its function gives no drawing.
         """
-        if self.by_place and values_of(loaded, metric)["at"].isna().any():
+        values = values_of(loaded, metric)
+        if values.empty:
+            return None
+        if self.by_place and values["at"].isna().any():
             raise ConfigError(f"it is drawn by place, and values of {metric!r} have none; choose a metric with places")
         found = self.draw(loaded, metric, self.description, self.caption)
         if not isinstance(found, Drawing | None):
