@@ -46,8 +46,10 @@ def serving(reply: Reply) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/bid"
-        server.shutdown()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/bid"
+        finally:  # else its thread spins on a closed socket until the process ends
+            server.shutdown()
 
 
 def send(handler, body, status=200, **headers):

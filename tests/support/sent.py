@@ -52,5 +52,7 @@ def listening() -> Iterator[tuple[str, list[object]]]:
 
     with ThreadingTCPServer(("127.0.0.1", 0), Visit) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}", visitors
-        server.shutdown()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", visitors
+        finally:  # else its thread spins on a closed socket until the process ends
+            server.shutdown()
