@@ -13,6 +13,7 @@ from harbor._core.events import (
     ModelCalled,
     Paused,
     PrivateEvent,
+    PublicEvent,
     SeatFailed,
     ThoughtFailed,
 )
@@ -72,6 +73,8 @@ class Decisions:
             number = self._open.get(event.bidder)
         elif isinstance(event, PrivateEvent) and (type(event).__module__ == THOUGHTS or isinstance(event, Answered)):
             number = self._ended(event)
+        elif isinstance(event, PublicEvent):  # what a bidder was seen to do leads to what it thought in that turn
+            number = self._open.get(getattr(event, "bidder", ""))
         self._facts.note(event)
         if number is not None:
             self.changed[number] = None

@@ -25,6 +25,7 @@ from harbor.evaluation._rating.transcript import statements
 
 QUOTED = tuple(f'{end}"' for end in ".!?")
 """How a line ends that needs no stop."""
+OUTCOMES = {"ok": "it answers", "unreadable": "its answer can't be read", "failed": "the call fails"}
 Spell = Callable[[Decimal], str]
 
 
@@ -73,7 +74,7 @@ def _analysts(event: Event) -> str:
             return f"{bidder} is played by {player}" + (f", as {persona_text(personas)}." if personas else ".")
         case ModelCalled(bidder=bidder, purpose=purpose, model=model, attempt=attempt, outcome=outcome):
             again = f", attempt {attempt}" if attempt > 1 else ""
-            return f"{bidder} asks {model} to {purpose.removeprefix('contest_')}{again}: {outcome}."
+            return f"{bidder} asks the model {model} to {purpose.removeprefix('contest_')}{again}: {OUTCOMES[outcome]}."
         case _:
             return ""
 

@@ -46,12 +46,13 @@ const bySeat = (one, other) => store.head.seats.indexOf(one) - store.head.seats.
 
 function drawDecision(entry) {
   const known = entry[DECISION] === null ? null : store.decisions.get(entry[DECISION]);
-  byId("decision").hidden = !known;
-  if (!known) return;
+  const isOthers = known && page.viewer !== "" && page.viewer !== known.decision.bidder;
+  byId("decision").hidden = !known || isOthers;
+  if (!known || isOthers) return;
   const { bidder, what, item, round, calls, beside } = known.decision;
   const where = [item, round ? `round ${round}` : ""].filter(Boolean).join(", ");
   byId("decided").replaceChildren(isolated(bidder), `: ${what}`);
-  byId("where").textContent = where;
+  byId("where").replaceChildren(where, ...(entry[TO] === "everyone" ? why(entry, bidder, what) : []));
   for (const [id, step] of [["earlier", -1], ["later", 1]]) {
     const there = decisionBeside(bidder, entry, step);
     byId(id).disabled = there === null;
@@ -59,6 +60,13 @@ function drawDecision(entry) {
   }
   if (page.viewer !== "") byId("inside").replaceChildren(onlyForAnalyst());
   else byId("inside").replaceChildren(...beside.map(drawBeside), ...drawCalls(calls, known.texts));
+}
+
+/** Say of what a bidder was seen to do at which event it was decided, and lead there. */
+function why(entry, bidder, what) {
+  const all = store.thoughts.get(bidder)?.get(what) ?? [], at = all[lastUpTo(all, entry[SEQ])]?.[0];
+  if (at === undefined) return [];
+  return [" · why: ", element("button", { class: "plain", type: "button", onclick: () => jump(at) }, `event ${thousands.format(at)}`)];
 }
 
 function onlyForAnalyst() {

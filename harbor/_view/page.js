@@ -141,7 +141,14 @@ function drawControls(place, entry) {
   const part = here("part"), round = here("round");
   byId("part").value = part ? part[0] : "";
   const where = [part?.[2], round && (!part || round[0] >= part[0]) ? round[2] : ""].filter(Boolean).join(", ");
-  byId("place").textContent = `${thousands.format(place + 1)} of ${counted(page.course.length, "event")}${where ? ` · ${where}` : ""}`;
+  byId("place").textContent = [countOf(place, entry), where].filter(Boolean).join(" · ");
+}
+
+/** Say which event of how many is shown, and how many of them the viewer sees. */
+function countOf(place, entry) {
+  const viewer = page.viewer || store.head.seat, length = thousands.format(page.course.length);
+  if (viewer) return `event ${thousands.format(place + 1)} of the ${length} that ${viewer} sees`;
+  return `event ${thousands.format(entry?.[SEQ] ?? page.seq)} of ${thousands.format(store.slots.at(-1)?.last ?? 0)}`;
 }
 
 function tell(message) {

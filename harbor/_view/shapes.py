@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict
 Field = tuple[str, str]
 """The name of a field, and what it has, as a text."""
 EntryRow = tuple[int, float, str, str, str, list[Field], int | None]
-"""Number, seconds, audience, type, words, fields, and the number of the decision that the entry belongs to."""
+"""Number, seconds, audience, type, words, fields, and the number of the decision that it belongs to or came of."""
 BoardRow = tuple[int, tuple[str, str, list[str], list[list[str]]]]
 """The number of the entry from which on a board shows this: headline, state, columns, rows."""
 Place = tuple[int, str, str]

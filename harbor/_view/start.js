@@ -22,7 +22,7 @@ function pressed(event) {
 
 function drawHead() {
   const head = store.head;
-  const of = head.game ? `a run of ${head.game}` : "a run";
+  const of = head.game ? `the game ${head.game}` : "a run";
   byId("what").textContent = `Harbor ${head.harbor} · ${of}${head.seat ? ` · as ${head.seat} saw it` : ""}`;
   byId("simulated").hidden = !head.simulated;
   byId("back").hidden = !head.back;
@@ -106,7 +106,8 @@ function connect() {
   addEventListener("keydown", pressed);
   addEventListener("popstate", reread);
   addEventListener("beforeprint", drawPaper);
-  matchMedia("print").addEventListener("change", (media) => media.matches && drawPaper());
+  addEventListener("afterprint", leavePaper);
+  matchMedia("print").addEventListener("change", (media) => (media.matches ? drawPaper() : leavePaper()));
 }
 
 function reread() {
@@ -127,6 +128,16 @@ function drawPaper() {
   const left = page.course.length - rows.length;
   byId("paper-note").textContent = left ? `${counted(left, "event")} were not loaded; print with the button of the page.` : "";
   byId("paper-rows").replaceChildren(table("Events", ["event", "time", "seen by", "what happened"], rows));
+  wasOpen ??= byId("ended").open;
+  byId("ended").open = true;
+}
+
+let wasOpen = null; // before it was printed
+
+/** Leave the end as the reader had it. */
+function leavePaper() {
+  byId("ended").open = wasOpen ?? byId("ended").open;
+  wasOpen = null;
 }
 
 function printAll() {

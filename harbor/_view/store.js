@@ -71,7 +71,7 @@ function grow(chunk) {
 function index(entry) {
   store.kinds.set(entry[TYPE], (store.kinds.get(entry[TYPE]) ?? 0) + 1);
   const number = entry[DECISION], known = store.decisions.get(number);
-  if (!known) return;
+  if (!known || entry[TO] === "everyone") return; // what everyone sees came of the decision, and is no thought
   const { bidder, what } = known.decision;
   const rival = entry[FIELDS].find(([name]) => name === "rival")?.[1];
   if (!store.thoughts.has(bidder)) store.thoughts.set(bidder, new Map());
