@@ -7,7 +7,7 @@ Text is never parsed as mathematics.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
@@ -26,6 +26,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
+INCHES_FOR_NUMBERS = 5.0
+"""From this width on a picture has room for numbers beside its marks; a page always has."""
 WIDTH, HEIGHT = 430, 280
 LONGEST_LABEL, LONGEST_LINE = 28, 24
 """Most characters of a label on one line, and of each line of a label on two."""
@@ -93,7 +95,8 @@ class Drawing:
     """A figure: its title and caption, its panels and their legend, and how many panels were left out.
 
     `failure` says in one line why it could not be drawn; then there are no panels. `question` is what it answers;
-    `facts` name what its numbers are: of how many games (n), in which unit, by which interval or test.
+    `facts` name what its numbers are: of how many games (n), in which unit, by which interval or test. `beside`
+    explains what only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks.
     """
 
     title: str
@@ -104,30 +107,38 @@ class Drawing:
     failure: str = ""
     question: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    beside: str = ""
 
-    @property
-    def reading(self) -> str:
-        """What it asks, what its numbers are, and its caption, in one paragraph."""
-        facts = "; ".join(f"{name}: {said}" for name, said in self.facts)
-        return " ".join(filter(None, (self.question, f"{facts}." if facts else "", self.caption)))
+    def reading(self, inches: float = INCHES_FOR_NUMBERS) -> str:
+        """Say what it asks, what it shows at this width, and what its numbers are, in one paragraph."""
+        beside = self.beside if inches >= INCHES_FOR_NUMBERS else ""
+        facts = "; ".join(f"{name} = {said}" if name == "n" else f"{name}: {said}" for name, said in self.facts)
+        return " ".join(filter(None, (self.question, self.caption, beside, facts and f"{facts}.")))
 
 
 def colour(place: int) -> str:
-    """Give the colour of a series; all series beyond the palette have its last colour."""
-    return COLOURS[min(place, len(COLOURS) - 1)]
+    """Give the colour of a series; beyond the palette they come again, with other shapes."""
+    return COLOURS[place % len(COLOURS)]
+
+
+def shape(place: int, shapes: Sequence[str]) -> str:
+    """Give one of as many shapes as there are colours, so that no two of 49 series share both colour and shape."""
+    return shapes[(place + place // len(COLOURS)) % len(COLOURS)]
 
 
 def marker(place: int) -> str:
     """Give the marker of a series."""
-    return MARKERS[min(place, len(MARKERS) - 1)]
+    return shape(place, MARKERS)
+
+
+def sign(place: int) -> str:
+    """Give the marker of a series as text."""
+    return shape(place, SIGNS)
 
 
 def legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     """Name series by their colours and markers."""
-    last = len(SIGNS) - 1
-    return tuple(
-        LegendEntry(name, colour(place), SIGNS[min(place, last)], marker(place)) for place, name in enumerate(names)
-    )
+    return tuple(LegendEntry(name, colour(place), sign(place), marker(place)) for place, name in enumerate(names))
 
 
 def label(text: str) -> str:

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from harbor.evaluation._analysis.means import mean_of
 from harbor.evaluation._metrics.measurement import Bounds, Interval
 from harbor.evaluation._metrics.registry import metric_of
-from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel, colour, legend, marker, paint
+from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, Panel, colour, legend, marker, paint
 from harbor.evaluation._report.facts import facts, over_games
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
@@ -178,7 +178,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
 
         return paint(part.heading, f"{title}, {part.heading}: paths of {part.games} games", draw)
 
-    keys = (*lines_legend(bidders), LegendEntry("thin: single games", colour(len(bidders)), "─", "", "-"))
+    keys = (*lines_legend(bidders), LegendEntry("thin: single games", INK, "─", "", "-"))
     return drawing(title, caption, parts(loaded, metric), panel, keys, facts(loaded, metric))
 
 

@@ -15,7 +15,7 @@ from harbor.evaluation._report import listings
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paper_tables import SIMULATED, in_csv, in_latex, paper_tables
 from harbor.evaluation._report.tables import Cell, Table
-from harbor.evaluation._report.tex import escaped, floating, preview, tabular, unknown_letters
+from harbor.evaluation._report.tex import escaped, floating, preview, unknown_letters
 
 FRAMES = (
     "games",
@@ -107,7 +107,9 @@ def latex(table: Table, caption: str, label: str) -> str:
     parts = [rows[first : first + LONGEST] for first in range(0, len(rows), LONGEST)]
     return "\n".join(
         floating(
-            tabular([heads], [part], columns),
+            heads,
+            [part],
+            columns,
             f"{caption} ({place} of {len(parts)})" if len(parts) > 1 else caption,
             f"{label}-{place}" if place > 1 else label,
         )
@@ -122,9 +124,10 @@ def _caption(loaded: Loaded, name: str) -> str:
 
 def _tex(cell: Cell) -> str:
     """Put a cell on one line, its lower line in parentheses; a name of a metric is read as words."""
-    below = cell.below if cell.is_interval or not cell.below else f"({cell.below})"
     text = cell.text.replace("_", " ") if metric_or_none(cell.text) else cell.text
-    return escaped(f"{text} {below}".strip())
+    if cell.is_interval or not cell.below:
+        return escaped(f"{text} {cell.below}".strip())
+    return escaped(f"{text[:-1]}, {cell.below})" if text.endswith(")") else f"{text} ({cell.below})")
 
 
 def _warn_of_lost(loaded: Loaded) -> None:

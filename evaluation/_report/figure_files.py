@@ -43,7 +43,7 @@ def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width:
         ConfigError: it can't be drawn.
         OSError: the file can't be written.
     """
-    painted, said = picture(drawing, form, WIDTHS[width]), caption(loaded, drawing)
+    painted, said = picture(drawing, form, WIDTHS[width]), caption(loaded, drawing, WIDTHS[width])
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, painted, private=False)
     words, ending = (said, ".txt") if form == "svg" else (_tex(file, said, width), ".tex")
@@ -52,11 +52,11 @@ def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width:
     return file, beside
 
 
-def caption(loaded: Loaded, drawing: Drawing) -> str:
-    """Say in one paragraph what a figure shows, and of what."""
+def caption(loaded: Loaded, drawing: Drawing, inches: float) -> str:
+    """Say in one paragraph what a figure of this width shows, and of what."""
     left = f"{drawing.left_out} more panels are left out." if drawing.left_out else ""
     title = legible(drawing.title).rstrip(".") + "."
-    return legible(" ".join(filter(None, (title, drawing.reading, left, SIMULATED * loaded.results.simulated))))
+    return legible(" ".join(filter(None, (title, drawing.reading(inches), left, SIMULATED * loaded.results.simulated))))
 
 
 def _tex(file: Path, said: str, width: str) -> str:

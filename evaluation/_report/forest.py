@@ -14,7 +14,16 @@ from harbor.evaluation._analysis.comparisons import ONE_DRAW, paired_differences
 from harbor.evaluation._analysis.findings import Difference
 from harbor.evaluation._analysis.frames import measurements
 from harbor.evaluation._experiments.design import Comparison
-from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, Panel, colour, paint, show_unit
+from harbor.evaluation._report.canvas import (
+    INCHES_FOR_NUMBERS,
+    INK,
+    Drawing,
+    LegendEntry,
+    Panel,
+    colour,
+    paint,
+    show_unit,
+)
 from harbor.evaluation._report.facts import Facts
 from harbor.evaluation._report.formatting import MINUS, equation_of_p, legible, unit_of, write, write_interval
 from harbor.evaluation._report.loading import Loaded
@@ -34,13 +43,12 @@ COLUMNS = 100
 """Places along an axis; pairs at the same place are stacked."""
 MOST_ROWS = 24
 """The most rows of a panel; more go on in the next."""
-INCHES_FOR_NUMBERS = 5.0
-"""From this width on the numbers stand beside the rows."""
 TITLE = "Planned comparisons"
 CAPTION = (
     "Mean of the paired differences, with its 95 % interval; right of the line: the first of the two has more. Faint:"
-    " single pairs of games. p: corrected by Holm over all planned comparisons."
+    " single pairs of games."
 )
+BESIDE = "p: corrected by Holm over all planned comparisons."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
 
 
@@ -54,11 +62,10 @@ def forest(loaded: Loaded) -> Drawing | None:
     known = list(dict.fromkeys(source for row in rows for source in row.published))
     panels = [_panel(loaded, some, known) for some in _panelled(rows)]
     ours = LegendEntry(f"this experiment{', simulated' if loaded.results.simulated else ''}", colour(0), "●", "o", "-")
-    keys = (ours, *keys_of(known), replace(GAMES_KEY, label="single pairs of games"))
+    keys = (ours, *keys_of(known), replace(GAMES_KEY, label="single pairs of games", colour=colour(0)))
     caption = CAPTION + (NO_INTERVAL if known else "")
-    return Drawing(
-        TITLE, caption, tuple(panels), keys, facts=_facts(loaded, found), question=loaded.experiment.question
-    )
+    question, told = loaded.experiment.question, _facts(loaded, found)
+    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=BESIDE)
 
 
 class _Row:

@@ -14,7 +14,7 @@ from harbor.evaluation._report.formatting import NOTHING, unit_of, write, write_
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.own_numbers import Finding, findings
 from harbor.evaluation._report.tables import asked, label_of, meaning, published_numbers
-from harbor.evaluation._report.tex import escaped, floating, tabular
+from harbor.evaluation._report.tex import escaped, floating
 
 SIMULATED = "Simulated: the built-in model played, and no language model."
 GAME = "game"
@@ -97,7 +97,9 @@ def _caption(loaded: Loaded, metric: str) -> str:
     says, own = meaning(metric) or metric.replace("_", " "), metric_or_none(metric)
     interval = METHODS.get(own.interval, "") if own else ""
     bold = (
-        f"Bold: the {'highest' if own.better == 'higher' else 'lowest'} of each column." if own and own.better else ""
+        f"Bold: the {'highest' if own.better == 'higher' else 'lowest'} of each column, as printed."
+        if own and own.better
+        else ""
     )
     parts = (
         f"{loaded.experiment.title.rstrip('.')}: {says}.",
@@ -122,7 +124,7 @@ def in_latex(table: PaperTable, label: str) -> str:
         if source:
             rows.insert(0, [rf"\multicolumn{{{len(heads)}}}{{@{{}}l@{{}}}}{{\emph{{published: {escaped(source)}}}}}"])
     columns = "l" * (1 + with_condition) + "r" * (1 + len(table.columns))
-    return floating(tabular([heads], groups.values(), columns), table.caption, label)
+    return floating(heads, groups.values(), columns, table.caption, label)
 
 
 def _column(bidder: str) -> str:

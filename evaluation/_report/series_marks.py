@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
-from harbor.evaluation._report.canvas import FAINT, INK, SIGNS, LegendEntry, colour, marker
+from harbor.evaluation._report.canvas import FAINT, INK, LegendEntry, colour, marker, shape, sign
 from harbor.evaluation._report.formatting import legible
 
 DASHES = ("-", "--", "-.", ":")
@@ -34,23 +34,20 @@ def dash(place: int) -> str:
 
 def hatch(place: int) -> str:
     """Give the hatch of a bar."""
-    return HATCHES[place % len(HATCHES)]
+    return shape(place, HATCHES)
 
 
 def lines_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     """Name lines by colour, marker and dashes."""
-    last = len(SIGNS) - 1
     return tuple(
-        LegendEntry(name, colour(place), SIGNS[min(place, last)], marker(place), dash(place))
-        for place, name in enumerate(names)
+        LegendEntry(name, colour(place), sign(place), marker(place), dash(place)) for place, name in enumerate(names)
     )
 
 
 def bars_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     """Name bars by colour and hatch."""
     return tuple(
-        LegendEntry(name, colour(place), PATTERNS[place % len(PATTERNS)], hatch=hatch(place))
-        for place, name in enumerate(names)
+        LegendEntry(name, colour(place), shape(place, PATTERNS), hatch=hatch(place)) for place, name in enumerate(names)
     )
 
 

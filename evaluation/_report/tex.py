@@ -21,6 +21,9 @@ _KNOWN = {
 }  # fmt: skip
 _LATIN = re.compile(r"[ -~À-ÖØ-öø-\u017e]")
 """ASCII, and the letters that every font of the T1 encoding has."""
+_COMMAND = re.compile(r"\\[a-zA-Z]+\*?|[{}$\\]")
+COLUMN = 52
+"""How many small letters a column of a page of two has room for."""
 PREAMBLE = "\n".join(
     (
         r"\documentclass{article}",
@@ -52,37 +55,47 @@ def _letter(one: str) -> str:
     return _KNOWN.get(one) or (one if _LATIN.fullmatch(one) else "?")
 
 
-def tabular(heads: Iterable[Sequence[str]], groups: Iterable[Iterable[Sequence[str]]], columns: str) -> str:
-    """Write a tabular of cells that are LaTeX already, a rule between groups of rows."""
-    lines = [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", r"\toprule", *map(_row, heads)]
-    for group in groups:
-        lines += [r"\midrule", *map(_row, group)]
-    return "\n".join((*lines, r"\bottomrule", r"\end{tabular}"))
+def floating(
+    heads: Sequence[str], groups: Iterable[Iterable[Sequence[str]]], columns: str, caption: str, label: str
+) -> str:
+    """Write a table with caption and label, of cells that are LaTeX already, a rule between groups of rows.
 
-
-def _row(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def floating(body: str, caption: str, label: str) -> str:
-    """Put a tabular in a table of its own with caption and label; one that is too wide is made to fit."""
+    One that is too wide for a column goes over both, where there are two, and is made to fit.
+    """
+    rows = [list(group) for group in groups]
+    kind = "table*" if _letters([heads, *(row for group in rows for row in group)]) > COLUMN else "table"
     said = escaped(caption).replace(r" \%", r"~\%")
     return "\n".join(
         (
             "% needs \\usepackage[T1]{fontenc}, {textcomp}, {booktabs} and {graphicx}",
-            r"\begin{table}[tbp]",
+            rf"\begin{{{kind}}}[tbp]",
             r"\centering",
             rf"\caption{{{said}}}",
             rf"\label{{tab:{label}}}",
             r"\medskip\small",
             r"\sbox0{%",
-            body + "%",
+            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+            r"\toprule",
+            _row(heads),
+            *(line for group in rows for line in (r"\midrule", *map(_row, group))),
+            r"\bottomrule",
+            r"\end{tabular}%",
             "}%",
             r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
-            r"\end{table}",
+            rf"\end{{{kind}}}",
             "",
         )
     )
+
+
+def _letters(rows: Sequence[Sequence[str]]) -> int:
+    """Count the letters of the widest cells of all columns; a cell that spans them is left out."""
+    plain = [[_COMMAND.sub("", cell) for cell in row] for row in rows if len(row) == len(rows[0])]
+    return sum(max(map(len, column)) + 2 for column in zip(*plain, strict=True))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
 
 
 def preview(files: Iterable[Path]) -> str:

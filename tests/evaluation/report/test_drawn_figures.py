@@ -18,12 +18,13 @@ from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import metric_of
 from harbor.evaluation._metrics.strategy import ACTIONS
 from harbor.evaluation._report.built_in import FIGURES
-from harbor.evaluation._report.canvas import Drawing
-from harbor.evaluation._report.figure_files import drawings
+from harbor.evaluation._report.canvas import Drawing, colour, legend, marker
+from harbor.evaluation._report.figure_files import caption, drawings
 from harbor.evaluation._report.figures import figures, means
 from harbor.evaluation._report.forest import stacked
 from harbor.evaluation._report.heatmaps import FIRST_GAMES, FRAME
 from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.picture import WIDTHS
 from harbor.evaluation._report.series_marks import LEAST_GAP, OPEN, apart, told_apart
 
 GAMES = 5
@@ -256,16 +257,27 @@ def test_matched_items_and_others_have_a_dot_per_game_on_one_axis():
 
 def test_a_figure_says_its_question_its_games_its_unit_and_its_interval():
     found = loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, arms=("one",))
-    reading = figures(found)["health"].reading
-    assert reading.startswith(
-        "Who stays healthy, and until when? n: 5 games; unit: health; interval: 95 % over games, by t."
-    )
+    reading = figures(found)["health"].reading()
+    assert reading.startswith("Who stays healthy, and until when? ")
+    assert reading.endswith(" n = 5 games; unit: health; interval: 95 % over games, by t.")
+
+
+def test_the_caption_of_a_narrow_forest_plot_does_not_explain_what_only_a_wide_one_prints(compared):
+    plot = figures(compared)["differences"]
+    assert "Holm" in caption(compared, plot, WIDTHS["page"])
+    assert "Holm" not in caption(compared, plot, WIDTHS["column"])
+
+
+def test_no_two_of_14_series_share_both_colour_and_marker():
+    looks = [(colour(place), marker(place)) for place in range(14)]
+    assert len(set(looks)) == 14
+    assert len({(entry.colour, entry.sign) for entry in legend(map(str, range(14)))}) == 14
 
 
 def test_a_figure_of_a_stranger_without_a_question_still_says_its_games_and_unit():
     mine = figure("Mine", "All.", "profit", question="")(lambda *_: "nothing")
     found = loaded({"profit": of("profit", lambda repeat, _: repeat)}, arms=("one",))
-    assert mine.drawn(found, "profit").reading == "n: 5 games; unit: dollars. All."
+    assert mine.drawn(found, "profit").reading() == "All. n = 5 games; unit: dollars."
 
 
 def test_no_figure_reads_as_if_it_came_from_a_paper_and_each_asks_a_question():
