@@ -71,4 +71,5 @@ def along(axes: Axes, metric: str, low: float, high: float, bounds: Bounds, says
 
 def few_ticks(axes: Axes) -> None:
     """Keep the ticks of a horizontal axis clear of each other."""
-    axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+    most = min(6, int(axes.figure.bbox.width / axes.figure.dpi))  # one for each inch
+    axes.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
