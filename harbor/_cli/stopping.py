@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,6 +66,8 @@ def interruptible(
     try:
         yield
     except (KeyboardInterrupt, EOFError):
+        if sys.stderr.isatty():
+            typer.echo(err=True)  # what was being typed, and ^C, have a line of their own
         say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
         raise typer.Exit(130) from None
     except RunPaused as error:

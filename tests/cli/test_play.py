@@ -10,6 +10,7 @@ import pytest
 
 from harbor import Auction, Bidder, Item, Person, aresume
 from harbor._cli.configs import seat_person
+from harbor._cli.display.clock import is_due
 from harbor._config.auction import PATIENCE_SECONDS
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
@@ -100,7 +101,11 @@ def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
 def test_what_cannot_be_read_is_explained_and_costs_no_attempt(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("what?")
-        for garbage in ("", "1000 or 1200", "\x1b[A", "perhaps"):
+        assert "That can't be read: " in person.answer("")
+        assert "Nothing was typed. Type an amount, such as 1000, or: withdraw, or: help" in person.answer(
+            "1000 or 1200"
+        )
+        for garbage in ("\x1b[A", "perhaps"):
             assert "That can't be read: " in person.answer(garbage)
         assert "Type an amount, such as 1000, or: withdraw" in person.answer("1000")
         person.expect("Ann bids $1,000 on Lot A.")
@@ -145,7 +150,7 @@ def test_ctrl_c_pauses_an_auction_that_resume_continues_at_the_terminal(folder):
         person.expect("\n> ")
         person.type("\x03")
         person.expect(
-            "harbor: stopped; what happened up to here is in run/events.jsonl; resume with: harbor resume run"
+            "\nharbor: stopped; what happened up to here is in run/events.jsonl; resume with: harbor resume run"
         )
         assert person.end() == 130
     before = lines(folder)
@@ -192,6 +197,16 @@ def test_who_takes_too_long_is_told_and_has_withdrawn(folder):
         person.expect("harbor: warning: Ann gave no answer 2 times")
         assert person.end() == 0
     assert {line["reason"] for line in of(folder, "bidder_withdrew") if line["bidder"] == "Ann"} == {"fault"}
+
+
+def test_the_time_that_is_left_is_written_anew_seldom_and_at_the_end_each_second():
+    told, written = 150.0, []
+    for left in range(149, -1, -1):
+        if is_due(told, left):
+            told = left
+            written.append(left)
+    assert written == [120, 60, 30, 10, 5, 4, 3, 2, 1]
+    assert is_due(61.0, 58), "a second that was slept through"
 
 
 @pytest.mark.parametrize(

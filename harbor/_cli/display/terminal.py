@@ -150,6 +150,8 @@ class Terminal:
                     _print(line)
             case "quit":
                 raise EOFError
+            case "":
+                _print(f"Nothing was typed. Type {asked.ask.space.hint}, or: help")
             case _:
                 _print(f"That can't be read: {found.reason}. Type {asked.ask.space.hint}, or: help")
         return None
