@@ -88,15 +88,15 @@ def unfit(said: str) -> Unreadable | None:
 
 
 def straight(said: str) -> str:
-    """Write apostrophes as the patterns expect them."""
-    return said.replace("\u2019", "'")
+    """Write apostrophes as the patterns expect them, and leave out what models print bold."""
+    return said.replace("\u2019", "'").replace("**", "")
 
 
 def without(item: str, said: str) -> str:
-    """Put "it" for the item's name, which may contain a number itself ("18 Tanner Row")."""
+    """Put "it" for the item's name in `straight` words: it may contain a number itself ("18 Tanner Row")."""
     if not item or _SPOKEN.fullmatch(said):
         return said
-    return named(item).sub(" it ", said)
+    return named(straight(item)).sub(" it ", said)
 
 
 def named(name: str) -> re.Pattern[str]:

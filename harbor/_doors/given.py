@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -22,6 +23,9 @@ MOST_TOKENS = 10**7
 """How many tokens one call may have read, and how many written: ten times what any model takes."""
 MOST_TOKENS_IN_ALL = 10**8
 """Of how many tokens one answer may tell in all its calls."""
+SCHEMA = 'the schema under "answer" in the turn'
+_FENCED = re.compile(r"\s*```\w*\s(?P<inside>[^`]*)```\s*")
+"""An object as models write it in a conversation."""
 
 
 class Usage(BaseModel):
@@ -73,20 +77,35 @@ class Words(BaseModel):
 
 
 def answer_in(given: object, ask: Ask) -> Given:
-    """Read what an agent gave back: words, or an object of JSON; what names no action is unreadable, and why."""
+    """Read what an agent gave back: words, or an object of JSON, also as text and as a Pydantic model.
+
+    What names no action is unreadable, and why.
+    """
     if isinstance(given, bytes | bytearray):
         given = bytes(given).decode(errors="replace")
     if isinstance(given, str):
-        return Given(given)
+        return _in_text(given, ask)
     if isinstance(given, Answer):
         return Given(given)
+    if isinstance(given, BaseModel):
+        given = given.model_dump(mode="json")
     if not isinstance(given, Mapping):
-        return Given(Unreadable(f"a {type(given).__name__} is no answer; give words, or an object of JSON"))
+        what = "nothing (None)" if given is None else f"a value of type {type(given).__name__}"
+        return Given(Unreadable(f"{what} is no answer; give words, or a dict as {SCHEMA} describes it"))
     try:
         beside = _Beside.model_validate(dict(given))
     except ValidationError as error:
         return Given(Unreadable(first_fault(error)))
     return Given(_answer(given, beside, ask), beside.usage)
+
+
+def _in_text(text: str, ask: Ask) -> Given:
+    """Read text: one object of JSON, as models write it, or words."""
+    fenced = _FENCED.fullmatch(text)
+    try:
+        return answer_in(object_of(fenced["inside"] if fenced else text), ask)
+    except ValueError:
+        return Given(text)
 
 
 def _answer(given: Mapping[Any, Any], beside: _Beside, ask: Ask) -> Answer | str:
@@ -98,14 +117,6 @@ def _answer(given: Mapping[Any, Any], beside: _Beside, ask: Ask) -> Answer | str
         return Unreadable(first_fault(error))
     missing = decided.missing()
     return Unreadable(missing) if missing else decided.taken()
-
-
-def answer_in_text(text: str, ask: Ask) -> Given:
-    """Read an answer that came as text: one object of JSON, or words."""
-    try:
-        return answer_in(object_of(text), ask)
-    except ValueError:
-        return Given(text)
 
 
 def object_of(text: str | bytes) -> dict[str, Any]:
@@ -121,7 +132,7 @@ def object_of(text: str | bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(told, dict):
-        raise ValueError("it is another value")
+        raise ValueError("it is JSON, but no object")
     return told
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from harbor._core.asks import Unreadable
 from harbor._core.errors import HarborError
 from harbor._doors.door import Door
-from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, answer_in_text
+from harbor._doors.given import LONGEST_ANSWER, Given, answer_in
 from harbor._doors.turn import Turn
 from harbor._house.auctioneer import answer_to, judged
 from harbor._house.hearing import in_words
@@ -102,7 +102,7 @@ class OpenSeat(Door):
         if len(str(given)) > LONGEST_ANSWER:
             taken = Given(Unreadable(f"an answer of more than {LONGEST_ANSWER:,} characters is not read"))
         else:
-            taken = answer_in_text(given, turn.ask) if isinstance(given, str) else answer_in(given, turn.ask)
+            taken = answer_in(given, turn.ask)
         self._turn, self._answered = None, number
         waiting.set_result(taken)
         judgement = judged(turn.ask, answer_to(turn.ask, in_words(taken.answer, turn.ask)))

@@ -6,7 +6,6 @@ was seen; any other gets the turn as a dict, so that the fields of a turn can be
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from harbor._core.asks import Unreadable
 from harbor._doors.door import Door
-from harbor._doors.given import Given, Usage, answer_in, answer_in_text, bounded
+from harbor._doors.given import Given, Usage, answer_in, bounded
 from harbor._doors.turn import Turn
 
 if TYPE_CHECKING:
@@ -92,10 +91,8 @@ def _read(output: Any, ask: Ask) -> Given:
     messages = _new(output)
     calls = tuple(_usage(messages))
     reply = output.get(REPLY) if isinstance(output, Mapping) else None
-    if reply is None and messages:
-        given = answer_in_text(messages[-1].text, ask)
-    else:
-        given = answer_in(_plain(output if reply is None else reply), ask)
+    said = messages[-1].text if messages else output
+    given = answer_in(said if reply is None else reply, ask)
     try:
         return given._replace(usage=bounded((*calls, *given.usage)))
     except ValueError as error:
@@ -110,10 +107,6 @@ def _new(output: Any) -> list[BaseMessage]:
     if not isinstance(messages, Sequence) or not all(isinstance(one, BaseMessage) for one in messages):
         return []
     return list(takewhile(lambda one: not isinstance(one, HumanMessage), reversed(messages)))[::-1]
-
-
-def _plain(value: Any) -> Any:
-    return json.loads(value.model_dump_json()) if isinstance(value, BaseModel) else value
 
 
 def _usage(messages: Sequence[BaseMessage]) -> Iterator[Usage]:

@@ -13,7 +13,7 @@ from harbor._core.errors import told
 from harbor._core.redaction import named_secret, redact
 from harbor._core.version import __version__
 from harbor._doors.door import Door, DoorFailed
-from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, answer_in_text, object_of, turn_named
+from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, object_of, turn_named
 from harbor._doors.turn import Turn
 
 JSON, TEXT = "application/json", "text/plain"
@@ -123,7 +123,7 @@ def _answer(response: httpx.Response, body: bytes, turn: Turn) -> Given:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise ValueError("a compressed body is not read")
         if kind == TEXT:
-            return answer_in_text(body.decode(), turn.ask)
+            return answer_in(body.decode(), turn.ask)
         if kind != JSON:
             raise ValueError(f"a body of type {_shown(kind)[:80]!r} is not read; send {JSON}, or {TEXT}")
         answer = object_of(body)

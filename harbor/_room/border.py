@@ -15,11 +15,12 @@ from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage
 from autogen_core import CancellationToken
 
+from harbor._core.asks import Ask, Pause
 from harbor._core.errors import HarborError
 from harbor._core.events import SeatFailed
 from harbor._core.parsing import LONGEST, scrub
-from harbor._doors.given import Usage
-from harbor._house.hearing import failed, is_not_theirs
+from harbor._doors.given import Usage, answer_in
+from harbor._house.hearing import failed, in_words, is_not_theirs
 from harbor._room.told_calls import told_calls
 from harbor._room.turn_time import run_quietly
 
@@ -55,6 +56,11 @@ async def answer_of(
         if is_not_theirs(error) or isinstance(error, fatal):
             raise
         return failed(bidder, error)
+
+
+def meant(words: str, ask: Ask | Pause | None) -> str:
+    """Put an answer that came as JSON in words; words stay as they are."""
+    return in_words(answer_in(words, ask).answer, ask) if isinstance(ask, Ask) else words
 
 
 def copied(messages: Sequence[BaseChatMessage]) -> list[BaseChatMessage]:

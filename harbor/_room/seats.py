@@ -27,7 +27,7 @@ from harbor._house.auctioneer import call
 from harbor._house.hearing import FATAL, failed, held_up, in_words, without_keys
 from harbor._house.watchdog import GRACE_SECONDS, Overdue
 from harbor._models.agent_costs import AgentCosts
-from harbor._room.border import Said, answer_of, copied, linked
+from harbor._room.border import Said, answer_of, copied, linked, meant
 from harbor._room.told_calls import called
 from harbor._room.turn_time import TurnTime, run_quietly
 
@@ -168,7 +168,7 @@ class Seat(BaseChatAgent):
             return self._say(answer.words)
         calls = self._agent.take_usage() if isinstance(self._agent, PlayerAgent) else answer.calls
         self._told = called(self.bidder, calls, began, self._clock() - began, self._costs.price)
-        return self._quote(without_keys(answer.words, ask), self._told)
+        return self._quote(without_keys(meant(answer.words, ask), ask), self._told)
 
     async def _admit(self, token: CancellationToken) -> None:
         """Wait until there is money for a turn; without money for it, wait until the run is cancelled."""

@@ -127,6 +127,9 @@ def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
         ("$1.2m", "1200000"),
         ("I bid $1.2 million", "1200000"),
         ("**$1,250**", "1250"),
+        ("**I bid $1,250.**", "1250"),
+        ("I bid **$1,250**.", "1250"),
+        ("**Bid:** $1,250", "1250"),
         ("I'll bid on it at $1,250", "1250"),
         ("I am bidding $1,250 for this one", "1250"),
         ("It suits me well. My bid is $1,250.", "1250"),
@@ -169,6 +172,11 @@ def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
 )
 def test_a_plain_withdrawal_is_heard(said):
     assert parse_answer(said) == Withdraw()
+
+
+@pytest.mark.parametrize("item", ["King\u2019s Yard 18", "18 **Stars**"])
+def test_a_bid_may_name_an_item_however_its_name_is_written(item):
+    assert parse_answer(f"I bid $1,250 for {item}.", item) == bid(1250)
 
 
 def test_a_withdrawal_may_name_an_item_whose_name_holds_a_number():

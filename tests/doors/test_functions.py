@@ -124,7 +124,7 @@ def test_a_function_that_makes_agents_is_told_how_to_be_named(agent):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (None, "a NoneType is no answer; give words, or an object of JSON"),
+        (None, 'nothing (None) is no answer; give words, or a dict as the schema under "answer" in the turn'),
         ({"action": "bid"}, "a bid needs an amount"),
         ("Hm.", "neither a bid nor a withdrawal"),
     ],

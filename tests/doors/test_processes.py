@@ -169,8 +169,8 @@ async def test_a_process_has_no_file_and_no_terminal_of_the_house():
 HOSTILE = {
     "a print": ("Thinking ...", "'Thinking ...' is no answer"),
     "words": ("I bid $120.", "is no answer"),
-    "a list": ("[1]", "it is another value"),
-    "a text": ('"I bid $120."', "it is another value"),
+    "a list": ("[1]", "it is JSON, but no object"),
+    "a text": ('"I bid $120."', "it is JSON, but no object"),
     "an empty line": ("", "is no answer"),
     "half an object": ('{"action": "bid"', "is no answer"),
     "two objects": ('{"action": "withdraw"} {"action": "withdraw"}', "Extra data"),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 
 import pytest
+from pydantic import BaseModel
 
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import BidderSeated, BidPlaced, ItemOpened
 from harbor._core.spaces import Amount
-from harbor._doors.given import answer_in, answer_in_text
+from harbor._doors.given import answer_in
 from harbor._doors.turn import SeatTurns
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
@@ -18,6 +18,16 @@ SEEN = (
     BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit"),
     ItemOpened("Vase", Decimal(100), Decimal(10)),
 )
+
+
+AS_DESCRIBED = 'give words, or a dict as the schema under "answer" in the turn describes it'
+
+
+class Bidding(BaseModel):
+    """An answer as frameworks give one of a shape."""
+
+    action: str
+    amount: int | None = None
 
 
 def test_a_turn_tells_who_is_asked_what_with_what_it_has_seen():
@@ -46,7 +56,14 @@ def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
         ({"words": "I bid $120."}, "I bid $120."),
         ("I bid $120.", "I bid $120."),
         ({"action": "bid"}, Unreadable("a bid needs an amount")),
-        ([1], Unreadable("a list is no answer; give words, or an object of JSON")),
+        (Bidding(action="bid", amount=120), Bid(Decimal(120))),
+        (Bidding(action="withdraw"), Withdraw()),
+        ('{"action": "bid", "amount": 120}', Bid(Decimal(120))),
+        (b'```json\n{"action": "bid", "amount": 120}\n```\n', Bid(Decimal(120))),
+        ("```\nI bid $120.\n```", "```\nI bid $120.\n```"),
+        ('["bid", 120]', '["bid", 120]'),
+        ([1], Unreadable(f"a value of type list is no answer; {AS_DESCRIBED}")),
+        (None, Unreadable(f"nothing (None) is no answer; {AS_DESCRIBED}")),
     ],
 )
 def test_an_answer_is_words_or_what_the_schema_asks_for(given, answer):
@@ -56,11 +73,6 @@ def test_an_answer_is_words_or_what_the_schema_asks_for(given, answer):
 def test_an_answer_tells_of_calls_of_models():
     given = answer_in({"action": "withdraw", "usage": [{"model": "openai:gpt-4o-mini", "input_tokens": 7}]}, ASK)
     assert [(one.model, one.input_tokens) for one in given.usage] == [("openai:gpt-4o-mini", 7)]
-
-
-def test_text_that_is_no_object_of_json_is_words():
-    assert answer_in_text("I bid $120.", ASK).answer == "I bid $120."
-    assert answer_in_text(json.dumps({"action": "withdraw"}), ASK).answer == Withdraw()
 
 
 @pytest.mark.parametrize(

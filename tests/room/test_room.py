@@ -288,7 +288,16 @@ def test_a_key_in_what_an_unreadable_agent_gives_back_is_blanked_out(monkeypatch
 # ---------------------------------------------------------------- agents of any make
 
 
-@pytest.mark.parametrize("words", ["I bid $1,250!", "1250", "My bid: $1.25k", "I'll bid $1,250 for Lot A, please."])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I bid $1,250!",
+        "1250",
+        "My bid: $1.25k",
+        "I'll bid $1,250 for Lot A, please.",
+        '{"action": "bid", "amount": 1250}',
+    ],
+)
 def test_an_agent_that_answers_in_words_can_bid(words):
     auction = Auction(items=items(1), bidders=[agent()])
     result = auction.run(agents={"Ann": Speaker(saying(words))})

@@ -71,8 +71,8 @@ def test_an_answer_that_is_not_legal_is_shown_with_the_reason_and_the_seat():
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (None, "a NoneType is no answer"),
-        (42, "a int is no answer"),
+        (None, "nothing (None) is no answer"),
+        (42, "a value of type int is no answer"),
         ({}, "action: Field required"),
         ({"action": "bid", "amount": "lots"}, "amount"),
         ({"action": "bid", "amount": float("nan")}, "amount"),
