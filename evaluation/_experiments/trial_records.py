@@ -83,8 +83,9 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
     A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did. So has
     one with a call that was never answered, unless its settings are to play on: a withdrawal that no model chose is no
     play. A call that was cut off as its bidder's time ran out counts as one of these, as nobody can tell a slow model
-    from a slow provider; so does a seat that failed, as an agent's provider may be behind it. Refused answers fail
-    no trial, as to be understood and to keep to the rules is part of what is measured; they are counted.
+    from a slow provider; so does a seat that failed, as an agent's provider may be behind it, and an agent of which no
+    answer was ever taken. Other refused answers fail no trial, as to be understood and to keep to the rules is part of
+    what is measured; they are counted.
 
     Args:
         trial: which one.
@@ -95,13 +96,14 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
     answered = {call.bidder for call in called if call.outcome == "ok"}
     if silent := sorted({call.bidder for call in called} - answered):
         return broken_off(trial, logs, f"no usable reply of a model for {', '.join(silent)}")
-    if trial.config.failed_calls == "stop" and (failure := _unanswered(logs, called)):
+    refused = tuple(refusals(*logs))
+    if trial.config.failed_calls == "stop" and (failure := _unanswered(logs, called) or _untaken(refused)):
         return broken_off(trial, logs, failure)
     return replace(
         broken_off(trial, logs),
         status="finished",
         measurements=tuple(measure(metrics, logs[0])),
-        refusals=tuple(refusals(*logs)),
+        refusals=refused,
     )
 
 
@@ -114,6 +116,14 @@ def _unanswered(logs: Sequence[Sequence[Entry]], called: Sequence[ModelCalled]) 
         return f"model calls failed for good: {', '.join(whose)}"
     seat = next((seat for log in logs for seat in of_type(log, SeatFailed)), None)
     return f"the seat of {seat.bidder} failed: {seat.detail}" if seat else ""
+
+
+def _untaken(refused: Sequence[Refusals]) -> str:
+    """Say which agent has chosen nothing, as no answer of it was taken; empty if there is none."""
+    for one in refused:
+        if one.agent and one.entire:
+            return f"no answer of the agent of {one.bidder} was taken, of {one.asked}; the first time: {one.first}"
+    return ""
 
 
 def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:

@@ -6,14 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harbor._core.events import BiddersAsked, BidFailed
+from harbor._core.events import Answered, BiddersAsked, BidFailed
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.lineup import is_agent, players
+
+SHOWN = 60
+"""How many characters are shown of what was said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
     """The refused answers of a bidder in a game: how many, of how many times that it was asked, and the first reason.
+
+    With the reason stands what was said, where the log has it and the reason does not.
 
     `agent` says whether an agent plays the bidder: its answers are refused for a fault of a program. Those of a model
     may be refused for a bad choice too, which is a measurement.
@@ -38,12 +43,18 @@ class Refusals:
 
 def refusals(*logs: Sequence[Entry]) -> list[Refusals]:
     """List the bidders with refused answers in a log; of a series, over the logs of all its auctions."""
-    asked, reasons = Counter[str](), dict[str, list[str]]()
+    asked, said, reasons = Counter[str](), dict[str, str](), dict[str, list[str]]()
     for entry in (entry for log in logs for entry in log):
         match entry.event:
             case BiddersAsked(bidders=bidders):
                 asked.update(bidders)
+            case Answered(bidder=bidder, words=words):
+                said[bidder] = words
             case BidFailed(bidder=bidder, reason=reason):
-                reasons.setdefault(bidder, []).append(reason)
+                reasons.setdefault(bidder, []).append(_with(said.pop(bidder, ""), reason))
     agents = {bidder for log in logs for bidder, player in players(log).items() if is_agent(player)}
-    return [Refusals(name, len(said), asked[name], said[0], name in agents) for name, said in reasons.items()]
+    return [Refusals(name, len(why), asked[name], why[0], name in agents) for name, why in reasons.items()]
+
+
+def _with(words: str, reason: str) -> str:
+    return reason if not words or reason in words else f"{words[:SHOWN]!r}: {reason}"

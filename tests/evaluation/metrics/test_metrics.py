@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._core.events import (
+    Answered,
     BidderLabelled,
     BiddersAsked,
     BidFailed,
@@ -247,9 +248,11 @@ def refused(bidder, reason="too low"):
 
 def test_refused_answers_are_counted_beside_how_often_a_bidder_was_asked_over_all_logs_of_a_series():
     labels = [BidderLabelled("Ann", {}, "agent (mine:bid)"), BidderLabelled("Ben", {}, "rational")]
-    one = log(*labels, asked("Vase", 1), refused("Ann", "odd"), asked("Vase", 1, 2), refused("Ann"), refused("Ben"))
+    said = Answered("Ann", "Perhaps.")
+    one = log(*labels, asked("Vase", 1), said, refused("Ann"), asked("Vase", 1, 2), refused("Ann"), refused("Ben"))
     other = log(*labels, asked("Vase", 1))
-    assert refusals(one) == [Refusals("Ann", 2, 2, "odd", agent=True), Refusals("Ben", 1, 2, "too low", agent=False)]
+    told = "'Perhaps.': too low"
+    assert refusals(one) == [Refusals("Ann", 2, 2, told, agent=True), Refusals("Ben", 1, 2, "too low", agent=False)]
     assert [(found.refused, found.asked, found.entire) for found in refusals(one, other)] == [
         (2, 3, False),
         (1, 3, False),

@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+from markupsafe import escape
 
 from harbor import Agent
 from harbor._config.auction import check
@@ -224,11 +225,13 @@ def test_an_experiment_that_is_stopped_leaves_no_agent_behind_that_its_workers_s
     assert not psutil.wait_procs(agents, timeout=10)[1]
 
 
-TOO_LOW = "$1 is below the least bid of $1,000"
-TOLD_OF_IT = (
-    "agent: Tal was asked 16 times in 2 games, and its answers were refused 16 times"
-    f" (2 games without any that was taken); the first time: {TOO_LOW}"
-)
+TOO_LOW = "'I bid $1.': $1 is below the least bid of $1,000"
+UNTAKEN = f"no answer of the agent of Tal was taken, of 8; the first time: {TOO_LOW}"
+TOLD_OF_IT = "agent: Tal was asked 16 times in 2 games, and its answers were refused {}; the first time: " + TOO_LOW
+TOO_LOW_AT_FIRST = """
+def bid(turn):
+    return {"action": "withdraw"} if turn["attempt"] > 1 else {"action": "bid", "amount": 1}
+"""
 
 
 def too_low(_: dict[str, Any]) -> Any:
@@ -236,24 +239,36 @@ def too_low(_: dict[str, Any]) -> Any:
 
 
 def test_an_experiment_warns_at_its_end_of_agents_whose_answers_were_refused(place):
-    (place / "mine.py").write_text("def bid(turn): return {'action': 'bid', 'amount': 1}")
+    (place / "mine.py").write_text(TOO_LOW_AT_FIRST)
     (place / "makes.toml").write_text(toml(NAMED))
     done = process("experiment", "run", "makes.toml", "--out", "out", "--json", cwd=place)
     assert done.returncode == 0
-    assert f"harbor: warning: {TOLD_OF_IT}\n" in done.stderr
+    told = TOLD_OF_IT.replace("16", "8").format("4 times")
+    assert f"harbor: warning: {told}\n" in done.stderr
     assert done.stderr.count("warning") == 1
-    counts = {"refused": 16, "asked": 16, "games": 2, "entire": 2}
+    counts = {"refused": 4, "asked": 8, "games": 2, "entire": 0}
     [refused] = json.loads(done.stdout)["refusals"]
     assert refused == {"arm": "agent", "bidder": "Tal", **counts, "alarming": True, "first": TOO_LOW}
 
 
+def test_a_game_in_which_no_answer_of_an_agent_was_taken_has_failed(place):
+    experiment = check(Experiment, design(True), "design")
+    asyncio.run(run_experiment(experiment, place / "out", agents={"Tal": too_low}))
+    results = json.loads((place / "out" / "results.json").read_text())["games"]
+    assert [(game["status"], game.get("detail", "")) for game in results] == [("failed", UNTAKEN), ("finished", "")] * 2
+    asyncio.run(resume_experiment(place / "out", agents={"Tal": bid}, retry_failed=True))
+    games(place / "out")
+
+
 def test_refused_answers_are_in_the_results_of_the_games_and_in_the_report(place):
-    found = run(True, place / "out", {"Tal": too_low})
-    assert all(len(game.get("refusals", [])) == (game["arm"] == "agent") for game in found)
+    values = design(True)
+    values["auction"]["failed_calls"] = "play on"
+    asyncio.run(run_experiment(check(Experiment, values, "design"), place / "out", agents={"Tal": too_low}))
+    assert all(len(game.get("refusals", [])) == (game["arm"] == "agent") for game in games(place / "out"))
     loaded = load(place / "out")
     assert list(loaded.games.refusals) == ['{"Tal": 8}', "{}"] * 2
     page = render(loaded)
-    assert TOLD_OF_IT in page
+    assert str(escape(TOLD_OF_IT.format("16 times (2 games without any that was taken)"))) in page
     assert "<summary>Refused answers</summary>" in page
 
 
