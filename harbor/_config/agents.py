@@ -81,7 +81,13 @@ def _make(agent: Any) -> str:
 
 
 def _known(agent: Any) -> Any:
-    """Refuse a table that is neither a program's nor a server's, with the keys of both."""
+    """Refuse what is no agent, with the ways to write one, and a table that is not either a program's or a server's."""
+    if not isinstance(agent, bool | str | Mapping | AgentCommand | AgentServer):
+        raise ValueError(
+            'is no agent; write "module:NAME", { command = [...] }, { url = "..." }, or true for one given'
+        )
+    if isinstance(agent, Mapping) and {"command", "url"} <= agent.keys():
+        raise ValueError("is a program and a server; keep command or url")
     if isinstance(agent, Mapping) and not {"command", "url"} & agent.keys():
         known = {*AgentCommand.model_fields, *AgentServer.model_fields}
         if strange := next((key for key in agent if key not in known), None):

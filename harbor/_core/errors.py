@@ -74,7 +74,7 @@ class RatingError(HarborError):
     """A rating sheet can't be made, read or merged."""
 
 
-def unknown(kind: str, value: str, known: Iterable[str]) -> str:
+def unknown(kind: str, value: str, known: Iterable[str], none: str = "none is defined") -> str:
     """Say that a name is unknown, and which known name is nearest.
 
     >>> unknown("persona", "urban-dweller", ["urban-dwellers", "downsizing"])
@@ -82,8 +82,8 @@ def unknown(kind: str, value: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     nearest = get_close_matches(value, names, n=1, cutoff=0.5)
-    remedy = f"did you mean {nearest[0]!r}?" if nearest else f"choose one of: {', '.join(names) or 'none is defined'}"
-    return f"unknown {kind} {value!r}; {remedy}"
+    choice = f"choose one of: {', '.join(names)}" if names else none
+    return f"unknown {kind} {value!r}; {f'did you mean {nearest[0]!r}?' if nearest else choice}"
 
 
 def told(error: BaseException) -> str:

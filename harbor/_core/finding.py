@@ -114,7 +114,7 @@ def _unknown(kind: Kind, name: str) -> str:
         return f"{kind} {name!r} is no name and no 'package.module:NAME'; write one of these (a path is neither)"
     if only_harbors.get():
         return f"{kind} {name!r} {NOT_HARBORS}"
-    return unknown(kind, name, names(kind))
+    return unknown(kind, name, names(kind), "none is installed; write 'module:NAME' for one in module.py")
 
 
 def _load_by_name(kind: Kind, name: str) -> None:

@@ -34,7 +34,8 @@ def test_an_agent_is_given_or_named_or_a_program_or_a_server(written, meant):
     ("written", "complaint"),
     [
         ("", "agent '': must not be empty"),
-        (3, "agent 3: must be true or false"),
+        (3, 'agent 3: is no agent; write "module:NAME", { command = '),
+        (["node"], 'agent: is no agent; write "module:NAME", { command = '),
         ({}, "agent: is neither a program nor a server; write command = "),
         ({"env": ["KEY"]}, "is neither a program nor a server"),
         ({"urll": "http://here"}, "unknown key 'urll'; did you mean 'url'"),
@@ -47,7 +48,7 @@ def test_an_agent_is_given_or_named_or_a_program_or_a_server(written, meant):
         ({"command": ["node"], "env": ["A-B"]}, "agent.env.0. .A-B.: must match the pattern"),
         ({"url": "ftp://here"}, "agent.url 'ftp://here': is no address of a server"),
         ({"url": "http://me:sesame@here/"}, "agent.url .*: has a key or a password in it, .* put the key in api_key_e"),
-        ({"url": "http://here", "command": ["node"]}, "unknown key 'command'; choose one of: api_key_env, url"),
+        ({"url": "http://here", "command": ["node"]}, "agent: is a program and a server; keep command or url"),
     ],
 )
 def test_a_setting_of_an_agent_that_can_not_be_is_refused_in_one_line(written, complaint):

@@ -102,6 +102,13 @@ def test_what_can_not_sit_is_refused_before_anything_is_played(name, complaint, 
         sale(f"mine:{name}").run()
 
 
+def test_a_name_that_no_package_brings_is_refused_with_how_to_name_a_file(mine):
+    with pytest.raises(
+        ConfigError, match="unknown agent 'mine'; none is installed; write 'module:NAME' for one in mod"
+    ):
+        sale("mine").run()
+
+
 def lowest(turn):
     return {"action": "bid", "amount": turn["space"]["minimum"]} if turn["round"] < 3 else "I withdraw."
 

@@ -93,7 +93,7 @@ def test_what_can_be_known_to_be_missing_is_refused_before_anything_is_played(ag
         ({"command": []}, "agent.command: must contain at least one"),
         ({"command": "node bidder.mjs"}, "write the program and each argument apart: ['node', 'bidder.mjs']"),
         ({"command": ["node", "sk-abcdefgh12345678"]}, "has a key in it"),
-        ({"command": ["node"], "url": "http://127.0.0.1/"}, "unknown key"),
+        ({"command": ["node"], "url": "http://127.0.0.1/"}, "is a program and a server; keep command or url"),
         ({"url": "ftp://127.0.0.1/"}, "is no address of a server"),
         ({"url": "http://me:secret@127.0.0.1/"}, "has a key or a password in it"),
         ({"url": "http://127.0.0.1/?api_key=abcdefgh"}, "has a key or a password in it"),
