@@ -21,17 +21,41 @@ PROTOCOL = 1
 _SPACE: TypeAdapter[Space] = TypeAdapter(Space)
 
 
+class Told(NamedTuple):
+    """An event as a line of JSON, and as plain values, which are copied at little cost if none holds others."""
+
+    line: str
+    values: dict[str, Any]
+    is_flat: bool
+
+    @classmethod
+    def of(cls, line: str) -> Told:
+        """Read a line."""
+        values = json.loads(line)
+        return cls(line, values, not any(isinstance(value, dict | list) for value in values.values()))
+
+    def copied(self) -> dict[str, Any]:
+        """Give its values, to be changed by whoever gets them."""
+        copied: dict[str, Any] = self.values.copy() if self.is_flat else json.loads(self.line)
+        return copied
+
+
 class Turn(NamedTuple):
-    """One turn of one seat: its number, the ask, and the turn as one line of JSON."""
+    """One turn of one seat: its number, the ask, all that is told beside what was seen as JSON, and what was seen."""
 
     number: int
     ask: Ask
-    line: str
+    head: str
+    seen: tuple[Told, ...]
+
+    @property
+    def line(self) -> str:
+        """It as one line of JSON."""
+        return f'{self.head[:-1]},"seen":[{",".join(event.line for event in self.seen)}]}}'
 
     def as_json(self) -> dict[str, Any]:
         """Give it as plain values of its own, which the agent may change."""
-        told: dict[str, Any] = json.loads(self.line)
-        return told
+        return {**json.loads(self.head), "seen": [event.copied() for event in self.seen]}
 
 
 class SeatTurns:
@@ -44,7 +68,7 @@ class SeatTurns:
 
     def __init__(self, game: str, seat: str) -> None:
         self._game, self._seat = game, seat
-        self._events: list[str] = []
+        self._seen: list[Told] = []
         self._said: list[str] = []
         self._read = 0
 
@@ -57,7 +81,7 @@ class SeatTurns:
         """
         news = seen[self._read :]
         self._read = len(seen)
-        self._events.extend(event_json(event) for event in news)
+        self._seen.extend(Told.of(event_json(event)) for event in news)
         sentences = [sentence for event in news for sentence in told_to(ask.bidder, event)]
         head = {
             "harbor": PROTOCOL,
@@ -77,8 +101,7 @@ class SeatTurns:
             "new": len(news),
         }
         self._said.extend(sentences)
-        line = f'{json.dumps(head, separators=(",", ":"))[:-1]},"seen":[{",".join(self._events)}]}}'
-        return Turn(len(seen), ask, line)
+        return Turn(len(seen), ask, json.dumps(head, separators=(",", ":")), tuple(self._seen))
 
 
 @lru_cache(maxsize=256)

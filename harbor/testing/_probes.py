@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from harbor._doors.door import Door
 from harbor._doors.given import Given
 from harbor._doors.open_doors import open_door
-from harbor._doors.turn import Turn
+from harbor._doors.turn import Told, Turn
 from harbor._house.auctioneer import call
 
 LONG = 70_000
@@ -26,7 +26,9 @@ class Hardship(NamedTuple):
 
 
 def _with(turn: Turn, **fields: Any) -> Turn:
-    return turn._replace(line=json.dumps({**turn.as_json(), **fields}))
+    told = {**turn.as_json(), **fields}
+    seen = tuple(Told.of(json.dumps(event)) for event in told.pop("seen"))
+    return turn._replace(head=json.dumps(told), seen=seen)
 
 
 def _newer(turn: Turn) -> Turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 import pytest
@@ -18,6 +19,18 @@ SEEN = (
     BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit"),
     ItemOpened("Vase", Decimal(100), Decimal(10)),
 )
+
+
+def test_what_one_gets_of_a_turn_is_its_own_down_to_what_events_hold():
+    turns = SeatTurns("english", "s1")
+    turn = turns.of(ASK, SEEN)
+    mine = turn.as_json()
+    mine["seen"][0]["estimates"]["Vase"] = mine["seen"][1]["start"] = mine["space"]["minimum"] = 7
+    mine["answer"]["anyOf"].clear()
+    assert turn.as_json() == json.loads(turn.line)
+    again = turns.of(ASK, SEEN).as_json()
+    assert again["seen"] == turn.as_json()["seen"] != mine["seen"]
+    assert again["answer"]["anyOf"]
 
 
 AS_DESCRIBED = 'give words, or a dict as the schema under "answer" in the turn describes it'
