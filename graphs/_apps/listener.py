@@ -225,6 +225,8 @@ class Listener:
             self._sale.tell(one)
         if heard.asked:
             self.instead = heard.lacks or self._ask_for(heard)
+        elif heard.item:
+            self._sale.bring_up(heard.item, UNTOLD)  # others are asked now, and the next words may not name it again
 
     def _ask_for(self, heard: Heard) -> str:
         """Put what was read into an ask; say why there is none.

@@ -38,7 +38,9 @@ class Reading(BaseModel):
     """What an auctioneer's words say."""
 
     asked: bool = Field(description="Whether you are asked to answer now.")
-    item: Name | None = Field(None, description="The item that you are asked about; null if none is.")
+    item: Name | None = Field(
+        None, description="The item that you are asked about, or that is put up for sale; null if none is."
+    )
     least: Amount | None = Field(None, description="The least amount that may be bid; null if none is told.")
     exact: Amount | None = Field(None, description="The one price to accept or to decline; null if there is none.")
     any_amount: bool = Field(False, description="Whether any amount may be bid, as in a sealed bid without a minimum.")
@@ -46,7 +48,7 @@ class Reading(BaseModel):
 
 
 class Heard(NamedTuple):
-    """What a bidder believes of a reading: the item that it is asked about, the price, and what else was told.
+    """What a bidder believes of a reading: the item that it is asked about, or that others are, the price, and the rest.
 
     `lacks` says why it can't answer though it is asked; empty if it can, or if it is not asked.
     """
@@ -92,9 +94,10 @@ def believed(reading: Reading, items: Iterable[str], now: str | None) -> Heard:
         for one in reading.news
         if _plain(one.item) in names and _fits(one)
     )
+    named = names.get(_plain(reading.item)) if reading.item else None
     if not reading.asked:
-        return Heard(False, news=news)
-    item = names.get(_plain(reading.item)) if reading.item else now
+        return Heard(False, named, news=news)
+    item = named if reading.item else now
     lacks = _lacks(reading, item, names.values())
     return Heard(True, item, reading.least, reading.exact, reading.any_amount, news, lacks)
 

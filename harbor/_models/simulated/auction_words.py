@@ -36,6 +36,8 @@ WAITING = _any_of(
     "(?:i'll|i will) come to you",
 )
 """Words that want none yet."""
+CLOSED = _any_of("hold your bids?", "(?:is|are|has|have)(?: not|n't) (?:yet )?(?:open|opened|begun|started)")
+"""Words that say that nobody can bid yet."""
 SOLD = re.compile(rf"\b(?i:sold|goes|went|knocked down) to (?P<who>{NAME})")
 UNSOLD = _any_of("not sold", "unsold", "no sale", "passed in", "nobody (?:bought|bid)")
 OUT = re.compile(rf"\b(?P<who>{NAME}) (?:is out|has left|passe[sd]|has withdrawn|withdrew|drop(?:s|ped) out)\b")
@@ -74,7 +76,7 @@ CUES = {
         r"(?:beat|raise|top|go|up)(?: \w+)? by(?: at ?least)?",
     ),
     "least": _any_of(
-        r"at ?least",
+        r"at ?least|(?:least|lowest) bid(?: is| of)?(?: now)?",
         r"min(?:imum)?(?: next)?(?: bid)?(?: is| of)?",
         r"from",
         r"start(?:s|ing)?(?: you| price| bid)? (?:at|with|is)",

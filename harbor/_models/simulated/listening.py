@@ -16,6 +16,7 @@ from harbor._models.simulated.amounts_said import Figure, figures_in
 from harbor._models.simulated.auction_words import (
     ANY_AMOUNT,
     ASKING,
+    CLOSED,
     CUES,
     EVERYBODY,
     NAME,
@@ -43,8 +44,10 @@ def listen(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
     """Write down what an auctioneer said."""
     text = "\n".join(_NOISE.sub(" ", line) for line in facts["words"].replace("\u2019", "'").splitlines())
     heard = _Heard(text, str(facts["you"]), facts["known_items"], facts["item_now"])
-    reading: Values = {"asked": heard.asked(), "item": heard.item, "least": None, "exact": None, "any_amount": False}
-    priced = heard.price() | {"any_amount": heard.any_amount()} if reading["asked"] else {}
+    asked = heard.asked()
+    item = heard.item if asked else heard.put_up()
+    reading: Values = {"asked": asked, "item": item, "least": None, "exact": None, "any_amount": False}
+    priced = heard.price() | {"any_amount": heard.any_amount()} if asked else {}
     return reading | priced | {"news": list(heard.news())}
 
 
@@ -62,6 +65,7 @@ class _Heard:
     def __init__(self, text: str, you: str, items: Sequence[str], now: str | None) -> None:
         self._you = you
         self._sentences: list[_Said] = []
+        self._named: set[str] = {name for _, name in _places(text, items)}
         item = now
         for sentence in filter(str.strip, _END.split(text)):
             named = [name for _, name in sorted(_places(sentence, items))]
@@ -69,7 +73,7 @@ class _Heard:
             self._sentences.append(_Said(sentence, item, list(_roles(sentence))))
         open_ones = [said.item for said in self._sentences if said.item and not _is_over(said.text)]
         self.item = open_ones[-1] if open_ones else item
-        if not any(list(_places(said.text, items)) for said in self._sentences):
+        if not self._named:
             self.item = self._strange_item() or self.item
 
     def _strange_item(self) -> str | None:
@@ -80,11 +84,18 @@ class _Heard:
                 return title
         return None
 
+    def put_up(self) -> str | None:
+        """Give the item that is put up for sale: the only one that is named, unless it is announced for later."""
+        only_one = len(self._named) == 1 and self.item in self._named
+        return self.item if only_one and not self._is_closed() else None
+
     # ------------------------------------------------------------ who is asked
 
     def asked(self) -> bool:
         """Say whether the bidder is asked; who is spoken to stays so until somebody else is."""
         mine, asked = self._nobody_is_called(), False
+        if self._is_closed():
+            return False
         for said in self._sentences:
             called = self._called(said.text)
             mine = mine if called is None else called
@@ -92,6 +103,9 @@ class _Heard:
                 asked = not WAITING.search(said.text)
             asked = asked or (called is True and self._is_turn(said.text))
         return asked
+
+    def _is_closed(self) -> bool:
+        return any(CLOSED.search(said.text) for said in self._sentences)
 
     def _nobody_is_called(self) -> bool:
         return all(self._called(said.text) is None for said in self._sentences)

@@ -90,6 +90,26 @@ def test_items_may_be_sold_in_any_order():
             assert asyncio.run(speak(listener, player)).words == "I bid $100."
 
 
+def test_an_item_that_was_put_up_to_somebody_else_need_not_be_named_again():
+    put_up = "Next lot: Vase. It opens at $100. Ben, do you bid?"
+    listener = heard(put_up, "Ben has bid $100. Ann, the least bid is now $110. Do you bid?")
+    assert (listener.ask.item, listener.ask.minimum) == ("Vase", 110)
+    assert heard(put_up, "Vase is sold to Ben for $100.", "And now? Ann?").instead.startswith("At which price?")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Today we sell the Lamp, then the Vase. Ann, please hold your bids until I call.",
+        "Hi Ann! Bidding on the Vase (guide price $200) isn't open yet: did you get the pictures?",
+    ],
+)
+def test_who_is_told_of_a_sale_that_has_not_begun_bids_nothing_and_takes_no_item_as_put_up(words):
+    listener = heard(words)
+    assert (listener.ask, listener.instead) == (None, "")
+    assert names(listener) == ["BidderSeated"]
+
+
 def test_a_budget_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
     told = "Only you know: your budget is $90, and your objective is: items."
     told += " Only you know your estimates: Lamp $1; Desk $5."
