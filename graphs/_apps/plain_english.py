@@ -48,7 +48,7 @@ class Reading(BaseModel):
 
 
 class Heard(NamedTuple):
-    """What a bidder believes of a reading: the item that it is asked about, or that others are, the price, and the rest.
+    """What a bidder believes of a reading: the item that it or others are asked about, the price, and the rest.
 
     `lacks` says why it can't answer though it is asked; empty if it can, or if it is not asked.
     """

@@ -114,7 +114,7 @@ def _answer(given: Mapping[Any, Any], beside: _Beside, ask: Ask) -> Answer | str
     try:
         decided = without_reasons(ask.space.reply).model_validate(dict(given))
     except ValidationError as error:
-        return Unreadable(first_fault(error))
+        return Unreadable(f"{first_fault(error)}; answer as {SCHEMA} describes")
     missing = decided.missing()
     return Unreadable(missing) if missing else decided.taken()
 

@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import ValidationError
 
 from harbor._core.asks import Unreadable
-from harbor._doors.door import Door
+from harbor._doors.door import Door, DoorFailed
 from harbor._doors.given import Given, Usage, answer_in, bounded
 from harbor._doors.turn import Turn
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from harbor._core.asks import Ask
 
-REPLY = "structured_response"
-"""Where an agent of LangChain's keeps an answer of a shape that it was told."""
+REPLIES = ("structured_response", "answer")
+"""Where an agent of LangChain's keeps an answer of a shape that it was told, and a `bidder_graph` its answer."""
+INTERRUPT = "__interrupt__"
+"""Where LangGraph tells that a graph waits for a person."""
 
 
 class RunnableDoor(Door):
@@ -44,13 +46,17 @@ class RunnableDoor(Door):
         self._has_ask = {"ask", "seen"} <= fields
 
     async def ask(self, turn: Turn) -> Given:
-        """Invoke it."""
+        """Invoke it.
+
+        Raises:
+            DoorFailed: it stops for somebody who is not there.
+        """
         told = turn.as_json()
         config: Any = {"configurable": {"thread_id": told["seat"]}}
-        output = await self._runnable.ainvoke(self._input(told), config)
-        if self._has_ask and isinstance(output, Mapping):
-            return answer_in(output.get("answer"), turn.ask)
-        return _read(_without(output, turn.as_json()), turn.ask)
+        output = await self._runnable.ainvoke(self._input(turn.as_json()), config)
+        if isinstance(output, Mapping) and INTERRUPT in output:
+            raise DoorFailed("the graph stops at an interrupt, and nobody resumes it here; give one that goes on")
+        return _read(_without(output, told), turn.ask)
 
     def _input(self, told: dict[str, Any]) -> Any:
         if self._has_ask:
@@ -90,7 +96,8 @@ def _read(output: Any, ask: Ask) -> Given:
     """Read what came out: messages, a reply of a shape, words, or an object of JSON."""
     messages = _new(output)
     calls = tuple(_usage(messages))
-    reply = output.get(REPLY) if isinstance(output, Mapping) else None
+    replies = [output.get(key) for key in REPLIES] if isinstance(output, Mapping) else []
+    reply = next((one for one in replies if one is not None), None)
     said = messages[-1].text if messages else output
     given = answer_in(said if reply is None else reply, ask)
     try:

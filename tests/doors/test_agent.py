@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from langgraph.graph import StateGraph
 
 from harbor import Agent, Auction, Bidder, Item, of_type, use
 from harbor._core.errors import ConfigError
@@ -107,6 +108,11 @@ def test_a_name_that_no_package_brings_is_refused_with_how_to_name_a_file(mine):
         ConfigError, match="unknown agent 'mine'; none is installed; write 'module:NAME' for one in mod"
     ):
         sale("mine").run()
+
+
+def test_a_graph_that_is_not_compiled_is_refused_with_what_mends_it():
+    with pytest.raises(ConfigError, match="is a StateGraph; give what its compile"):
+        sale().run(agents={"Tal": StateGraph(dict)})
 
 
 def lowest(turn):

@@ -15,12 +15,14 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, bidder_graph, of_type
 from harbor._core.asks import Ask, Bid, Unreadable
 from harbor._core.events import Answered, BidderSeated, BidPlaced, SeatFailed
 from harbor._core.spaces import Amount
+from harbor._doors.door import DoorFailed
 from harbor._doors.given import Usage
 from harbor._doors.runnables import RunnableDoor
 from harbor._doors.turn import SeatTurns, Turn
@@ -160,6 +162,34 @@ def graph_of_turns() -> Any:
 @pytest.mark.parametrize("runnable", [RunnableLambda(lowest), graph_of_turns()])
 async def test_any_other_runnable_gets_the_turn_and_gives_an_answer_of_its_schema(runnable):
     assert (await RunnableDoor(runnable).ask(two_turns()[0])).answer == Bid(Decimal(100))
+
+
+class Asked(TypedDict, total=False):
+    item: str
+    answer: dict[str, Any]
+
+
+def graph_that(does: Any, **compiled: Any) -> Any:
+    graph = StateGraph(Asked)
+    graph.add_node("bid", does)
+    graph.add_edge(START, "bid")
+    return graph.compile(**compiled)
+
+
+async def test_a_graph_may_give_its_answer_under_that_name():
+    graph = graph_that(lambda _: {"answer": {"action": "bid", "amount": 120}})
+    assert (await RunnableDoor(graph).ask(two_turns()[0])).answer == Bid(Decimal(120))
+
+
+async def test_a_graph_that_passes_on_what_it_was_told_has_given_no_answer():
+    given = (await RunnableDoor(graph_that(lambda state: state)).ask(two_turns()[0])).answer
+    assert given == Unreadable('action: Field required; answer as the schema under "answer" in the turn describes')
+
+
+async def test_a_graph_that_stops_for_a_person_has_failed_with_what_mends_it():
+    graph = graph_that(lambda _: interrupt("Shall I?"), checkpointer=InMemorySaver())
+    with pytest.raises(DoorFailed, match="the graph stops at an interrupt, and nobody resumes it here; give one that"):
+        await RunnableDoor(graph).ask(two_turns()[0])
 
 
 async def test_the_fields_of_a_turn_are_the_variables_of_a_prompt():
