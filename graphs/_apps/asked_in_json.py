@@ -15,6 +15,7 @@ from harbor._core.errors import ConfigError
 from harbor._core.events import Event, PrivateEvent, PublicEvent
 from harbor._core.finding import find
 from harbor._core.log_lines import event_json, event_of
+from harbor._core.settings import TAG
 from harbor._core.spaces import Space
 from harbor._doors.given import first_fault
 
@@ -47,13 +48,13 @@ class Thinking(BaseModel):
 
 
 def _kind(told: Any) -> str:
-    return "call" if isinstance(told, Mapping) and {"space", "item"} & set(told) else "pause"
+    return f"{TAG}call" if isinstance(told, Mapping) and {"space", "item"} & set(told) else f"{TAG}pause"
 
 
 class BidderInput(BaseModel):
     """What a bidder is asked, and what happened."""
 
-    ask: Annotated[Annotated[Call, Tag("call")] | Annotated[Thinking, Tag("pause")], Discriminator(_kind)]
+    ask: Annotated[Annotated[Call, Tag(f"{TAG}call")] | Annotated[Thinking, Tag(f"{TAG}pause")], Discriminator(_kind)]
     seen: list[Json] = Field(
         [],
         description="The events that the bidder has seen, as in `seen` of a turn: all of them, in order, its own"

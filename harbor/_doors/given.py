@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from harbor._core.asks import Answer, Ask, Unreadable
 from harbor._core.decisions import Decision, without_reasons
 from harbor._core.parsing import scrub
+from harbor._core.settings import TAG
 
 LONGEST_ANSWER = 65_536
 """An answer of more bytes is not read."""
@@ -163,5 +164,5 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def first_fault(error: ValidationError, whole: str = "") -> str:
     """Say in one line what is wrong first, and where; `whole` is what that is called if it is all of it."""
     problem = error.errors(include_url=False, include_context=False)[0]
-    where = ".".join(str(part) for part in problem["loc"]) or whole
+    where = ".".join(str(part) for part in problem["loc"] if not str(part).startswith(TAG)) or whole
     return scrub(f"{where}: {problem['msg']}" if where else problem["msg"])[:300]
