@@ -125,10 +125,11 @@ def _answer(response: httpx.Response, body: bytes, turn: Turn) -> Given:
         if kind == TEXT:
             return answer_in(body.decode(), turn.ask)
         if kind != JSON:
-            raise ValueError(f"a body of type {_shown(kind)[:80]!r} is not read; send {JSON}, or {TEXT}")
+            raise ValueError(f"a body of type {_shown(kind)[:80]!r} is not read")
         answer = object_of(body)
         if turn_named(answer, turn.number) < turn.number:
             raise ValueError(f"it answers an earlier turn, and this is turn {turn.number}")
         return answer_in(answer, turn.ask)
     except ValueError as error:
-        return Given(Unreadable(f"the body of the response is no answer: {str(error)[:LONGEST_SHOWN]}"))
+        what = f"the body of the response is no answer: {str(error)[:LONGEST_SHOWN]}"
+        return Given(Unreadable(f"{what}; send one object as {JSON}, or words as {TEXT}"))

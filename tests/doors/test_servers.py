@@ -133,6 +133,7 @@ def test_a_key_that_is_not_set_is_a_mistake_in_the_settings(monkeypatch):
 HOSTILE = {
     "words as JSON": (b"I bid $120.", {}, "Expecting value"),
     "a list": (b"[1]", {}, "it is JSON, but no object"),
+    "words in quotes": (b'"I bid $120."', {}, "no object; send one object as application/json, or words as text/plain"),
     "nothing": (b"", {}, "Expecting value"),
     "deep nesting": (b'{"a":' * 12_000, {}, "nested too deeply"),
     "a name twice": (b'{"action": "bid", "action": "withdraw"}', {}, "a name is there twice"),
