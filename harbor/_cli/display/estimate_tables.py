@@ -33,8 +33,8 @@ def auction_tables(name: str, auctions: int, used: Usage) -> Iterator[Table | st
     yield Table(f"Estimate of {name}", [*models, total])
     played = "The auction was" if auctions == 1 else f"{auctions} auctions were"
     yield (
-        f"{played} played, on the built-in model (simulated bidders), with a chain of {used.chain:,.0f} calls, one"
-        " after another."
+        f"{played} played, on the built-in model (simulated bidders); {used.chain:,.0f} of its calls are in"
+        " sequence: they wait for one another."
     )
     yield from _about_tokens_and_prices()
 
@@ -42,7 +42,8 @@ def auction_tables(name: str, auctions: int, used: Usage) -> Iterator[Table | st
 def _remarks(found: DryRun) -> list[str]:
     return [
         f"{found.played} of {found.games} games were played, on the built-in model (simulated bidders), and stand for"
-        " the others of their arm and condition. A game waits for its chain of calls, one after another.",
+        " the others of their arm and condition. A game takes as long as its calls in sequence, which wait for one"
+        " another.",
         *_about_tokens_and_prices(),
     ]
 
@@ -75,7 +76,7 @@ def _row(used: Usage | ModelUse) -> dict[str, str]:
 
 
 def _chain(used: Usage) -> dict[str, str]:
-    return {"chain": f"{used.chain:,.0f}"}
+    return {"in sequence": f"{used.chain:,.0f}"}
 
 
 def _range(arm: ArmUsage) -> str:
