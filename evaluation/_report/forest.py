@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 
 from harbor.evaluation._analysis.comparisons import ONE_DRAW, paired_differences
 from harbor.evaluation._analysis.findings import Difference
-from harbor.evaluation._analysis.frames import measurements
 from harbor.evaluation._experiments.design import Comparison
 from harbor.evaluation._report.canvas import (
     INCHES_FOR_NUMBERS,
@@ -57,7 +56,7 @@ def forest(loaded: Loaded) -> Drawing | None:
     found = [one for one in loaded.analysis.differences if one.mean is not None]
     if not found:
         return None
-    values = measurements(loaded.measurements)
+    values = loaded.analysis.values
     rows = [_Row(loaded, values, one) for one in found]
     known = list(dict.fromkeys(source for row in rows for source in row.published))
     panels = [_panel(loaded, some, known) for some in _panelled(rows)]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from harbor._core.layout import GAMES
 from harbor.evaluation._analysis.comparisons import by_repeat
-from harbor.evaluation._analysis.frames import measurements
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, Side
 from harbor.evaluation._experiments.trial_records import TrialRecord
 from harbor.evaluation._report.formatting import NOTHING, unit_of, write
@@ -73,7 +72,7 @@ def place_of(game: TrialRecord) -> str:
 
 def _values(loaded: Loaded) -> Mapping[Game, float]:
     """Give the key number of each game that has one."""
-    key, values = key_of(loaded.experiment), measurements(loaded.measurements)
+    key, values = key_of(loaded.experiment), loaded.analysis.values
     found: dict[Game, float] = {}
     for arm, condition in loaded.experiment.cells:
         side = Side(arm=arm.name, condition=condition.name, bidder=key.bidder)

@@ -23,7 +23,6 @@ from harbor.evaluation._analysis.findings import (
     VarianceShare,
     analyse,
 )
-from harbor.evaluation._analysis.frames import frame
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.arm_calls import Days, days_of
@@ -98,7 +97,7 @@ class Loaded:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """The analysis of the results, as data classes."""
+        """The analysis of the results, as data classes; each kind is computed when it is first asked for."""
         return analyse(self.results)
 
     @cached_property
@@ -119,7 +118,7 @@ class Loaded:
     @cached_property
     def measurements(self) -> pd.DataFrame:
         """One row per measurement of a finished game."""
-        return frame(self.results)
+        return self.analysis.table.copy()  # a reader may write into it
 
     @cached_property
     def estimates(self) -> pd.DataFrame:

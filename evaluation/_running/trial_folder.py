@@ -20,12 +20,11 @@ from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.layout import CALLS, CONFIG, EVENTS
 from harbor._core.log import read_whole_lines
-from harbor._core.log_lines import Entry
+from harbor._core.log_lines import Entry, is_over
 from harbor._core.marks import is_in_own
 from harbor._core.private_files import make_private, write_whole
 from harbor._core.sent_files import MOST_RECORDS, MOST_SETTINGS, open_sent, read_sent
 from harbor._core.version import __version__
-from harbor._runs.folder import complete
 from harbor._runs.items import with_items
 from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off, record
 from harbor.evaluation._experiments.trials import Trial
@@ -86,9 +85,10 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str], anew: bool = Fa
     cached = None if anew else _cached(path)
     if cached and _is_of(cached, trial, metrics, _digests(path)):
         return cached.record
-    if complete(path) is None:
-        return broken_off(trial, logs_in(path))
-    found = record(trial, metrics, logs_in(path))
+    logs = logs_in(path)
+    if not is_over(logs[0]):
+        return broken_off(trial, logs)
+    found = record(trial, metrics, logs)
     if not anew and is_in_own(path):  # nothing is written where a stranger's is read
         with suppress(OSError):  # a read-only folder can be read all the same
             keep_record(path, metrics, found)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor.evaluation._analysis.comparisons import Difference
-from harbor.evaluation._analysis.findings import Analysis
+from harbor.evaluation._analysis.findings import Analysis, analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.formatting import equation_of_p, write, write_interval
@@ -56,7 +56,9 @@ def results(player: str = "openai:gpt", status: str = "finished") -> Results:
 
 
 def of(*found: Difference) -> Analysis:
-    return Analysis((), found, (), ())
+    analysis = analyse(results())
+    analysis.differences = found
+    return analysis
 
 
 @given(NUMBERS, st.floats(0.1, 1e6), SHARES, SHARES)
