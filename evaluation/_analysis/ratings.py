@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import pandas as pd
+from trueskill import MU
 
 from harbor.evaluation._analysis.frames import CELL
 from harbor.evaluation._analysis.means import Mean, mean_of
-from harbor.evaluation._analysis.skill import MU, Game, Skill, after_one, rate
+from harbor.evaluation._analysis.skill import Game, Skill, after_one, rate
 from harbor.evaluation._experiments.design import EVERYONE, ranking
 from harbor.evaluation._experiments.published import PER_GAME, TRUESKILL
 from harbor.evaluation._experiments.trial_records import Results

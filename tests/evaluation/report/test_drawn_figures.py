@@ -304,3 +304,4 @@ def test_a_figure_that_is_asked_for_is_drawn_alone_and_nothing_is_analysed_for_o
     assert drawings(anew, "no such figure") == {}
     assert "analysis" not in vars(anew)
     assert [*drawings(anew, name)] == [name]
+    assert "ratings" not in vars(anew.analysis)
