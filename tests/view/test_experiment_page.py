@@ -50,6 +50,8 @@ UNFOLDED = """() => {
   document.querySelectorAll("tr:nth-child(n + 5)").forEach((one) => one.remove());
 }"""
 """Unfolds everything, and leaves a panel of each figure and some rows of each table: of all, axe takes minutes."""
+REPEATS = 3
+"""How many games of each arm and condition a page is made of; some arms have more of their own."""
 FIGURES_SEEN = """() => [...document.querySelectorAll(".chart")].map((one) => {
   const box = one.getBoundingClientRect();
   return [one.checkVisibility(), box.width, box.height, one.querySelectorAll("path, use").length];
@@ -155,12 +157,12 @@ def test_a_page_that_would_run_something_is_stopped_by_its_own_policy(page, look
 
 
 def full(name: str) -> Results:
-    """An experiment with all its games: one is held with little to play, the others are like it with noise."""
-    design = experiment(name).model_copy(update={"repeats": 3})
+    """An experiment with games of all its cells: one is held with little to play, the others are like it with noise."""
+    design = experiment(name).model_copy(update={"repeats": REPEATS})
     first = trials(design, repeats=1)[0]
     held = asyncio.run(run_trial(replace(first, config=brief(offline(first.config))), measured(design)))
     rng = Random(name)
-    return Results(design, tuple(like(held, game, rng) for game in trials(design)))
+    return Results(design, tuple(like(held, game, rng) for game in trials(design) if game.repeat <= REPEATS))
 
 
 def like(held: TrialRecord, game, rng: Random) -> TrialRecord:
