@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import shlex
+import sys
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +57,7 @@ def _run(begin: Begin, unseen: bool, player: Bidder | None) -> Result | SeriesRe
     if player is not None:
         return run_until_stopped(at_the_terminal(player, begin))
     if unseen:
-        return run_until_stopped(begin(None, {}))
+        with redirect_stdout(sys.stderr):  # what agents print is no output of ours
+            return run_until_stopped(begin(None, {}))
     with watching(Screen(highlight=False)) as listen:
         return run_until_stopped(begin(listen, {}))

@@ -294,5 +294,13 @@ def test_an_agent_whose_answers_are_refused_is_told_of_at_the_end_and_when_it_is
         assert told.count("\n") == 1
 
 
+def test_what_an_agent_prints_is_no_part_of_the_results_as_json(tmp_path):
+    (tmp_path / "mine.py").write_text("def nothing(turn):\n    print('Let me think.')\n    return 'I withdraw.'\n")
+    (tmp_path / "refused.toml").write_text(REFUSED)
+    done = harbor("auction", "refused.toml", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["refusals"] == []
+    assert "Let me think." in done.stderr
+
+
 def test_what_happened_once_is_not_told_in_the_plural():
     assert [counted(count, "time") for count in (1, 2)] == ["1 time", "2 times"]
