@@ -195,6 +195,9 @@ def test_the_page_of_a_preset_is_sound_by_axe_on_desktop_and_phone_and_prints_ev
         assert paper.sheets > 1
         assert all(title in paper.text for title in titles)
 
-    for phone, dark in ((False, False), (True, True)):
-        look(place, sound, phone=phone, dark=dark)
-    look(place, on_paper)
+    def on_paper_and_desktop(shown: Page) -> None:
+        on_paper(shown)
+        sound(shown)
+
+    look(place, on_paper_and_desktop)
+    look(place, sound, phone=True, dark=True)
