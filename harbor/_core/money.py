@@ -56,6 +56,23 @@ def dollars(amount: Decimal) -> str:
     return f"{sign}${size:,.{places}f}"
 
 
+def cell_text(value: object) -> str:
+    """Write a value for a cell of a table: nothing for None, a fraction to three places."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.3f}"
+        case Decimal():
+            return dollars(value)
+        case tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)
+
+
 def cost_in_words(amount: float | None) -> str:
     """Write what model calls cost, small amounts to a hundredth of a cent; None is "unknown".
 

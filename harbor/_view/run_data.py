@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._core.money import dollars
+from harbor._core.money import cell_text
 from harbor._core.version import __version__
 from harbor._games.game import Game
 from harbor._view.call_file import CallFile
@@ -149,21 +148,5 @@ def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: 
     columns = [name for name in (rows[0] if rows else ()) if any(row[name] is not None for row in rows)]
     return {
         "columns": [name.replace("_", " ") for name in columns],
-        "rows": [[_cell(row[name]) for name in columns] for row in rows],
+        "rows": [[cell_text(row[name]) for name in columns] for row in rows],
     }
-
-
-def _cell(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.3f}"
-        case Decimal():
-            return dollars(value)
-        case tuple():
-            return ", ".join(map(str, value))
-        case _:
-            return str(value)

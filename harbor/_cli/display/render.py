@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
 
 import rich.table
@@ -17,7 +16,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harbor._cli.display.fitting import widths_of, wrapped
-from harbor._core.money import dollars
+from harbor._core.money import cell_text
 from harbor._core.parsing import printable
 
 INDENT = 2
@@ -59,7 +58,7 @@ def render(blocks: Iterable[Table | str]) -> None:
 
 def _drawn(table: Table, screen: Console) -> RenderableType:
     """Draw a table as wide as the screen; where not even parts of names fit beside each other, row after row."""
-    columns = {name: [_written(row[name]) for row in table.rows] for name in table.rows[0]}
+    columns = {name: [cell_text(row[name]) for row in table.rows] for name in table.rows[0]}
     columns = {name: cells for name, cells in columns.items() if any(cells)}
     title = Text(printable(table.title), style="italic")
     widths = widths_of([[name, *cells] for name, cells in columns.items()], screen.width, screen.is_terminal)
@@ -94,19 +93,3 @@ def _stacked(columns: Mapping[str, Sequence[str]], width: int) -> Iterator[Text]
 def cell(text: str) -> Text:
     """Put foreign text in a table, as text and not as markup."""
     return Text("\n".join(map(printable, text.split("\n"))), overflow="fold")
-
-
-def _written(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case float():
-            return f"{value:.3f}"
-        case Decimal():
-            return dollars(value)
-        case tuple():
-            return ", ".join(value)
-        case _:
-            return str(value)
