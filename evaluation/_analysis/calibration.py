@@ -16,7 +16,7 @@ TEMPERATURES = (0.05, 20.0)
 """Between which temperatures the best one is sought."""
 
 
-def calibration_error(profiles: Sequence[Judged], bins: int = BINS) -> float:
+def calibration_error(profiles: Sequence[Judged]) -> float:
     """Give the expected calibration error of the largest shares, from 0 to 1.
 
     Profiles are put into bins of equal width by their largest share. The error is the mean over bins, weighted by their
@@ -31,7 +31,7 @@ def calibration_error(profiles: Sequence[Judged], bins: int = BINS) -> float:
     gaps: dict[int, list[float]] = {}
     for one in profiles:
         largest = max(traits.shares(one.profile, one.truth).values())
-        gaps.setdefault(min(bins - 1, int(largest * bins)), []).append(overconfidence(one.truth, one.profile))
+        gaps.setdefault(min(BINS - 1, int(largest * BINS)), []).append(overconfidence(one.truth, one.profile))
     return sum(len(group) * abs(fmean(group)) for group in gaps.values()) / len(profiles)
 
 

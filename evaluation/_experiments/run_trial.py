@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
 from harbor._core.log_lines import Entry
 from harbor._runs.inputs import RunInputs, models_in_use
-from harbor._runs.result import Listener, Result
+from harbor._runs.result import Result
 from harbor._runs.run import start
 from harbor._runs.series import SeriesResult, prepare
 from harbor.evaluation._experiments.trial_records import TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial
 
 
-async def run_trial(trial: Trial, metrics: Sequence[str], listen: Listener | None = None) -> TrialRecord:
+async def run_trial(trial: Trial, metrics: Sequence[str]) -> TrialRecord:
     """Run a trial and measure it."""
-    return record(trial, metrics, await _logs(trial.config, listen))
+    return record(trial, metrics, await _logs(trial.config))
 
 
 def offline(config: AuctionConfig) -> AuctionConfig:
@@ -43,8 +43,8 @@ def _stand_in(bidder: Bidder) -> Bidder:
     return bidder.model_copy(update={**nobody, "model": STAND_IN, "planning": "none", "believe": False})
 
 
-async def _logs(config: AuctionConfig, listen: Listener | None) -> list[Sequence[Entry]]:
-    return logs_of(await start(prepare(config, RunInputs()), listen=listen))
+async def _logs(config: AuctionConfig) -> list[Sequence[Entry]]:
+    return logs_of(await start(prepare(config, RunInputs())))
 
 
 def logs_of(result: Result | SeriesResult) -> list[Sequence[Entry]]:

@@ -145,13 +145,13 @@ class AuctionRoom(BaseGroupChat):
         self._manager = partial(Auctioneer, sale=sale, seats=seats, loop=loop)
         self._auctioneer: Auctioneer | None = None
 
-    async def run_to_end(self, cancellation_token: CancellationToken | None = None) -> None:
+    async def run_to_end(self) -> None:
         """Run the sale to its end.
 
         Raises:
             Exception: whatever broke off the auction loop.
         """
-        token = cancellation_token or CancellationToken()
+        token = CancellationToken()
         running = asyncio.ensure_future(self._drain(token))
         try:
             await asyncio.shield(running)
