@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from harbor._doors.agent import Agent as Agent
     from harbor._games.english.settings import EnglishRules as EnglishRules
     from harbor._house.people import Person as Person
-    from harbor._models.cache import ReplyCache as ReplyCache
     from harbor._models.model import Model as Model
+    from harbor._models.replies.cache import ReplyCache as ReplyCache
     from harbor._models.simulated.chat_model import SimulatedChat as SimulatedChat
     from harbor._room.room import AuctionRoom as AuctionRoom
     from harbor._room.seats import ask_message as ask_message

@@ -17,8 +17,8 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = (  # from the ground up: a folder imports from those below it, and from no other of its own floor
     "_core",
     "_config memory._store _models.governor",
-    "_games personas._catalog",
-    "_games.sessions",
+    "_games personas._catalog _models.replies",
+    "_games.sessions _models.calls",
     "_games.english _games.water _games.second_price _games.first_price _games.english_private _games.beauty",
     "_house _models evaluation._metrics memory._bidder",
     "_doors",

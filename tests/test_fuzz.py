@@ -24,7 +24,7 @@ from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core import decisions
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor._core.extensions import KINDS, Found, class_of, fault
-from harbor._models.reading import read, written
+from harbor._models.calls.reading import read, written
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.design import Experiment

@@ -25,12 +25,12 @@ from harbor._core.layout import CALLS
 from harbor._core.private_files import make_private, open_private
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor._core.syncing import SyncedFile
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.prompt import Prompt
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
-from harbor._models.prompt import Prompt
 from harbor._models.providers import open_chat, settings_of
-from harbor._models.replay import RawCall, ReplayCache
+from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.raw_calls import line_of, recorded_calls
 from harbor._runs.stepping_back import mend_calls
 from harbor.evaluation._rating.rubric import rubric

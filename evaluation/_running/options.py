@@ -9,8 +9,8 @@ from typing import get_args
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.finding import given
 from harbor._models.budget import check_limit
-from harbor._models.cache import ReplyCache
-from harbor._models.reply_folder import own_folder
+from harbor._models.replies.cache import ReplyCache
+from harbor._models.replies.reply_folder import own_folder
 from harbor.evaluation._running.batches import Lane
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.hosting import Host

@@ -27,9 +27,9 @@ from harbor._core.layout import EVENTS
 from harbor._core.loops import run_kept
 from harbor._core.private_files import make_private, write_whole
 from harbor._core.version import __version__
-from harbor._models.cache import ReplyCache
 from harbor._models.governor.local import governor
 from harbor._models.governor.remote import serving
+from harbor._models.replies.cache import ReplyCache
 from harbor.evaluation._running.experiment_folder import read_manifest, trial_path
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 

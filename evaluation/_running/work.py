@@ -18,8 +18,8 @@ from harbor._core.marks import vouched
 from harbor._core.redaction import redact
 from harbor._models.batch.lane import BatchGame, BatchLane
 from harbor._models.budget import RunBudget
-from harbor._models.cache import ReplyCache
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor
+from harbor._models.replies.cache import ReplyCache
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import RunInputs
 from harbor._runs.limits import calls_in, paid_for, within

@@ -7,7 +7,7 @@ from langchain_core.language_models import BaseChatModel
 from harbor._config.auction import Bidder
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
 from harbor._models.providers import open_chat, settings_of
 from harbor._models.simulated.model import use_of
 from harbor.graphs._context.context import form_of

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from harbor._core.decisions import Amount, Name, plain
 from harbor._core.money import CENT, dollars
 from harbor._core.parsing import printable
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 

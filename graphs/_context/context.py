@@ -22,8 +22,8 @@ from harbor._core.errors import CodeError, ConfigError, HarborError, RunFolderEr
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
-from harbor._models.client import ModelClient
-from harbor._models.prompt import Prompt
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts, ThoughtNode, View
 from harbor.graphs._context.prompting import fill

@@ -12,7 +12,7 @@ from harbor._core.thoughts import RAISING, Decided, DecidedInWords, StrategicAct
 from harbor.graphs._context.replies import FusedReply
 
 if TYPE_CHECKING:
-    from harbor._models.prompt import Prompt
+    from harbor._models.calls.prompt import Prompt
     from harbor.graphs._context.context import NodeContext, Update
 
 

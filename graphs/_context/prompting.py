@@ -10,7 +10,7 @@ from typing import Any
 from harbor._core.dialogue import EXPLAINED, Turn, news
 from harbor._core.prompts import BLANK, chosen, sent
 from harbor._core.telling import as_json, block
-from harbor._models.prompt import Prompt, version_of
+from harbor._models.calls.prompt import Prompt, version_of
 from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts
 from harbor.graphs._context.wording import OPENING, USUAL, Wording
 

@@ -16,7 +16,7 @@ from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.memory._bidder.session_view import SessionView
 
 if TYPE_CHECKING:
-    from harbor._models.prompt import Prompt
+    from harbor._models.calls.prompt import Prompt
     from harbor.graphs._context.context import BidderContext, NodeContext
 
 

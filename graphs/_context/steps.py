@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, NoReply
 from harbor._core.events import ThoughtFailed
-from harbor._models.prompt import Prompt
+from harbor._models.calls.prompt import Prompt
 from harbor.graphs._context.context import BidderContext, NodeContext, Update, mistakes_told
 from harbor.graphs._context.node import Facts, ThoughtNode
 from harbor.graphs._context.placebos import told

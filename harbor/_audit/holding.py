@@ -17,9 +17,9 @@ from harbor._core.events import Event
 from harbor._core.notes import EventBuffer
 from harbor._core.seeding import derive
 from harbor._house.sale import Sale
-from harbor._models.cache import GameCache
+from harbor._models.calls.waiting import Waiting
 from harbor._models.opened import OpenModel
-from harbor._models.waiting import Waiting
+from harbor._models.replies.cache import GameCache
 from harbor._room.overheard import OverheardAgent
 from harbor._runs.folder import RunFolder
 from harbor._runs.inputs import RunInputs, anybody_remembers

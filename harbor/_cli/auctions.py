@@ -102,7 +102,7 @@ def _run(
     max_cost: float | None = None,
     cached: bool = False,
 ) -> None:
-    from harbor._models.cache import ReplyCache
+    from harbor._models.replies.cache import ReplyCache
     from harbor._runs.folder import run_name
     from harbor._runs.inputs import RunInputs
     from harbor._runs.run import start
@@ -155,7 +155,7 @@ def resume(
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
-    from harbor._models.cache import ReplyCache
+    from harbor._models.replies.cache import ReplyCache
     from harbor._runs.resuming import aresume
 
     _import_frameworks(config)

@@ -17,7 +17,7 @@ from harbor._core.errors import CacheError, ConfigError
 from harbor._core.layout import CALLS
 
 if TYPE_CHECKING:
-    from harbor._models.reply_folder import Entry, ReplyFolder
+    from harbor._models.replies.reply_folder import Entry, ReplyFolder
 
 cache = group("cache", "List, prune, export or import the replies that are kept.")
 
@@ -95,7 +95,7 @@ def export(
     model: Model = None,
 ) -> None:
     """Write kept replies to a file, with which others repeat your runs without a key."""
-    from harbor._models.reply_transfer import export_entries
+    from harbor._models.replies.reply_transfer import export_entries
 
     folder = _folder()
     found: Iterator[Entry]
@@ -134,7 +134,7 @@ def _used(folder: ReplyFolder, experiment: Path, addresses: list[str]) -> Iterat
 @cache.command("import")
 def import_(file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")]) -> None:
     """Keep the replies of a file; those that are kept already stay as they are."""
-    from harbor._models.reply_transfer import import_entries
+    from harbor._models.replies.reply_transfer import import_entries
 
     folder = _folder()
     new, old = import_entries(folder, file)
@@ -142,7 +142,7 @@ def import_(file: Annotated[Path, typer.Argument(metavar="FILE", help="What expo
 
 
 def _folder() -> ReplyFolder:
-    from harbor._models.reply_folder import ReplyFolder, own_folder
+    from harbor._models.replies.reply_folder import ReplyFolder, own_folder
 
     return ReplyFolder(own_folder())
 

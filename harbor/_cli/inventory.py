@@ -88,7 +88,7 @@ def _personas() -> Iterator[Row]:
 
 
 def _providers() -> Iterator[Row]:
-    from harbor._models.dialects import PROVIDERS
+    from harbor._config.dialects import PROVIDERS
 
     for name in PROVIDERS:
         yield Row(f"{name}:MODEL", f"a model of {name}; needs: pip install 'harbor-auctions[{name}]'")

@@ -27,7 +27,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "ModelError": "harbor._core.errors",
         "ModelSettings": "harbor._config.models",
         "Person": "harbor._house.people",
-        "ReplyCache": "harbor._models.cache",
+        "ReplyCache": "harbor._models.replies.cache",
         "Result": "harbor._runs.result",
         "RunPaused": "harbor._core.errors",
         "EnglishRules": "harbor._games.english.settings",

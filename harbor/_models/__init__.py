@@ -1,1 +1,1 @@
-"""Language models: the client, replay of recorded calls, prices."""
+"""Language models: providers and their connections, how a run opens its models, prices and budgets."""

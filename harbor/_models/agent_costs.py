@@ -12,7 +12,7 @@ from harbor._config.models import ModelSettings
 from harbor._core.events import ModelCalled
 from harbor._models.budget import RunBudget
 from harbor._models.prices import with_price
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 
 _MILLION = 1_000_000
 

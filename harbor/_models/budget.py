@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 
 CHARACTERS_PER_TOKEN = 3
 """For a call that reports no tokens: fewer than with most models, so that its cost is rather overestimated."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from harbor._models.faults import StrangeAnswer
+from harbor._models.calls.faults import StrangeAnswer
 
 LONGEST_ANSWER = 32 * 2**20
 """Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""

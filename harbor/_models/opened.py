@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
-from harbor._models.client import ModelClient
-from harbor._models.forms import Forms
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.forms import Forms
+from harbor._models.calls.line import Identity, Line, identity_of
+from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.terms import Governor
-from harbor._models.line import Identity, Line, identity_of
-from harbor._models.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)

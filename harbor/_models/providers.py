@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from harbor._config.dialects import NAMES, NO_KEY, PROVIDERS, in_dialect, unknown_to
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ConfigError, UnknownName, unknown
 from harbor._core.extensions import REFERENCE
 from harbor._core.finding import asked, find, names
 from harbor._core.redaction import known_secrets_of, redact
 from harbor._core.seeding import derive
-from harbor._models.dialects import NAMES, NO_KEY, PROVIDERS, in_dialect, unknown_to
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
+from harbor._config.dialects import PROVIDERS
 from harbor._core.events import EVERYONE, Event, LogOpened, PublicEvent
 from harbor._core.extensions import HARBOR, NAME, WITH_EVENTS, Part
 from harbor._core.finding import of_part
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.settings import Settings
-from harbor._models.dialects import PROVIDERS
 from harbor.evaluation._metrics.lineup import any_simulated, players
 
 MODEL = re.compile(r"(?!ft:)[A-Za-z0-9][\w.-]{0,80}(/[A-Za-z0-9][\w.-]{0,80})?(:[A-Za-z0-9][\w.-]{0,40})?", re.ASCII)

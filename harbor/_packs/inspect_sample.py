@@ -28,7 +28,7 @@ from harbor._core.events import BidderLabelled, LogOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_seen_by
 from harbor._house.auctioneer import told_to
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.score import score
 

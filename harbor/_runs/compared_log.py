@@ -15,7 +15,7 @@ from harbor._core.log_lines import Entry, fields_of_kind
 from harbor._core.players import AGENT
 from harbor._core.sent_files import MOST_RECORDS, read_sent
 from harbor._house.verdict import NOTHING, Differs, Ended, Verdict, differs, fields_of, shown
-from harbor._models.replay import RawCall, ReplayCache
+from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.recorded import NotRecorded
 
 AROUND = 40

@@ -27,7 +27,7 @@ from harbor._core.marks import read_as_data, write_settings
 from harbor._core.private_files import FILE, new_folder, open_private
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor._core.syncing import SyncedFile, sync_folder
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 from harbor._runs.raw_calls import line_of
 from harbor._runs.stepping_back import read_past
 

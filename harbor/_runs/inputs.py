@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from harbor._models.batch.lane import BatchGame
     from harbor._models.budget import RunBudget
-    from harbor._models.cache import ReplyCache
     from harbor._models.governor.terms import Governor
+    from harbor._models.replies.cache import ReplyCache
 
 
 class Given(TypedDict, total=False):
@@ -65,7 +65,7 @@ class RunInputs:
             ConfigError: it names the thing.
         """
         if self.cache is not None:
-            from harbor._models.cache import ReplyCache
+            from harbor._models.replies.cache import ReplyCache
 
             if not isinstance(self.cache, ReplyCache):
                 raise ConfigError(f"run(cache=...) gives {self.cache!r}; give a ReplyCache, such as ReplyCache()")

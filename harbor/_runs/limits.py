@@ -17,7 +17,7 @@ from harbor._core.layout import CALLS, CALLS_DAMAGED, EVENTS, EVENTS_CUT
 from harbor._core.money import cost_in_words
 from harbor._core.players import AGENT
 from harbor._models.budget import RunBudget, check_limit, check_prices, cost_of, first_cost
-from harbor._models.replay import CallKey, RawCall
+from harbor._models.replies.replay import CallKey, RawCall
 from harbor._runs.inputs import RunInputs
 from harbor._runs.raw_calls import content_of, recorded_calls
 from harbor._runs.resolve import models_of

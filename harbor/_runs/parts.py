@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from harbor._config.auction import AuctionConfig, ModelSettings
+from harbor._config.dialects import PROVIDERS
 from harbor._config.models import GIVEN
 from harbor._core.extensions import Kind, Part
 from harbor._core.finding import found
-from harbor._models.dialects import PROVIDERS
 from harbor.personas._catalog.catalogue import catalogue_of
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from harbor._core.errors import LogError
 from harbor._core.handles import remedy_of
 from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, read_sent
-from harbor._models.messages import MESSAGE
-from harbor._models.replay import RawCall
+from harbor._models.replies.messages import MESSAGE
+from harbor._models.replies.replay import RawCall
 
 _DIGEST = b', "digest": "'
 _LENGTH = 16

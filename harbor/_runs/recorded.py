@@ -19,9 +19,9 @@ from harbor._core.players import Player, SeatReply
 from harbor._house.auctioneer import AuctionLoop
 from harbor._house.hearing import FATAL, failed, in_words
 from harbor._house.sale import Sale
-from harbor._models.client import ModelClient
-from harbor._models.forms import Forms, without_shape
-from harbor._models.replay import RawCall, ReplayCache
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.forms import Forms, without_shape
+from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.walking import PlainBidder

@@ -22,9 +22,9 @@ from harbor._doors.agent import agent_of
 from harbor._house.auctioneer import auction_loop
 from harbor._house.plain import carry, never_waits
 from harbor._house.sale import Sale
-from harbor._models.cache import is_cached
 from harbor._models.providers import open_chat, open_keyless
-from harbor._models.replay import ReplayCache
+from harbor._models.replies.cache import is_cached
+from harbor._models.replies.replay import ReplayCache
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs, anybody_remembers
 from harbor._runs.limits import funded, within

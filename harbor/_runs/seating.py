@@ -24,13 +24,13 @@ from harbor._models.agent_costs import AgentCosts
 from harbor._models.batch.batch_line import BatchLine
 from harbor._models.batch.discount import in_batch
 from harbor._models.batch.transport import transport_of
-from harbor._models.cache import LONGEST_WAIT, GameCache, is_cached
+from harbor._models.calls.line import Line
+from harbor._models.calls.waiting import Waiting
 from harbor._models.connections import connected, shares_connections
 from harbor._models.governor.local import governor
-from harbor._models.line import Line
 from harbor._models.opened import OpenModel
-from harbor._models.replay import ReplayCache
-from harbor._models.waiting import Waiting
+from harbor._models.replies.cache import LONGEST_WAIT, GameCache, is_cached
+from harbor._models.replies.replay import ReplayCache
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import PlayerAgent, Seat
 from harbor._runs.folder import RunFolder

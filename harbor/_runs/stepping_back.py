@@ -18,7 +18,7 @@ from harbor._core.log import TURN_OPENS, Reading, of_type, read_whole_lines
 from harbor._core.log_lines import Entry
 from harbor._core.private_files import write_whole
 from harbor._core.syncing import sync_files
-from harbor._models.replay import ReplayCache, lost_calls
+from harbor._models.replies.replay import ReplayCache, lost_calls
 from harbor._runs.raw_calls import RawCalls, content_of, recorded_calls
 
 LINES_SHOWN = 5

@@ -8,7 +8,7 @@ from pathlib import Path
 from harbor._core.handles import remedy_of
 from harbor._core.layout import CALLS
 from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, open_sent
-from harbor._models.replay import CallKey, RawCall
+from harbor._models.replies.replay import CallKey, RawCall
 from harbor._runs.raw_calls import call_in
 
 

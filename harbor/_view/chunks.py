@@ -9,7 +9,7 @@ from harbor._core.events import Event, ModelCalled
 from harbor._core.log_lines import Entry, is_seen_by, name_in_log
 from harbor._core.money import dollars
 from harbor._games.board import GuardedBoard, Shown
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 from harbor._view.call_file import CallFile
 from harbor._view.decision import Decision, Decisions
 from harbor._view.entry_words import fields_of, words_of

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from harbor import ModelSettings
-from harbor._models.cache import CallRequest, GameCache
-from harbor._models.replay import RawCall
-from harbor._models.reply_folder import CachedReply, Entry, ReplyFolder, new_entry, numbered, place_of
+from harbor._models.replies.cache import CallRequest, GameCache
+from harbor._models.replies.replay import RawCall
+from harbor._models.replies.reply_folder import CachedReply, Entry, ReplyFolder, new_entry, numbered, place_of
 from support.commands import harbor, mistake
 
 

@@ -21,7 +21,7 @@ from harbor._core.bundles import Bundle
 from harbor._core.events import Event, ModelCalled
 from harbor._core.offers import AcceptOrWait, Choice
 from harbor._core.thoughts import Decided, DecidedInWords
-from harbor._models.prompt import Prompt
+from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated.chat_model import SimulatedChat
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.deciding import decide

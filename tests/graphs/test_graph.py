@@ -34,8 +34,8 @@ from harbor._core.log import of_type
 from harbor._core.prompts import chosen
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
-from harbor._models.client import ModelClient
-from harbor._models.replay import RawCall
+from harbor._models.calls.client import ModelClient
+from harbor._models.replies.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.node import PROMPTS

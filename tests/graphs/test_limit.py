@@ -39,7 +39,7 @@ from harbor._core.events import (
 from harbor._core.log import difference, of_type, read_log
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import reply_to
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._rating.sources import rateables

@@ -45,7 +45,7 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
 from harbor._models.simulated.opponent_model import BiddingRecord, update
 from harbor._models.simulated.valuation import fit, worth

@@ -27,7 +27,7 @@ from harbor._games.sessions.session import RunSettled
 from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import DayClosed, DayOpened, Water
 from harbor._games.water.settings import RESIDENTS, Resident
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder

@@ -32,7 +32,7 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
-from harbor._models.client import ModelClient
+from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls

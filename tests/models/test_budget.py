@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harbor._config.auction import ModelSettings
 from harbor._models.budget import MARGIN, RunBudget, cost_of
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
 DEAR = {"mine": ModelSettings(use="openai:gpt", input_price=100.0, output_price=100.0)}

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, HarborError, Item, ModelSettings, ReplyCache
-from harbor._models.cache import NO_PART, CallRequest, GameCache, is_cached, server_of
-from harbor._models.reply_folder import LONGEST, CachedReply, ReplyFolder, own_folder, read_entry
-from harbor._models.reply_transfer import export_entries, import_entries
+from harbor._models.replies.cache import NO_PART, CallRequest, GameCache, is_cached, server_of
+from harbor._models.replies.reply_folder import LONGEST, CachedReply, ReplyFolder, own_folder, read_entry
+from harbor._models.replies.reply_transfer import export_entries, import_entries
 
 HOSTED = ModelSettings(use="openai:gpt-4o-mini", temperature=0)
 WARM = HOSTED.model_copy(update={"temperature": 1.0})
@@ -294,8 +294,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from harbor import ModelSettings
-from harbor._models.cache import CallRequest, GameCache
-from harbor._models.reply_folder import CachedReply, ReplyFolder
+from harbor._models.replies.cache import CallRequest, GameCache
+from harbor._models.replies.reply_folder import CachedReply, ReplyFolder
 
 folder = ReplyFolder(Path(sys.argv[1]))
 print("ready", flush=True)

@@ -15,11 +15,11 @@ from pydantic import BaseModel
 
 from harbor import ModelSettings, ReplyCache
 from harbor._core.errors import ModelError, RunPaused, UnreadableReply
-from harbor._models.cache import GameCache
-from harbor._models.client import ModelClient
-from harbor._models.prompt import Prompt
-from harbor._models.replay import RawCall, ReplayCache
-from harbor._models.reply_folder import ReplyFolder
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.prompt import Prompt
+from harbor._models.replies.cache import GameCache
+from harbor._models.replies.replay import RawCall, ReplayCache
+from harbor._models.replies.reply_folder import ReplyFolder
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
 PRICED = ModelSettings(

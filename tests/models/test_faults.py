@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harbor._models.faults import fault_of
+from harbor._models.calls.faults import fault_of
 
 RETRY_INFO = {"error": {"code": 429, "details": [{"@type": "type/google.rpc.RetryInfo", "retryDelay": "13.5s"}]}}
 

@@ -16,12 +16,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from harbor import ModelSettings, ReplyCache
-from harbor._models.client import ModelClient
-from harbor._models.prompt import Prompt
-from harbor._models.reading import LONGEST_REPLY, as_kept, beyond, in_words, message_of, read, written
-from harbor._models.replay import RawCall
-from harbor._models.replay import ReplayCache as Recorded
-from harbor._models.reply_folder import CachedReply, new_entry, numbered, place_of, read_entry
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.prompt import Prompt
+from harbor._models.calls.reading import LONGEST_REPLY, as_kept, beyond, in_words, message_of, read, written
+from harbor._models.replies.replay import RawCall
+from harbor._models.replies.replay import ReplayCache as Recorded
+from harbor._models.replies.reply_folder import CachedReply, new_entry, numbered, place_of, read_entry
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")

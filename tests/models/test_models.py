@@ -21,10 +21,10 @@ from harbor._core.errors import ConfigError, ModelError, NoReply, UnreadableRepl
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.redaction import redact
-from harbor._models.client import ModelClient
-from harbor._models.prompt import Prompt
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.prompt import Prompt
 from harbor._models.providers import settings_of
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 

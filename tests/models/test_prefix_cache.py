@@ -7,7 +7,7 @@ import pytest
 from harbor import Auction, Bidder, ModelSettings, houses
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
-from harbor._models.usage import Usage
+from harbor._models.calls.usage import Usage
 from support.providers import provider
 
 SEED = 3

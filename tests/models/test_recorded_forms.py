@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harbor._models.replay import RawCall, ReplayCache
+from harbor._models.replies.replay import RawCall, ReplayCache
 
 
 def recorded(bidder: str, form: str, outcome: str = "ok") -> RawCall:

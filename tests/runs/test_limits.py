@@ -16,7 +16,7 @@ from harbor._config.auction import AuctionConfig, Series
 from harbor._core.errors import ConfigError, LimitReached, LogError, RunPaused
 from harbor._core.events import CLOCK_FIELDS, ModelCalled, SeatFailed
 from harbor._core.log import of_type, read_log
-from harbor._models.replay import RawCall
+from harbor._models.replies.replay import RawCall
 from harbor._runs.limits import paid_for
 from harbor._runs.raw_calls import read_calls
 from harbor.evaluation._metrics.summary import summarise

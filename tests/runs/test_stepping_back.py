@@ -18,7 +18,7 @@ from harbor._config.auction import Series
 from harbor._core.errors import RunFolderError
 from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SaleClosed
 from harbor._core.log import of_type, read_log
-from harbor._models.replay import lost_calls
+from harbor._models.replies.replay import lost_calls
 from harbor._runs.limits import paid_for
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 from harbor.memory._store.transfer import open_existing

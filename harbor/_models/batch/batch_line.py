@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from harbor._core.errors import HarborError
-from harbor._models.faults import Fault, chain_of, fault_of
-from harbor._models.line import Attempt, Line
+from harbor._models.calls.faults import Fault, chain_of, fault_of
+from harbor._models.calls.line import Attempt, Line
 
 T = TypeVar("T")
 

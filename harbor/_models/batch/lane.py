@@ -16,7 +16,7 @@ from harbor._models.batch.earlier import EarlierJobs
 from harbor._models.batch.job_records import JobRecords
 from harbor._models.batch.jobs import Body, Jobs, Outcome
 from harbor._models.batch.sending import BatchCall, Sender
-from harbor._models.waiting import Waiting
+from harbor._models.calls.waiting import Waiting
 
 TICK = 0.05
 """Seconds between two looks at whether all games wait; a look that is as late again shows that games are busy."""

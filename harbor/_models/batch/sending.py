@@ -12,8 +12,8 @@ from typing import TypeVar
 from harbor._core.errors import HarborError, ModelError, RunPaused
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
-from harbor._models.faults import fault_of, status_of
-from harbor._models.line import ODD_TRIES, backoff
+from harbor._models.calls.faults import fault_of, status_of
+from harbor._models.calls.line import ODD_TRIES, backoff
 
 T = TypeVar("T")
 FIRST_LOOK, LONGEST_LOOK, SLOWER = 0.1, 60.0, 1.5

@@ -12,8 +12,8 @@ from harbor._models.batch.anthropic_jobs import AnthropicJobs
 from harbor._models.batch.jobs import Jobs
 from harbor._models.batch.lane import BatchGame
 from harbor._models.batch.openai_jobs import OpenAIJobs
+from harbor._models.calls.line import PATIENCE
 from harbor._models.connections import no_page
-from harbor._models.line import PATIENCE
 
 
 class BatchTransport:

@@ -23,7 +23,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import DecidedInWords, LimitSet
 from harbor._games.english.settings import EnglishRules
-from harbor._models.reading import read
+from harbor._models.calls.reading import read
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._rating.agreement import Rated, agreement, alpha, ordinal
 from harbor.evaluation._rating.judging import Verdict, judge, question

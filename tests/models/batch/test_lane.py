@@ -15,8 +15,8 @@ from harbor._models.batch.discount import BATCH_SHARE, in_batch
 from harbor._models.batch.job_records import BATCHES, JobRecord, JobRecords
 from harbor._models.batch.lane import BatchLane
 from harbor._models.batch.transport import transport_of
+from harbor._models.calls.waiting import Waiting
 from harbor._models.connections import connected
-from harbor._models.waiting import Waiting
 from support.providers import provider
 
 

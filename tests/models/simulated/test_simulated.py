@@ -16,8 +16,8 @@ from harbor._core.decisions import BidReply
 from harbor._core.events import BidFailed, BidPlaced, ItemSold, ModelCalled
 from harbor._core.log import of_type
 from harbor._core.seeding import stream
-from harbor._models.client import ModelClient
-from harbor._models.prompt import Prompt
+from harbor._models.calls.client import ModelClient
+from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated import forecasting
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import Option, fit, rank, shadow_price

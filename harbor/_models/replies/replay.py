@@ -21,7 +21,7 @@ from harbor._core.log import TURN_OPENS
 from harbor._core.log_lines import Entry
 from harbor._core.players import AGENT, SeatReply
 from harbor._core.thoughts import Recalled
-from harbor._models.messages import Message
+from harbor._models.replies.messages import Message
 
 CallOutcome = Literal["ok", "unreadable", "failed"]
 CallKey = tuple[str, str, int, float]

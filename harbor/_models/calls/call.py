@@ -13,18 +13,18 @@ from pydantic import BaseModel
 from harbor._config.models import ReplyForm
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.redaction import redact
-from harbor._models.cache import CallRequest, GameCache
-from harbor._models.faults import fault_of
-from harbor._models.forms import ABOUT_FORM, Asking, Forms, schema_of
+from harbor._models.calls.faults import fault_of
+from harbor._models.calls.forms import ABOUT_FORM, Asking, Forms, schema_of
+from harbor._models.calls.line import Line
+from harbor._models.calls.prompt import Prompt
+from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
+from harbor._models.calls.usage import usage_of
 from harbor._models.governor.terms import Gone
-from harbor._models.line import Line
-from harbor._models.prompt import Prompt
-from harbor._models.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
-from harbor._models.replay import CallOutcome, RawCall
-from harbor._models.usage import usage_of
+from harbor._models.replies.cache import CallRequest, GameCache
+from harbor._models.replies.replay import CallOutcome, RawCall
 
 if TYPE_CHECKING:
-    from harbor._models.client import ModelClient
+    from harbor._models.calls.client import ModelClient
 
 CHARACTERS_PER_TOKEN = 4
 REPLY_TOKENS = 300

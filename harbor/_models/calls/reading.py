@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from harbor._core.decisions import InWords
 from harbor._core.parsing import scrub
-from harbor._models.messages import MESSAGE, Message
-from harbor._models.reply_folder import CachedReply
-from harbor._models.usage import usage_of
+from harbor._models.calls.usage import usage_of
+from harbor._models.replies.messages import MESSAGE, Message
+from harbor._models.replies.reply_folder import CachedReply
 
 Reply = TypeVar("Reply", bound=BaseModel)
 LONGEST_REPLY = 200_000

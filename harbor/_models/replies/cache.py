@@ -21,9 +21,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from harbor._config.dialects import PROVIDERS
 from harbor._config.models import ModelSettings, ReplyForm
-from harbor._models.dialects import PROVIDERS
-from harbor._models.reply_folder import Asked, CachedReply, ReplyFolder, new_entry, numbered, own_folder, place_of
+from harbor._models.replies.reply_folder import (
+    Asked,
+    CachedReply,
+    ReplyFolder,
+    new_entry,
+    numbered,
+    own_folder,
+    place_of,
+)
 
 NO_PART = frozenset(
     {"api_key_env", "headers", "timeout_seconds", "max_concurrent", "requests_per_minute", "tokens_per_minute"}

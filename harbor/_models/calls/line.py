@@ -18,7 +18,8 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ModelError, RunPaused
-from harbor._models.faults import Fault, fault_of
+from harbor._models.calls.faults import Fault, fault_of
+from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import (
     Answered,
@@ -32,7 +33,6 @@ from harbor._models.governor.terms import (
     Stopped,
     Verdict,
 )
-from harbor._models.waiting import Waiting
 
 T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]

@@ -17,13 +17,13 @@ from pydantic import BaseModel
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
-from harbor._models.cache import GameCache
-from harbor._models.call import Call
-from harbor._models.forms import Forms
-from harbor._models.line import Line, identity_of
-from harbor._models.prompt import Prompt
-from harbor._models.reading import in_words, read
-from harbor._models.replay import CallBudget, RawCall, ReplayCache
+from harbor._models.calls.call import Call
+from harbor._models.calls.forms import Forms
+from harbor._models.calls.line import Line, identity_of
+from harbor._models.calls.prompt import Prompt
+from harbor._models.calls.reading import in_words, read
+from harbor._models.replies.cache import GameCache
+from harbor._models.replies.replay import CallBudget, RawCall, ReplayCache
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

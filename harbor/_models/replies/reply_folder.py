@@ -22,7 +22,7 @@ from typing import Any
 
 from harbor._core.own_places import own_place
 from harbor._core.private_files import make_private
-from harbor._models.messages import MESSAGE, Message
+from harbor._models.replies.messages import MESSAGE, Message
 
 VERSION = 1
 LONGEST = 32 * 2**20

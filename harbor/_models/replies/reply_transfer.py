@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from harbor._core.errors import CacheError
-from harbor._models.reply_folder import LONGEST, Entry, NoEntry, ReplyFolder, read_entry
+from harbor._models.replies.reply_folder import LONGEST, Entry, NoEntry, ReplyFolder, read_entry
 
 
 def export_entries(entries: Iterable[Entry], file: Path) -> int:
