@@ -38,10 +38,18 @@ class Row(NamedTuple):
     version: str = __version__
 
 
-def list_(what: Annotated[What, typer.Argument(help="What to list.")], as_json: Json = False) -> None:
+def list_(
+    what: Annotated[What | None, typer.Argument(help="What to list; without it, what can be listed is said.")] = None,
+    as_json: Json = False,
+) -> None:
     """List what settings and commands can name, and where it comes from."""
     from harbor._cli.display.render import Table, render
 
+    if what is None:
+        typer.echo(json.dumps(list(What)) if as_json else f"What can be listed: {', '.join(What)}.")
+        if not as_json:
+            typer.echo("Name one of them, such as: harbor list presets")
+        return
     rows = [one._asdict() for one in _rows(what)]
     if as_json:
         typer.echo(json.dumps(rows))

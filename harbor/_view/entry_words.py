@@ -9,6 +9,7 @@ from harbor._core.event_texts import field_texts, plain_sentence
 from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
+    BidderSeated,
     CatalogShown,
     Event,
     ItemLabelled,
@@ -37,7 +38,8 @@ def words_of(event: Event, spell: Spell = dollars) -> str:
         return f"{event.bidder} is told of {len(event.personas)} kinds of buyers."
     if isinstance(event, PrivateEvent):
         said = [f"{event.bidder} {line}{'' if line.endswith(QUOTED) else '.'}" for line in statements(event, spell)]
-        return " ".join(said) or plain_sentence(event, spell)
+        seated = f"{event.bidder} takes a seat." if isinstance(event, BidderSeated) else ""
+        return " ".join(said) or seated or plain_sentence(event, spell)
     return _analysts(event) or plain_sentence(event, spell)
 
 
@@ -45,7 +47,8 @@ def fields_of(event: Event, spell: Spell = dollars) -> Iterator[tuple[str, str]]
     """Give the fields of an event that have something in them; those of a call stand in its decision."""
     if isinstance(event, ModelCalled):
         return iter(())
-    return ((name, text) for name, text in field_texts(event, spell) if text)
+    without = "budget" if isinstance(event, BidderSeated) and not event.budget else ""  # the game has none
+    return ((name, text) for name, text in field_texts(event, spell) if text and name != without)
 
 
 def _public(event: PublicEvent) -> str:
@@ -55,7 +58,7 @@ def _public(event: PublicEvent) -> str:
             least = f" for at least {dollars(minimum)}" if minimum else ""
             return f"{item}, round {round}{again}: {', '.join(bidders)} asked{least}."
         case Paused(closed=closed, over=over):
-            after = f" after {', '.join(closed)}" if closed else " before the first item"
+            after = f" after {', '.join(closed)}" if closed else " before it begins"
             return "The bidders think" + (" at the end." if over else f"{after}.")
         case SaleClosed():
             return "It is over."

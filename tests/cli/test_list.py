@@ -96,6 +96,13 @@ def test_what_can_t_be_listed_is_refused_in_one_line():
     assert "'gams'" in mistake(harbor("list", "gams"))
 
 
+def test_who_names_nothing_is_told_what_can_be_listed():
+    done = harbor("list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(what in done.stdout for what in (*KNOWN, "agents", "harbor list presets"))
+    assert set(json.loads(harbor("list", "--json").stdout)) == {*KNOWN, "agents"}
+
+
 def test_help_loads_no_extension(tmp_path):
     install(tmp_path, "loud", {"loud.py": "print('loaded')"}, {"harbor.metrics": {"loud": "loud:IT"}})
     place = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}

@@ -333,7 +333,7 @@ def test_a_preset_is_run_by_name_and_shows_what_counts_in_its_game(preset, key, 
 def test_the_table_of_a_game_has_its_own_columns_and_no_empty_ones(tmp_path):
     table = harbor("auction", "--preset", "water", "--quiet", cwd=tmp_path).stdout
     assert "survived" in table
-    assert "rsr start 0.4" in table
+    assert "resource satisfaction rate at the start 0.4" in table
     assert "persona" not in table
 
 

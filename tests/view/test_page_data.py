@@ -19,6 +19,7 @@ from harbor._packs.publishing import PublicCopy, publish
 from harbor._view import chunks, run_data
 from harbor._view.run_data import run_page
 from harbor.events import Believed, BidFailed, ModelCalled, Predicted, Profiled
+from support.commands import harbor
 from support.long_logs import lengthen
 from support.shown_runs import think_much
 
@@ -66,6 +67,16 @@ def test_every_event_is_an_entry_with_words(run):
     assert head["seats"] == ["Ann", "Ben", "Cho"]
     assert [row[0] for row in head["standings"]["rows"]]
     assert {kind for _, kind, _ in head["places"]} == {"part", "round"}
+
+
+@pytest.mark.parametrize("preset", ["second-price", "water-personas"])
+def test_a_game_without_budgets_shows_none(preset, tmp_path):
+    done = harbor("auction", preset, "--quiet", "--out", str(tmp_path / "run"))
+    assert done.returncode == 0
+    _, data = whole(tmp_path / "run")
+    seated = [row for row in data["entries"] if row[3] == "bidder_seated"]
+    assert seated
+    assert all("budget" not in row[4] and "budget" not in dict(row[5]) for row in seated)
 
 
 def test_every_recorded_call_is_in_one_decision_with_its_words_and_order(run):

@@ -15,7 +15,7 @@ from harbor._cli.display.extent import Extent
 from harbor._cli.display.render import Table
 from harbor._core.money import cost_in_words, dollars, to_cents
 from harbor._games.english.measures import ItemResult
-from harbor.evaluation._metrics.registry import PRIVATE, metric_of
+from harbor.evaluation._metrics.registry import PRIVATE, metric_of, metric_or_none
 
 if TYPE_CHECKING:
     from harbor.evaluation._metrics.score import RunScore
@@ -33,7 +33,7 @@ def summary_tables(summary: Summary, extent: Extent = "usual") -> Iterator[Table
         yield Table(summary.parts.capitalize(), [_part(one) for one in summary.items])
     yield Table("Standings", [_row(one) for one in summary.standings])
     if summary.figures:
-        yield ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in summary.figures.items())
+        yield ", ".join(f"{_spelled(name)} {value:.3g}" for name, value in summary.figures.items())
     if (calls := summary.calls) is None:
         yield f"a public log: what needs private events is left out{simulated(summary.simulated)}"
         return
@@ -55,6 +55,12 @@ def _part(part: Any) -> dict[str, object]:
         return _row(part)
     winner = part.winner or ("not sold" if part.closed else "not reached")
     return {"item": part.name, "winner": winner, "price": part.price, "rounds": part.rounds}
+
+
+def _spelled(name: str) -> str:
+    """Say what a figure is: as the metric of that name describes itself, if there is one."""
+    metric = metric_or_none(name)
+    return metric.description if metric else name.replace("_", " ")
 
 
 def _row(record: Any) -> dict[str, object]:
