@@ -95,7 +95,7 @@ class Drawing:
     """A figure: its title and caption, its panels and their legend, and how many panels were left out.
 
     `failure` says in one line why it could not be drawn; then there are no panels. `question` is what it answers;
-    `facts` name what its numbers are: of how many games (n), in which unit, by which interval or test. `beside`
+    `facts` are what its numbers are by name: of how many games (n), in which unit, by which interval. `beside`
     explains what only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks.
     """
 
@@ -112,8 +112,13 @@ class Drawing:
     def reading(self, inches: float = INCHES_FOR_NUMBERS) -> str:
         """Say what it asks, what it shows at this width, and what its numbers are, in one paragraph."""
         beside = self.beside if inches >= INCHES_FOR_NUMBERS else ""
-        facts = "; ".join(f"{name} = {said}" if name == "n" else f"{name}: {said}" for name, said in self.facts)
-        return " ".join(filter(None, (self.question, self.caption, beside, facts and f"{facts}.")))
+        return " ".join(filter(None, (self.question, self.caption, *(_sentence(*one) for one in self.facts), beside)))
+
+
+def _sentence(name: str, said: str) -> str:
+    """Say a fact as a sentence; one that a stranger's figure names stands under its name."""
+    known = {"n": "n = {}.", "unit": "The unit is {}.", "interval": "Intervals are {}."}
+    return known.get(name, f"{name}: {{}}.").format(said)
 
 
 def colour(place: int) -> str:

@@ -90,10 +90,11 @@ def _style(place: int) -> dict[str, Any]:
 
 def _aside(one: pd.DataFrame, place: int, curves: Mapping[str, pd.DataFrame]) -> np.ndarray:
     """Give the places of a curve, moved aside where whiskers would hide each other."""
-    many = len(curves)
-    if many <= MOST_BANDS:
+    if len(curves) <= MOST_BANDS:
         return one.index.to_numpy("float64")
-    return one.index.to_numpy("float64") + (place - (many - 1) / 2) * min(SIDESTEP, 0.7 / many)
+    shown = [len(curve) > 0 for curve in curves.values()]
+    here, many = sum(shown[:place]), sum(shown)
+    return one.index.to_numpy("float64") + (here - (many - 1) / 2) * min(SIDESTEP, 0.7 / max(1, many))
 
 
 def _intervals(axes: Axes, curves: Sequence[pd.DataFrame]) -> None:

@@ -43,11 +43,13 @@ COLUMNS = 100
 MOST_ROWS = 24
 """The most rows of a panel; more go on in the next."""
 TITLE = "Planned comparisons"
+FAR = 5
+"""A row that spreads more than so many times as far as any other is cut where the axis ends."""
 CAPTION = (
-    "Mean of the paired differences, with its 95 % interval; right of the line: the first of the two has more. Faint:"
-    " single pairs of games."
+    "Marks are means of the paired differences; right of the line the first of the two has more. Faint dots are single"
+    " pairs of games."
 )
-BESIDE = "p: corrected by Holm over all planned comparisons."
+CUT = " An arrow marks a row that goes on beyond the axis, to the number beside it."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
 
 
@@ -62,9 +64,10 @@ def forest(loaded: Loaded) -> Drawing | None:
     panels = [_panel(loaded, some, known) for some in _panelled(rows)]
     ours = LegendEntry(f"this experiment{', simulated' if loaded.results.simulated else ''}", colour(0), "●", "o", "-")
     keys = (ours, *keys_of(known), replace(GAMES_KEY, label="single pairs of games", colour=colour(0)))
-    caption = CAPTION + (NO_INTERVAL if known else "")
-    question, told = loaded.experiment.question, _facts(loaded, found)
-    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=BESIDE)
+    cut = any(_far(some) for some in _panelled(rows))
+    caption = CAPTION + CUT * cut + (NO_INTERVAL if known else "")
+    question, told = loaded.experiment.question, _facts(found)
+    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=_beside(loaded, found))
 
 
 class _Row:
@@ -83,10 +86,15 @@ class _Row:
         self.links = [link_to(loaded, *cell, int(str(repeat))) for repeat in self.pairs.index]
 
     @property
-    def ends(self) -> list[float]:
-        """What must lie on the axis: mean, interval, zero, the single pairs and the published numbers."""
-        known = self.one.mean, self.one.low, self.one.high, 0.0, *self.pairs, *self.published.values()
-        return [end for end in known if end is not None]
+    def middle(self) -> list[float]:
+        """What must lie on the axis: mean, zero and the published numbers."""
+        return [end for end in (self.one.mean, 0.0, *self.published.values()) if end is not None]
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The ends of the mean, its interval and the single pairs."""
+        known = [end for end in (self.one.mean, self.one.low, self.one.high, *self.pairs) if end is not None]
+        return min(known), max(known)
 
 
 def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
@@ -96,8 +104,16 @@ def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
         yield from (own[first : first + MOST_ROWS] for first in range(0, len(own), MOST_ROWS))
 
 
+def _far(rows: Sequence[_Row]) -> _Row | None:
+    """Give the row that would squeeze all others, if there is one."""
+    *others, widest = sorted(rows, key=lambda row: row.spread[1] - row.spread[0])
+    wide, next_wide = (row.spread[1] - row.spread[0] for row in (widest, others[-1] if others else widest))
+    return widest if 0 < FAR * next_wide < wide else None
+
+
 def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[str]) -> Panel:
-    metric, ends = rows[0].one.metric, [end for row in rows for end in row.ends]
+    metric, far = rows[0].one.metric, _far(rows)
+    ends = [end for row in rows for end in (*row.middle, *(() if row is far else row.spread))]
     named, (least, most) = metric.replace("_", " "), bounds_of(metric, _bidders(loaded))
     first, last = min(ends), max(ends)
     low, high = span(first, last, (least - most, most - least))
@@ -127,15 +143,29 @@ def _row(axes: Axes, place: int, row: _Row, known: Sequence[str]) -> None:
     """Draw one comparison: faint pairs, interval and mean, published marks below the middle, numbers at the right."""
     one = row.one
     low, high = axes.get_xlim()
-    game_dots(axes, [*row.pairs], [place - up for up in stacked(row.pairs, high - low)], 0, row.links)
+    shown = [(pair, link) for pair, link in zip(row.pairs, row.links, strict=True) if low <= pair <= high]
+    pairs = [pair for pair, _ in shown]
+    game_dots(axes, pairs, [place - up for up in stacked(pairs, high - low)], 0, [link for _, link in shown])
     if one.low is not None and one.high is not None:
         axes.plot([one.low, one.high], [place, place], color=colour(0), linewidth=2.2, solid_capstyle="butt")
+    _arrows(axes, place, row)
     if one.mean is not None:
         axes.plot(one.mean, place, "o", color=colour(0), markersize=6.5, clip_on=False)
     for source, value in row.published.items():
         open_mark(axes, value, place + 0.25, known.index(source))
     if axes.figure.bbox.width / axes.figure.dpi >= INCHES_FOR_NUMBERS:
         axes.text(1.02, place, _numbers(one), transform=axes.get_yaxis_transform(), va="center", fontsize=7.5)
+
+
+def _arrows(axes: Axes, place: int, row: _Row) -> None:
+    """Mark where a row goes on beyond the axis, and say how far."""
+    low, high = axes.get_xlim()
+    unit = unit_of(row.one.metric)
+    for end, edge, arrow, side in ((row.spread[0], low, "<", "left"), (row.spread[1], high, ">", "right")):
+        if not low <= end <= high:
+            axes.plot(edge, place, arrow, color=colour(0), markersize=7, clip_on=False)
+            said = f"to {write(end, unit)}"
+            axes.text(edge, place + 0.2, said, ha=side, va="top", fontsize=7)
 
 
 def stacked(xs: Iterable[float], wide: float) -> list[float]:
@@ -165,16 +195,23 @@ def _bidders(loaded: Loaded) -> int:
     return int(named[named != ""].nunique())
 
 
-def _facts(loaded: Loaded, found: Sequence[Difference]) -> Facts:
-    """Say of how many pairs the differences are, and by which interval and test."""
-    pairs, family = sorted({one.pairs for one in found}), len(loaded.analysis.differences)
+def _beside(loaded: Loaded, found: Sequence[Difference]) -> str:
+    """Say what the printed p are; empty where there are none."""
+    family = len(loaded.analysis.differences)
+    if all(one.p_holm is None for one in found):
+        return ""
+    return f"p is corrected by Holm over the {family} planned comparisons." if family > 1 else "p is of the same test."
+
+
+def _facts(found: Sequence[Difference]) -> Facts:
+    """Say of how many pairs the differences are, in which unit, and by which interval."""
+    pairs = sorted({one.pairs for one in found})
     span_of = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
     methods = list(dict.fromkeys(one.method for one in found if one.method != "none"))
     units = dict.fromkeys(unit for one in found if (unit := unit_of(one.metric)) != "number")
     told = (
         ("n", f"{span_of} {'pair' if pairs == [1] else 'pairs'} of games per comparison"),
-        ("unit", ", ".join(units)),
-        ("interval and test", f"95 %, paired, {' or '.join(methods)}" if methods else ""),
-        ("family", f"{family} planned {'comparison' if family == 1 else 'comparisons'}"),
+        ("unit", " or ".join(units)),
+        ("interval", f"95 %, of paired differences, by {' or '.join(methods)}" if methods else ""),
     )
     return tuple((name, said) for name, said in told if said)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
+import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import Rectangle
 
 from harbor.evaluation._report.canvas import COLOURS, FAINT, Drawing, LegendEntry, Panel, paint
@@ -19,13 +21,17 @@ from harbor.evaluation._report.panels import GAME, PanelData, drawing, names_in,
 MATCH = "persona_match"
 FIRST_GAMES = 3
 """How many games are shown one by one."""
-CMAP, ON_DARK, ON_LIGHT = "Blues", "#f7fbff", "#08306b"
-"""The colours of cells, and of the numbers on dark and on light ones; all stay as they are on a dark page."""
+CMAP = LinearSegmentedColormap.from_list("cells", mpl.colormaps["Blues"](np.linspace(0.15, 0.85, 9)))
+"""The colours of cells: on a white and a black page the palest and the darkest are still other than no cell."""
+ON_DARK, ON_LIGHT = "#f7fbff", "#08306b"
+"""Of the numbers on dark and on light cells; all stay as they are on a dark page."""
 SIDE, CELL, MARGIN = 300, 24, 78
 """Pixels: the side of a square heatmap; a cell, and everything around the cells, of one with numbers."""
 PRIORITIES = 1, 3
 FRAME = COLOURS[1]
 """Of the frames of matched items: it stands out on pale and dark cells, on a light and a dark page, and in grey."""
+SHADES = tuple(LegendEntry(f"mean priority {mean:g}", to_hex(CMAP((mean - 1) / 2))) for mean in (1, 1.5, 2, 2.5, 3))
+"""The one scale of all panels of means."""
 MATCHED = LegendEntry("framed, with ◆: the item matches the bidder's persona", FRAME, "▢", "s", filled=False)
 
 
@@ -35,7 +41,7 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
     if matches.empty:
         told = facts(loaded, metric)
         by = ("arm", "condition", "bidder")
-        return drawing(title, caption, parts(loaded, metric, by), lambda part: _means(part, title), (), told)
+        return drawing(title, caption, parts(loaded, metric, by), lambda part: _means(part, title), SHADES, told)
     shown = _first_games(_by_name(parts(loaded, metric, ("arm", "condition", "repeat", "bidder"))))
 
     def panel(part: PanelData) -> Panel:
@@ -56,18 +62,16 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
 
 
 def _means(part: PanelData, title: str) -> Panel:
-    """Draw the means over games, by the places of the items, with the scale of colours beside them."""
+    """Draw the means over games, by the places of the items."""
     grid = part.rows.pivot_table("value", "about", "at", aggfunc="mean", sort=False)
     grid = grid.reindex(index=names_in(part.rows, "about"), columns=sorted(grid.columns))
 
     def draw(axes: Axes) -> None:
-        mesh = _cells(axes, grid, PRIORITIES, numbers=False)
+        _cells(axes, grid, PRIORITIES, numbers=False)
         axes.set(xlabel="item on sale", ylabel="item, by its place")
-        bar = axes.figure.colorbar(mesh, ax=axes, ticks=[1, 2, 3], label="mean priority", aspect=30)
-        bar.outline.set_visible(False)
 
     told = f"means from {write(grid.min().min(), 'number')} to {write(grid.max().max(), 'number')}"
-    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE + 70, SIDE)
+    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, SIDE)
 
 
 def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
@@ -132,11 +136,11 @@ def _matched(matches: pd.DataFrame, rows: pd.DataFrame, bidder: str = "") -> Set
     return {int(at) for at in own["at"]}
 
 
-def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, numbers: bool = True) -> QuadMesh:
+def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, numbers: bool = True) -> None:
     """Draw the cells, each with its number if asked for."""
     low, high = scale
     style: dict[str, Any] = {"cmap": CMAP, "edgecolors": FAINT, "linewidth": 0.3}
-    mesh = axes.pcolormesh(grid.to_numpy("float64"), vmin=low, vmax=high, **style)
+    axes.pcolormesh(grid.to_numpy("float64"), vmin=low, vmax=high, **style)
     axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
     axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [str(name) for name in grid.index])
     axes.set_ylim(grid.shape[0], 0)
@@ -147,7 +151,6 @@ def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, number
             if value == value:
                 tone = ON_DARK if value > middle else ON_LIGHT
                 axes.text(column + 0.5, row + 0.5, f"{value:g}", ha="center", va="center", fontsize=7.5, color=tone)
-    return mesh
 
 
 def _frame_rows(axes: Axes, grid: pd.DataFrame, matched: Set[str]) -> None:

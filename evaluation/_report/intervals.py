@@ -99,7 +99,7 @@ def rated(loaded: Loaded, metric: str) -> Drawing | None:
     if not found:
         return None
     with_interval = any(one.low is not None for one in found)
-    told = facts(loaded, metric, kind.interval if with_interval else "none, as too few games were rated")
+    told = facts(loaded, metric, kind.interval if with_interval else "left out, as too few games were rated")
     drawn = dots(loaded, metric, kind.says, kind.caption, told)
     return None if drawn is None else replace(drawn, title=kind.title, question=QUESTION)
 

@@ -88,7 +88,7 @@ def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
 
 def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Table:
     """List the planned comparisons with interval, effect size, p with its method, and p by Holm."""
-    family = Column(Cell("p (Holm)", f"family of {len(differences)}"))
+    family = Column(Cell("p (Holm)", f"{len(differences)} {'test' if len(differences) == 1 else 'tests'}"))
     heads = (*_columns(["metric", "difference"], ["mean", "n", "effect", "p"]), family)
     rows = []
     for one in differences:

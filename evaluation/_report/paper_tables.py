@@ -97,7 +97,7 @@ def _caption(loaded: Loaded, metric: str) -> str:
     says, own = meaning(metric) or metric.replace("_", " "), metric_or_none(metric)
     interval = METHODS.get(own.interval, "") if own else ""
     bold = (
-        f"Bold: the {'highest' if own.better == 'higher' else 'lowest'} of each column, as printed."
+        f"Bold: the {'highest' if own.better == 'higher' else 'lowest'} of each column, as printed, ties included."
         if own and own.better
         else ""
     )

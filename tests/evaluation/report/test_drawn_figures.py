@@ -86,6 +86,19 @@ def compared() -> Loaded:
     )
 
 
+@pytest.fixture(scope="module")
+def uneven() -> Loaded:
+    """Two planned comparisons, of which the second has a thousand times the differences of the first."""
+    return loaded(
+        {"profit": of("profit", lambda repeat, bidder: {"Ann": 1, "Ben": 0, "Cy": 1000}[bidder] * repeat)},
+        comparisons=[
+            Comparison(metric="profit", of=Side(arm="one", bidder=name), against=Side(arm="one", bidder="Ben"))
+            for name in ("Ann", "Cy")
+        ],
+        bidders=("Ann", "Ben", "Cy"),
+    )
+
+
 def test_planned_comparisons_stand_first_one_row_each_with_a_line_at_zero_and_a_dot_per_pair(compared):
     name, drawing = next(iter(figures(compared).items()))
     axes = drawn(drawing)
@@ -94,7 +107,6 @@ def test_planned_comparisons_stand_first_one_row_each_with_a_line_at_zero_and_a_
     assert len(dots(axes)) == 3 * GAMES
     assert any(list(line.get_xdata()) == [0, 0] for line in axes.lines)
     assert drawing.question == "Who?"
-    assert dict(drawing.facts)["family"] == "3 planned comparisons"
     assert dict(drawing.facts)["n"] == f"{GAMES} pairs of games per comparison"
 
 
@@ -109,6 +121,15 @@ def test_no_pair_is_outside_the_axis_however_far_it_is_from_the_others():
     low, high = axes.get_xlim()
     assert sorted(x for x, _ in dots(axes)) == [-1.0, -1.0, 0.0, 0.0, 1e6]
     assert all(low < x < high for x, _ in dots(axes))
+
+
+def test_one_row_that_would_squeeze_the_others_is_cut_with_an_arrow_and_the_caption_says_so(compared, uneven):
+    plot = figures(uneven)["differences"]
+    axes = drawn(plot)
+    assert [one.get_text() for one in axes.texts if one.get_text().startswith("to ")] == ["to $5,000"]
+    assert max(x for x, _ in dots(axes)) <= axes.get_xlim()[1] < 5000
+    assert "An arrow marks" in plot.caption
+    assert "An arrow marks" not in figures(compared)["differences"].caption
 
 
 def test_pairs_at_one_place_are_stacked_inside_their_row():
@@ -238,11 +259,11 @@ def test_bids_are_shown_game_by_game_with_matched_items_marked():
     assert framed(drawn(drawing)) == [(1, 0), (1, 1)]
 
 
-def test_priorities_without_known_matches_are_means_with_a_continuous_scale():
+def test_priorities_without_known_matches_are_means_with_one_scale_for_all_panels():
     drawing = figures(loaded({"priority": MATCHING["priority"]}, arms=("one",)))["priority-heatmap"]
-    assert drawing.legend == ()
-    axes = drawn(drawing)
-    assert [one.get_ylabel() for one in axes.figure.axes if one is not axes] == ["mean priority"]
+    assert [key.label for key in drawing.legend] == [f"mean priority {mean}" for mean in ("1", "1.5", "2", "2.5", "3")]
+    assert len({key.colour for key in drawing.legend}) == 5
+    assert len(drawn(drawing).figure.axes) == 1
 
 
 def test_matched_items_and_others_have_a_dot_per_game_on_one_axis():
@@ -259,13 +280,14 @@ def test_a_figure_says_its_question_its_games_its_unit_and_its_interval():
     found = loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, arms=("one",))
     reading = figures(found)["health"].reading()
     assert reading.startswith("Who stays healthy, and until when? ")
-    assert reading.endswith(" n = 5 games; unit: health; interval: 95 % over games, by t.")
+    assert reading.endswith(" n = 5 games. The unit is health. Intervals are 95 % over games, by t.")
 
 
-def test_the_caption_of_a_narrow_forest_plot_does_not_explain_what_only_a_wide_one_prints(compared):
-    plot = figures(compared)["differences"]
-    assert "Holm" in caption(compared, plot, WIDTHS["page"])
-    assert "Holm" not in caption(compared, plot, WIDTHS["column"])
+def test_holm_is_named_only_where_a_p_is_printed_beside_the_marks(compared, uneven):
+    plot, said = figures(uneven)["differences"], "p is corrected by Holm over the 2 planned comparisons."
+    assert said in caption(uneven, plot, WIDTHS["page"])
+    assert "Holm" not in caption(uneven, plot, WIDTHS["column"])
+    assert "Holm" not in figures(compared)["differences"].reading()  # equal values: there is no p
 
 
 def test_no_two_of_14_series_share_both_colour_and_marker():
@@ -277,7 +299,7 @@ def test_no_two_of_14_series_share_both_colour_and_marker():
 def test_a_figure_of_a_stranger_without_a_question_still_says_its_games_and_unit():
     mine = figure("Mine", "All.", "profit", question="")(lambda *_: "nothing")
     found = loaded({"profit": of("profit", lambda repeat, _: repeat)}, arms=("one",))
-    assert mine.drawn(found, "profit").reading() == "All. n = 5 games; unit: dollars."
+    assert mine.drawn(found, "profit").reading() == "All. n = 5 games. The unit is dollars."
 
 
 def test_no_figure_reads_as_if_it_came_from_a_paper_and_each_asks_a_question():

@@ -266,8 +266,8 @@ def test_a_table_that_is_wider_than_a_column_goes_over_both():
 
 
 def test_what_stands_below_a_head_that_ends_in_brackets_goes_into_them():
-    text = latex(Table((Column(Cell("p (Holm)", "family of 2")),), ((Cell("0.1"),),)), "", "one")
-    assert r"p (Holm, family of 2) \\" in text
+    text = latex(Table((Column(Cell("p (Holm)", "2 tests")),), ((Cell("0.1"),),)), "", "one")
+    assert r"p (Holm, 2 tests) \\" in text
 
 
 def test_a_long_table_is_parted_so_that_a_page_holds_each_part():

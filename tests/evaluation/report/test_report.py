@@ -251,11 +251,11 @@ def test_what_rivals_gain_or_lose_stands_beside_a_planned_comparison_on_the_page
     assert not {"p", "p (Holm)"} & set(tables[title][0])
 
 
-def test_the_head_of_p_by_holm_says_how_large_the_family_is_and_an_arm_that_was_left_out_was_not_run():
+def test_the_head_of_p_by_holm_says_how_many_tests_there_are_and_an_arm_that_was_left_out_was_not_run():
     wiser = Comparison(metric="profit", of=Side(bidder="Ann"), against=Side(bidder="Ben"))
     found = results(chosen_arms(design(comparisons=(wiser,)), ["one"]))
     table = comparisons(analyse(found).differences, found.experiment)
-    assert (table.columns[-1].head.text, table.columns[-1].head.below) == ("p (Holm)", "family of 2")
+    assert (table.columns[-1].head.text, table.columns[-1].head.below) == ("p (Holm)", "2 tests")
     assert [(row[1].below, row[3].below) for row in table.rows] == [("one", ""), ("second", "not run")]
 
 
