@@ -100,8 +100,11 @@ def _runs(folders: list[Path], metric: list[str] | None, out: Path | None, as_js
         raise ConfigError("runs are compared two by two, without --metric and --out; experiments can be more")
     from harbor._cli.display.compared_tables import run_tables
     from harbor._cli.display.render import render
+    from harbor._cli.doubts import warn_of
     from harbor.evaluation._report.compared_runs import compare_runs
 
+    for folder in folders:
+        warn_of(folder)
     found = compare_runs(*folders)
     if as_json:
         typer.echo(json.dumps(found.as_json()))

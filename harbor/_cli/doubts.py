@@ -62,7 +62,7 @@ def warn_of_games(experiment: Path) -> None:
 
 
 def warn_of(folder: Path) -> None:
-    """Warn of a run, a series or an experiment that does not follow.
+    """Warn of a run (its folder or its log), a series or an experiment that does not follow.
 
     Raises:
         RunFolderError: it has a link in it.
@@ -75,7 +75,8 @@ def warn_of(folder: Path) -> None:
         check_experiment(folder)
         warn_of_games(folder)
     elif found := first_difference(folder):
-        _warn(folder, f"{found.log.relative_to(folder)}: {found.verdict.words}")
+        inside = found.log.relative_to(folder if folder.is_dir() else folder.parent)
+        _warn(folder, f"{inside}: {found.verdict.words}")
 
 
 def _difference_in_games(experiment: Path, games: Sequence[Path]) -> str:

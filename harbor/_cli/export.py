@@ -24,9 +24,11 @@ def export(
     ] = None,
 ) -> None:
     """Write a run, a series or an experiment as logs of another tool."""
+    from harbor._cli.doubts import warn_of
     from harbor._packs.inspect_files import write_eval
 
     written = write_eval(folder, out)
+    warn_of(folder)
     say("it has what the folder has, so prompts, replies and budgets too; only you can read it, so publish none of it")
     say(f"look at it with: inspect view --log-dir {shlex.quote(str(written[0].parent))}")
     for file in written:

@@ -15,7 +15,7 @@ import typer
 from harbor._cli.output import say
 from harbor._cli.places import check_ending, default_place
 from harbor._core.errors import ConfigError, RunFolderError
-from harbor._core.layout import DESIGN, auction_logs, check_experiment, log_of, public_auctions
+from harbor._core.layout import DESIGN, auction_logs, log_of, public_auctions
 from harbor._core.private_files import write_whole
 
 
@@ -45,10 +45,12 @@ def view(
     if follow:
         _follow(path, out, seat or "", is_experiment, open_)
         return
+    from harbor._cli.doubts import warn_of
+
+    warn_of(path)
     place = out or default_place(path if path.is_dir() else path.parent, _page_name(seat))
     try:
         if is_experiment:
-            check_experiment(path)
             from harbor._view.experiments import write_experiment
 
             written = write_experiment(path, place)

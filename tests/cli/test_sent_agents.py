@@ -111,7 +111,8 @@ def test_a_program_that_only_a_folder_or_a_json_file_names_is_told_and_not_start
 
 
 @pytest.mark.parametrize(
-    "command", ["replay", "score", "verify", "verify --deep", "audit", "pack --public", "estimate"]
+    "command",
+    ["replay", "score", "verify", "verify --deep", "audit", "pack --public", "estimate", "view --no-open"],
 )
 def test_no_other_command_starts_the_program_of_a_folder_that_was_sent(place, command):
     (place / "run" / "mark").unlink()

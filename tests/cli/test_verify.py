@@ -277,6 +277,19 @@ def test_who_publishes_what_does_not_follow_is_warned(kind, log, here):
     assert "harbor verify" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", [["view", "run"], ["view", "run/events.jsonl"], ["compare", "old", "run"]], ids=" ".join
+)
+def test_who_shows_or_compares_a_run_that_does_not_follow_is_warned(words, here):
+    options = ["--no-open", "--out", "page.html"] if words[0] == "view" else []
+    shutil.copytree(here / "run", here / "old")
+    assert "does not follow" not in harbor(*words, *options, cwd=here).stderr
+    forge(here / "run" / "events.jsonl")
+    done = harbor(*words, *options, cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert "warning: events.jsonl: the log does not follow from its rules: line " in done.stderr
+
+
 def test_replay_of_a_series_warns_of_its_auctions(here):
     forge(here / "series" / "1" / "events.jsonl")
     assert "warning: 1: the log does not follow from its rules" in harbor("replay", here / "series").stderr
