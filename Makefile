@@ -11,7 +11,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
-test: .venv/installed-dev  ## run the tests that show that this installation works: about twelve minutes on two cores
+test: .venv/installed-dev  ## run the tests that show that this installation works: about eight minutes on two cores
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: .venv/installed-dev  ## everything CI runs

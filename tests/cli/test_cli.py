@@ -298,7 +298,7 @@ def test_what_an_agent_prints_is_no_part_of_the_results_as_json(tmp_path):
     (tmp_path / "mine.py").write_text("def nothing(turn):\n    print('Let me think.')\n    return 'I withdraw.'\n")
     (tmp_path / "refused.toml").write_text(REFUSED)
     done = harbor("auction", "refused.toml", "--json", cwd=tmp_path)
-    assert json.loads(done.stdout)["refusals"] == []
+    assert json.loads(done.stdout)["standings"][0]["bidder"] == "Ben"
     assert "Let me think." in done.stderr
 
 
