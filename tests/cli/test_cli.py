@@ -295,8 +295,8 @@ def test_an_agent_whose_answers_are_refused_is_told_of_at_the_end_and_when_it_is
 
 
 def test_what_an_agent_prints_is_no_part_of_the_results_as_json(tmp_path):
-    (tmp_path / "mine.py").write_text("def nothing(turn):\n    print('Let me think.')\n    return 'I withdraw.'\n")
-    (tmp_path / "refused.toml").write_text(REFUSED)
+    (tmp_path / "chatty.py").write_text("def nothing(turn):\n    print('Let me think.')\n    return 'I withdraw.'\n")
+    (tmp_path / "refused.toml").write_text(REFUSED.replace("mine:", "chatty:"))
     done = harbor("auction", "refused.toml", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["standings"][0]["bidder"] == "Ben"
     assert "Let me think." in done.stderr
