@@ -194,7 +194,8 @@ class AuctionConfig(Settings):
         memory: Where memories are stored.
         series: How many such auctions are run in a row; without it, one.
         failed_calls: What becomes of a call that a provider never answers: "stop" the run, or "play on" without it.
-            In an experiment a game in which an agent fails, or none of its answers is ever taken, has failed or counts.
+            In an experiment, a game in which an agent fails or none of its answers is ever taken has failed, unless it
+            is to "play on".
         publish_personas: Whether a public pack tells the personas of the bidders.
         models: Settings of models, by the names that bidders use.
     """
