@@ -35,6 +35,8 @@ CHOOSING = re.compile(
 )
 """What may precede a number that is chosen and is not money: "I choose" and the like."""
 
+_BOLD = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)")
+"""Marks of bold print; between two digits they may be a power, so that no one number is meant."""
 _BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?", re.IGNORECASE)
 _BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
 _OUT = re.compile(
@@ -88,8 +90,8 @@ def unfit(said: str) -> Unreadable | None:
 
 
 def straight(said: str) -> str:
-    """Write apostrophes as the patterns expect them, and leave out what models print bold."""
-    return said.replace("\u2019", "'").replace("**", "")
+    """Write apostrophes as the patterns expect them, and leave out the marks of what models print bold."""
+    return _BOLD.sub("", said.replace("\u2019", "'"))
 
 
 def without(item: str, said: str) -> str:

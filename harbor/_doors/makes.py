@@ -24,10 +24,12 @@ def complaint(value: object) -> str:
         return ""
     if isinstance(value, type):
         return f"is the class {value.__name__}; give what it makes"
+    if callable(value):
+        return ""
     if callable(getattr(value, "compile", None)):
         return f"is a {type(value).__name__}; give what its compile() makes"
     remedy = "give a function of one turn, a LangChain Runnable, an AutoGen ChatAgent, or an Agent that makes one"
-    return "" if callable(value) else f"is a {type(value).__name__}; {remedy}"
+    return f"is a {type(value).__name__}; {remedy}"
 
 
 def _is(value: object, module: str, name: str) -> bool:

@@ -56,7 +56,7 @@ class RunnableDoor(Door):
         output = await self._runnable.ainvoke(self._input(turn.as_json()), config)
         if isinstance(output, Mapping) and INTERRUPT in output:
             raise DoorFailed("the graph stops at an interrupt, and nobody resumes it here; give one that goes on")
-        return _read(_without(output, told), turn.ask)
+        return _read(_without(output, told), turn.ask, has_ask=self._has_ask)
 
     def _input(self, told: dict[str, Any]) -> Any:
         if self._has_ask:
@@ -92,11 +92,15 @@ def _without(output: Any, told: Mapping[str, Any]) -> Any:
     return {key: value for key, value in output.items() if key not in told or told[key] != value}
 
 
-def _read(output: Any, ask: Ask) -> Given:
-    """Read what came out: messages, a reply of a shape, words, or an object of JSON."""
+def _read(output: Any, ask: Ask, *, has_ask: bool) -> Given:
+    """Read what came out: messages, a reply of a shape, words, or an object of JSON.
+
+    What a graph of messages keeps under "answer" may be of an earlier turn: its new messages are what it answers.
+    """
     messages = _new(output)
     calls = tuple(_usage(messages))
-    replies = [output.get(key) for key in REPLIES] if isinstance(output, Mapping) else []
+    keys = REPLIES if has_ask or not messages else REPLIES[:1]
+    replies = [output.get(key) for key in keys] if isinstance(output, Mapping) else []
     reply = next((one for one in replies if one is not None), None)
     said = messages[-1].text if messages else output
     given = answer_in(said if reply is None else reply, ask)

@@ -15,11 +15,11 @@ from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage
 from autogen_core import CancellationToken
 
-from harbor._core.asks import Ask, Pause
+from harbor._core.asks import Ask, Pause, Unreadable
 from harbor._core.errors import HarborError
 from harbor._core.events import SeatFailed
 from harbor._core.parsing import LONGEST, scrub
-from harbor._doors.given import Usage, answer_in
+from harbor._doors.given import Usage, answer_in, bounded
 from harbor._house.hearing import failed, in_words, is_not_theirs
 from harbor._room.told_calls import told_calls
 from harbor._room.turn_time import run_quietly
@@ -58,9 +58,15 @@ async def answer_of(
         return failed(bidder, error)
 
 
-def meant(words: str, ask: Ask | Pause | None) -> str:
-    """Put an answer that came as JSON in words; words stay as they are."""
-    return in_words(answer_in(words, ask).answer, ask) if isinstance(ask, Ask) else words
+def meant(said: Said, ask: Ask | Pause | None) -> Said:
+    """Put an answer that came as JSON in words, and add the calls that it tells of; words stay as they are."""
+    if not isinstance(ask, Ask):
+        return said
+    given = answer_in(said.words, ask)
+    try:
+        return Said(in_words(given.answer, ask), bounded((*said.calls, *given.usage)))
+    except ValueError as error:
+        return Said(in_words(Unreadable(str(error)), ask), said.calls)
 
 
 def copied(messages: Sequence[BaseChatMessage]) -> list[BaseChatMessage]:

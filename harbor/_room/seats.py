@@ -166,9 +166,12 @@ class Seat(BaseChatAgent):
             return self._fail(answer)
         if not self._quoted:
             return self._say(answer.words)
-        calls = self._agent.take_usage() if isinstance(self._agent, PlayerAgent) else answer.calls
-        self._told = called(self.bidder, calls, began, self._clock() - began, self._costs.price)
-        return self._quote(without_keys(meant(answer.words, ask), ask), self._told)
+        if isinstance(self._agent, PlayerAgent):  # its door has read it
+            answer = Said(answer.words, self._agent.take_usage())
+        else:
+            answer = meant(answer, ask)
+        self._told = called(self.bidder, answer.calls, began, self._clock() - began, self._costs.price)
+        return self._quote(without_keys(answer.words, ask), self._told)
 
     async def _admit(self, token: CancellationToken) -> None:
         """Wait until there is money for a turn; without money for it, wait until the run is cancelled."""

@@ -28,6 +28,8 @@ _CONTEST = "contest_"
 _NAMES: dict[type[Event], str] = {Answered: "answer", Recalled: "recall", Remembered: "remember"}
 FAILED = (BidFailed, ThoughtFailed, SeatFailed)
 THOUGHTS = "harbor._core.thoughts"
+FORCED = "cannot afford"
+"""Why a bidder is out that was not asked: nobody decided it."""
 
 
 @dataclass(slots=True)
@@ -73,7 +75,8 @@ class Decisions:
             number = self._open.get(event.bidder)
         elif isinstance(event, PrivateEvent) and (type(event).__module__ == THOUGHTS or isinstance(event, Answered)):
             number = self._ended(event)
-        elif isinstance(event, PublicEvent):  # what a bidder was seen to do leads to what it thought in that turn
+        elif isinstance(event, PublicEvent) and getattr(event, "reason", "") != FORCED:
+            # what a bidder was seen to do leads to what it thought in that turn
             number = self._open.get(getattr(event, "bidder", ""))
         self._facts.note(event)
         if number is not None:

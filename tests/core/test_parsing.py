@@ -142,6 +142,11 @@ def test_one_plain_amount_is_a_bid(said, amount):
     assert parse_answer(said) == bid(amount)
 
 
+@pytest.mark.parametrize("said", ["I bid 2**10.", "I bid $12**50**.", "I bid $1**000."])
+def test_marks_between_digits_are_no_bold_print(said):
+    assert isinstance(parse_answer(said), Unreadable)
+
+
 @pytest.mark.parametrize("said", ["-500", "-$500", "$-500", "I bid -$500", "I bid \u2212500"])
 def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
     assert parse_answer(said) == bid(-500)

@@ -181,6 +181,23 @@ async def test_a_graph_may_give_its_answer_under_that_name():
     assert (await RunnableDoor(graph).ask(two_turns()[0])).answer == Bid(Decimal(120))
 
 
+async def test_what_a_graph_of_messages_keeps_of_an_earlier_turn_is_no_answer():
+    class Kept(MessagesState):
+        answer: dict[str, Any]
+
+    def speak(state: Any) -> dict[str, Any]:
+        if state.get("answer"):
+            return {"messages": [AIMessage("I withdraw.")]}
+        return {"messages": [AIMessage("I bid $120.")], "answer": {"action": "bid", "amount": 120}}
+
+    graph = StateGraph(Kept)
+    graph.add_node("bid", speak)
+    graph.add_edge(START, "bid")
+    graph.add_edge("bid", END)
+    door = RunnableDoor(graph.compile(checkpointer=InMemorySaver()))
+    assert [(await door.ask(turn)).answer for turn in two_turns()] == ["I bid $120.", "I withdraw."]
+
+
 async def test_a_graph_that_passes_on_what_it_was_told_has_given_no_answer():
     given = (await RunnableDoor(graph_that(lambda state: state)).ask(two_turns()[0])).answer
     assert given == Unreadable('action: Field required; answer as the schema under "answer" in the turn describes')

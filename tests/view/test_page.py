@@ -310,7 +310,11 @@ def test_words_bidder_and_kind_leave_the_events_that_have_them(sale, look):
 @needs_browser
 def test_what_a_bidder_was_seen_to_do_leads_to_its_decision_and_only_its_own_eyes_do(sale, look):
     entries = read_log(sale[1] / EVENTS).entries
-    out = next(entry for entry in entries if type(entry.event).__name__ == "BidderWithdrew")
+    out = next(
+        entry
+        for entry in entries
+        if type(entry.event).__name__ == "BidderWithdrew" and entry.event.reason == "declined"
+    )
     [*_, decided] = [
         entry.seq
         for entry in entries[: out.seq]
