@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -402,6 +403,12 @@ def test_an_answer_that_tells_of_too_many_calls_is_refused():
     log, _ = held(replies(said("I bid $5,000.", inner_messages=[used] * 2_000)))
     assert failures(log) == {("error", "ValueError: it tells of more than 1,000 model calls in one answer")}
     assert of_type(log, ModelCalled) == []
+
+
+def test_calls_that_an_answer_in_json_tells_of_are_counted():
+    answer = {"action": "withdraw", "usage": [{"model": "m", "input_tokens": 900, "output_tokens": 12}]}
+    log, _ = held(text(lambda: json.dumps(answer)))
+    assert {(one.model, one.input_tokens, one.output_tokens) for one in of_type(log, ModelCalled)} == {("m", 900, 12)}
 
 
 @pytest.mark.parametrize("used", [None, RequestUsage(prompt_tokens=1, completion_tokens=1)])

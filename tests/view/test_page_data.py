@@ -17,8 +17,9 @@ from harbor._core.log_lines import digest_of
 from harbor._games.board import PlainBoard
 from harbor._packs.publishing import PublicCopy, publish
 from harbor._view import chunks, run_data
+from harbor._view.decision import Decisions
 from harbor._view.run_data import run_page
-from harbor.events import Believed, BidFailed, ModelCalled, Predicted, Profiled
+from harbor.events import Believed, BidderWithdrew, BidFailed, Decided, ModelCalled, Predicted, Profiled
 from support.commands import harbor
 from support.long_logs import lengthen
 from support.shown_runs import think_much
@@ -87,6 +88,14 @@ def test_every_recorded_call_is_in_one_decision_with_its_words_and_order(run):
         (tuple(call["prompt"]), call["reply"]) for call in raw
     )
     assert len(shown) == len(of_type(read_log(run / "events.jsonl").entries, ModelCalled))
+
+
+def test_who_is_out_for_want_of_money_has_decided_nothing():
+    decisions = Decisions(None)
+    decided = decisions.note(Decided("Ann", "Vase", 1, 1, "so", None))
+    assert decided is not None
+    assert decisions.note(BidderWithdrew("Vase", 1, "Ann", "declined")) == decided
+    assert decisions.note(BidderWithdrew("Vase", 2, "Ann", "cannot afford")) is None
 
 
 def test_a_decision_has_the_events_that_its_calls_led_to(run):
