@@ -166,10 +166,8 @@ class Seat(BaseChatAgent):
             return self._fail(answer)
         if not self._quoted:
             return self._say(answer.words)
-        if isinstance(self._agent, PlayerAgent):  # its door has read it
-            answer = Said(answer.words, self._agent.take_usage())
-        else:
-            answer = meant(answer, ask)
+        agent = self._agent  # what a player says, its door has read
+        answer = Said(answer.words, agent.take_usage()) if isinstance(agent, PlayerAgent) else meant(answer, ask)
         self._told = called(self.bidder, answer.calls, began, self._clock() - began, self._costs.price)
         return self._quote(without_keys(answer.words, ask), self._told)
 
