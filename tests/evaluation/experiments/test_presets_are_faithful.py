@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from dataclasses import fields
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
@@ -14,6 +16,8 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
+from harbor._core.prompts import chosen
+from harbor._core.thoughts import Belief, Planned, Win
 from harbor._games.sessions.settings import SessionRules, ValueRules
 from harbor._games.water.rules import DayClosed
 from harbor._games.water.settings import WaterRules
@@ -24,6 +28,8 @@ from harbor.evaluation._experiments.design import Deviation, Experiment
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.run_trial import logs_of, offline
 from harbor.evaluation._experiments.trials import Trial, trials
+from harbor.graphs._context.node import PROMPTS
+from harbor.graphs._nodes.believe import compare
 
 OWN = {"bidding", "multiverse"}
 """Harbor's own experiments, which no paper has."""
@@ -32,7 +38,16 @@ NOT_PRINTED = "not printed"
 BDI = "plan, bid, belief, replan"
 """The calls of AucArena's bidder and of Harbor's: a plan, then bids, and a belief and a new plan after each item."""
 CHEAP, DEAR = (1000, 2000), (5000, 10000)
-AUCARENA = {"temperature": 0.7, "calls": BDI, "attempts": "until legal", "prompts": "aucarena"}
+AUCARENA = {
+    "temperature": 0.7,
+    "calls": BDI,
+    "attempts": "until legal",
+    "prompts": "aucarena",
+    "answers": "read by a second model",
+    "beliefs": {"fields of two items won": 1, "told of a wrong one": "what is right"},
+    "dialogue": "the plan with its reasons",
+}
+PLANNERS = {"calls": {"No plan": "bid, belief", "Static": "plan, bid, belief", "Adaptive": BDI}, "status": "the belief"}
 TEN = {"items": {CHEAP: 8, DEAR: 2}, "budgets": {10_000, 20_000}}
 TWENTY = {"items": {CHEAP: 16, DEAR: 4}, "order": {"random"}}
 LATER = {**AUCARENA, "temperature": 0, "items": {(price, 2 * price): 2 for price in (1000, 2000, 3000, 4000, 5000)}}
@@ -58,7 +73,7 @@ PAPERS: dict[str, dict[str, Any]] = {
         "order": {"random", "dear at 1 and 2", "dear at 5 and 6", "dear at 9 and 10"},
         **TEN,
         **AUCARENA,
-        "calls": {"No plan": "bid, belief", "Static": "plan, bid, belief", "Adaptive": BDI},
+        **PLANNERS,
     },
     "intraspecific": {"games": 30, "budgets": {10_000, 20_000}, **TWENTY, **AUCARENA},
     "interspecific": {"games": "30 and 10", "budgets": {10_000, 20_000, 30_000}, **TWENTY, **AUCARENA},
@@ -75,7 +90,7 @@ PAPERS: dict[str, dict[str, Any]] = {
         "order": NOT_PRINTED,
         "budgets": {20_000, 40_000},
         **LATER,
-        "calls": {"No plan": "bid, belief", "Static": "plan, bid, belief", "Adaptive": BDI},
+        **PLANNERS,
     },
     "by-item": {"games": 10, "order": {"ascending", "descending"}, "budgets": {10_000, 20_000, 40_000}, **LATER},
     "people": {"games": 4, "order": {"random", "ascending", "descending"}, "budgets": {20_000}, **LATER},
@@ -117,8 +132,9 @@ PAPERS: dict[str, dict[str, Any]] = {
 """How the papers did it: AucArena sec. 4 and its code, later version sec. 4; Harbor sec. 4 and App. B; EconArena sec. 4
 and App. B; Alympics sec. 3 and 4.
 
-`calls` are those of a bidder; `history` is what a prompt shows of past runs or days: runs, how many are shown, what of
-each, and whether values are drawn once.
+`calls` are those of a bidder; `answers` are its bids; `dialogue` is what stands before the bids on an item, and
+`status` what a bidder that does not plan anew is told there of the sale so far. `history` is what a prompt shows of
+past runs or days: runs, how many are shown, what of each, and whether values are drawn once.
 """
 
 
@@ -142,7 +158,26 @@ def ours(design: Experiment) -> dict[str, Any]:
         "bound": only(getattr(config.rules, "bound", None) for config in configs[:1]),
         "values": only(getattr(config.rules, "group", None) for config in configs[:1]),
         "supplies": {getattr(config.rules, "supply", None) for config in configs},
+        "answers": only("read by rules" if bidder.reply == "text" else "in a form" for bidder in minds.values()),
+        "beliefs": BELIEFS,
+        "dialogue": "the plan with its reasons" if "reasons" in {one.name for one in fields(Planned)} else "the plan",
+        "status": "the belief" if "belief" in (chosen((PROMPTS / "aucarena" / "bid.md").read_text()) or ()) else "wins",
     }
+
+
+def beliefs() -> dict[str, Any]:
+    """How a belief is counted, and what a model is told of it, where somebody else has won two items."""
+    truth = Belief(budget=Decimal(0), profits={}, wins={"Ben": (Win("Vase", Decimal(1)), Win("Urn", Decimal(2)))})
+    counted = [one for one in compare(Belief(Decimal(0), {}, {}), truth, "Ann") if one.kind == "win"]
+    told = {key for one in counted for key in one.told()}
+    says_what_is_right = bool(told - {"field", "bidder", "item"})
+    return {
+        "fields of two items won": len(counted),
+        "told of a wrong one": "what is right" if says_what_is_right else "where it is",
+    }
+
+
+BELIEFS = beliefs()
 
 
 def only(values: Any) -> Any:
