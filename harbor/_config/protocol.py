@@ -73,8 +73,8 @@ class ProtocolSettings(Settings):
             this item of a sale or in the whole game, so all its runs or days, whatever `history` the rules show.
         facts: Whether facts are told as "json" or in "prose".
         bounds: Whether a call names the least legal bid and the money left; if they are "untold", the model hears
-            what it can work them out from.
-        hints: Whether it is told sentences that advise.
+            what it can work them out from. The price of a clock is what is asked, so it is told in any case.
+        hints: Whether it is told sentences that advise; the prompts of games of runs have none.
         relative_objective: Whether what counts is how it does compared with all rivals.
         prompts: A folder with prompts of your own, in place of the bundle's. What Harbor writes of a run or a
             design has their texts, by name, and not the folder.
