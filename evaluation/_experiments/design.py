@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from harbor._config.protocol import with_texts
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.extensions import Kind
 from harbor._core.finding import asked
@@ -27,7 +26,7 @@ from harbor.evaluation._experiments.published import Published as Published
 from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
 from harbor.evaluation._experiments.published import StandIn as StandIn
 from harbor.evaluation._experiments.slots import number, slots_of_models
-from harbor.evaluation._experiments.variations import Crossing, Factor, Slug, crossed
+from harbor.evaluation._experiments.variations import AuctionSettings, Crossing, Factor, Slug, crossed
 from harbor.evaluation._experiments.variations import Order as Order
 from harbor.evaluation._experiments.variations import Variation as Variation
 
@@ -110,7 +109,7 @@ class Experiment(Settings):
     seed: int = Field(0, ge=0)
     same_seed: bool = False
     temperature: float = Field(0.0, ge=0, le=2)
-    auction: Annotated[dict[str, Any], AfterValidator(with_texts)]
+    auction: AuctionSettings
     factors: tuple[Factor, ...] = ()
     crossing: Crossing = "whole"
     arms: tuple[Variation, ...] = Field((), min_length=1, validate_default=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
@@ -20,6 +21,19 @@ def _slug(name: str) -> str:
     return name
 
 
+def _finite(settings: Any, path: str = "") -> Any:
+    """Refuse nan and inf: a design is kept as JSON, which has neither and would make no limit of a limit."""
+    parts = settings.items() if isinstance(settings, Mapping) else enumerate(settings, 1)
+    for key, value in parts:
+        if isinstance(value, Mapping | list | tuple):
+            _finite(value, f"{path}{key}.")
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{path}{key} {value!r}: must be a finite number")
+    return settings
+
+
+AuctionSettings = Annotated[dict[str, Any], AfterValidator(with_texts), AfterValidator(_finite)]
+"""Settings of an auction that are checked when a trial is built from them."""
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
 Crossing = Literal["whole", "half"]
@@ -45,7 +59,7 @@ class Variation(Settings):
     label: str = ""
     repeats: int | None = Field(None, ge=1)
     order: Order | None = None
-    auction: Annotated[dict[str, Any], AfterValidator(with_texts)] = Field(default_factory=dict)
+    auction: AuctionSettings = Field(default_factory=dict)
 
 
 class Factor(Settings):

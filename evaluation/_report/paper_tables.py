@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from harbor._core.counting import counted
 from harbor.evaluation._analysis.means import METHODS
 from harbor.evaluation._metrics.measurement import Better
 from harbor.evaluation._metrics.registry import metric_or_none
@@ -76,14 +77,14 @@ def _rows(loaded: Loaded, found: Sequence[Finding], columns: Sequence[str], sour
     for arm, condition in dict.fromkeys((one.place.arm, one.place.condition) for one in found):
         here = {one.place.bidder: one for one in found if (one.place.arm, one.place.condition) == (arm, condition)}
         games = sorted({one.games for one in here.values() if one.games})
-        counted = "" if not games else str(games[0]) if len(games) == 1 else f"{games[0]} to {games[-1]}"
+        span = "" if not games else str(games[0]) if len(games) == 1 else f"{games[0]} to {games[-1]}"
         draws = max(one.draws for one in here.values())
         shared = str(draws) if 0 < draws < max(games, default=0) else ""
         arm_label, condition_label = (
             label_of(loaded.experiment, kind, name) for kind, name in (("arm", arm), ("condition", condition))
         )
         rows.append(
-            Row(arm_label, condition_label, source, counted, shared, tuple(here.get(bidder) for bidder in columns))
+            Row(arm_label, condition_label, source, span, shared, tuple(here.get(bidder) for bidder in columns))
         )
     return rows
 
@@ -126,7 +127,7 @@ def in_latex(table: PaperTable, label: str) -> str:
         cells = [
             escaped(row.arm),
             *([escaped(row.condition)] if with_condition else []),
-            f"{row.games or '--'}{row.draws and f' in {row.draws} draws'}",
+            (row.games or "--") + (f" in {counted(int(row.draws), 'draw')}" if row.draws else ""),
         ]
         numbers = [_number(table, row, place, best[place]) for place in range(len(table.columns))]
         groups.setdefault(row.source, []).append([*cells, *numbers])

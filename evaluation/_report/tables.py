@@ -105,8 +105,8 @@ def few_games(results: Results) -> str:
     played = {(one.arm, one.condition, draw) for one, draw in zip(games, draws, strict=True)}
     finished = Counter((arm, condition) for arm, condition, _ in played)
     few = sorted({count for count in finished.values() if count < FEW})
-    shared = " draws" if len(set(draws)) < len({game.repeat for game in games}) else ""
-    return f"n = {', '.join(map(str, few))}{shared}: intervals of so few games say little" if few else ""
+    units = "draws" if len(set(draws)) < len({game.repeat for game in games}) else "games"
+    return f"n = {', '.join(map(str, few))}: intervals of so few {units} say little" if few else ""
 
 
 def own_noise(results: Results) -> str:

@@ -211,7 +211,7 @@ def test_tables_sentences_and_caveats_say_in_how_many_draws_games_are(found):
     [row] = of_analysis(found, results.experiment)["comparisons"].rows
     assert (row[3].text, row[3].below) == ("15", "in 5 draws")
     few = games(design(6), noisy)
-    assert "Few games: n = 2 draws: intervals of so few games say little." in caveats(few)
+    assert "Few games: n = 2: intervals of so few draws say little." in caveats(few)
 
 
 def test_the_band_of_a_curve_is_by_draw():

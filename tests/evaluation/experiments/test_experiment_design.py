@@ -325,6 +325,11 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
     ({"correlations": [["bids", "one"]]}, "unknown metric 'one'"),
     ({"repeats": 0}, "repeats 0"),
+    (
+        {"arms": [{"name": "a", "auction": {"models": {"m": {"requests_per_minute": float("nan")}}}}]},
+        "models.m.requests_per_minute nan: must be a finite number",
+    ),
+    ({"auction": {"bidders": [{"name": "Ann", "budget": float("inf")}]}}, "bidders.1.budget inf: must be a finite"),
     ({"arms": []}, "arms: must contain at least one"),
     ({"arms": [{"name": "a"}, {"name": "a"}]}, "arm name 'a' is there twice"),
     ({"arms": [{"name": "../a"}]}, "names a folder; write words in lower case"),
