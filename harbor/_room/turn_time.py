@@ -10,6 +10,7 @@ from types import coroutine
 from typing import Any, TypeVar
 
 from harbor._core.errors import told
+from harbor._core.running import running_seconds
 from harbor._house.hearing import is_not_theirs
 from harbor._house.watchdog import GRACE_SECONDS, Overdue, Step
 
@@ -36,7 +37,9 @@ def run_quietly(call: Callable[[], object]) -> None:
 
 
 class TurnTime:
-    """The time that a seat has for a turn. Waits for its provider and what other agents' code takes are not its own.
+    """The time that a seat has for a turn.
+
+    Waits for its provider, what other agents' code takes and pauses of this process are not its own.
 
     Args:
         seconds: how much it has.
@@ -44,16 +47,15 @@ class TurnTime:
     """
 
     def __init__(self, seconds: float, waited: Callable[[], float]) -> None:
-        self._clock = asyncio.get_running_loop().time
         self._waited = waited
         self._own = 0.0
         self._given_up = False
         self._seconds = seconds
-        self._until = self._clock() + seconds - waited() - _HELD.seconds
+        self._until = running_seconds() + seconds - waited() - _HELD.seconds
 
     def left(self) -> float:
         """Give the seconds that are left; below 0: it is over."""
-        return self._until + self._waited() + _HELD.seconds - self._own - self._clock()
+        return self._until + self._waited() + _HELD.seconds - self._own - running_seconds()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the code of an agent to its end.
@@ -89,14 +91,14 @@ class TurnTime:
 
     def _one(self, step: Step, go_on: Callable[[], Any]) -> Any:
         """Run one step; tasks that it starts run in steps too."""
-        loop, began = asyncio.get_running_loop(), self._clock()
+        loop, began = asyncio.get_running_loop(), running_seconds()
         factory = loop.get_task_factory()
         loop.set_task_factory(partial(self._start, factory or asyncio.Task))
         try:
             return step.run(go_on)
         finally:
             loop.set_task_factory(factory)
-            took = self._clock() - began
+            took = running_seconds() - began
             self._own += took
             _HELD.seconds += took
 
