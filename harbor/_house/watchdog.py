@@ -59,6 +59,8 @@ class Step:
     __slots__ = ("_interrupt_at", "_interrupted", "_interrupting", "_thread", "_until")
 
     def __init__(self, limit: float) -> None:
+        if not _SOME.is_set():
+            _wake()
         self._until = self._interrupt_at = running_seconds() + limit
         self._interrupted = self._interrupting = False
 
@@ -73,8 +75,6 @@ class Step:
         Raises:
             Overdue: it was interrupted and let that through.
         """
-        if not _SOME.is_set():
-            _wake()
         thread = self._thread = threading.get_ident()
         outer = _OPEN.get(thread)
         try:
