@@ -31,12 +31,20 @@ class _Look(NamedTuple):
     waits: int = 0
 
 
-_last = _Look(time.monotonic(), -math.inf, 0.0)
+_start = time.monotonic()
+_last = _Look(_start, -math.inf, _start)
 
 
 def running_seconds() -> float:
     """Give the reading of the clock, in seconds. It never runs backwards, and takes no lock."""
     return _reading(_last, time.monotonic())
+
+
+def loop_seconds(loop: asyncio.AbstractEventLoop) -> float:
+    """Give the reading of an event loop's own clock without pauses, in seconds."""
+    now = loop.time()  # first, so that a pause between the two is not counted
+    last, steady = _last, time.monotonic()
+    return now - (steady - _reading(last, steady))
 
 
 def look(thread: int) -> None:
@@ -77,17 +85,18 @@ def _waits(thread: int) -> int:
 
 @asynccontextmanager
 async def running_timeout(seconds: float) -> AsyncIterator[None]:
-    """Cancel what is inside after so many seconds of this clock.
+    """Cancel what is inside after so many seconds in which this process runs.
 
     Raises:
         TimeoutError: they were over.
     """
-    loop, until = asyncio.get_running_loop(), running_seconds() + seconds
+    loop = asyncio.get_running_loop()
+    until = loop_seconds(loop) + seconds
     async with asyncio.timeout(None) as limit:
 
         def ring() -> None:
             nonlocal alarm
-            if (left := until - running_seconds()) > 0:
+            if (left := until - loop_seconds(loop)) > 0:
                 alarm = loop.call_later(left, ring)
             else:
                 limit.reschedule(loop.time())

@@ -154,7 +154,7 @@ class Seat(BaseChatAgent):
         thinking = asyncio.ensure_future(self._ask(heard, token, time_left))
         token.link_future(thinking)
         try:
-            done = await _in_time(thinking, time_left)
+            done = await time_left.suffices(thinking)
         except asyncio.CancelledError:
             thinking.cancel()
             run_quietly(token.cancel)
@@ -257,16 +257,6 @@ def _ask_in(messages: Sequence[BaseChatMessage]) -> Ask | Pause | None:
     """Find the last ask among messages."""
     asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
     return ASK.validate_json(asks[-1]) if asks else None
-
-
-async def _in_time(thinking: asyncio.Future[Any], time_left: TurnTime) -> bool:
-    """Wait for an answer; false: its time is over."""
-    while not thinking.done():
-        if (left := time_left.left()) <= 0:
-            return False
-        # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
-        await asyncio.wait({thinking}, timeout=left)
-    return True
 
 
 def _retrieve(late: asyncio.Future[Any]) -> None:

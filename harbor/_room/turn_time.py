@@ -10,7 +10,7 @@ from types import coroutine
 from typing import Any, TypeVar
 
 from harbor._core.errors import told
-from harbor._core.running import running_seconds
+from harbor._core.running import loop_seconds
 from harbor._house.hearing import is_not_theirs
 from harbor._house.watchdog import GRACE_SECONDS, Overdue, Step
 
@@ -47,15 +47,16 @@ class TurnTime:
     """
 
     def __init__(self, seconds: float, waited: Callable[[], float]) -> None:
+        self._clock = partial(loop_seconds, asyncio.get_running_loop())
         self._waited = waited
         self._own = 0.0
         self._given_up = False
         self._seconds = seconds
-        self._until = running_seconds() + seconds - waited() - _HELD.seconds
+        self._until = self._clock() + seconds - waited() - _HELD.seconds
 
     def left(self) -> float:
         """Give the seconds that are left; below 0: it is over."""
-        return self._until + self._waited() + _HELD.seconds - self._own - running_seconds()
+        return self._until + self._waited() + _HELD.seconds - self._own - self._clock()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the code of an agent to its end.
@@ -64,6 +65,15 @@ class TurnTime:
             Overdue: it has held the thread beyond its time.
         """
         return await self._in_steps(work, lambda: max(self.left(), GRACE_SECONDS))
+
+    async def suffices(self, thinking: asyncio.Future[Any]) -> bool:
+        """Wait for an answer; false: the time is over."""
+        while not thinking.done():
+            if (left := self.left()) <= 0:
+                return False
+            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
+            await asyncio.wait({thinking}, timeout=left)
+        return True
 
     def give_up(self) -> None:
         """Run nothing more of it but its end: the next cancellation is not the agent's to swallow."""
@@ -91,14 +101,14 @@ class TurnTime:
 
     def _one(self, step: Step, go_on: Callable[[], Any]) -> Any:
         """Run one step; tasks that it starts run in steps too."""
-        loop, began = asyncio.get_running_loop(), running_seconds()
+        loop, began = asyncio.get_running_loop(), self._clock()
         factory = loop.get_task_factory()
         loop.set_task_factory(partial(self._start, factory or asyncio.Task))
         try:
             return step.run(go_on)
         finally:
             loop.set_task_factory(factory)
-            took = running_seconds() - began
+            took = self._clock() - began
             self._own += took
             _HELD.seconds += took
 

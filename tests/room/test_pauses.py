@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from harbor._core.events import BidPlaced, SeatFailed
 from harbor._core.log import of_type
 from support import steady
 from support.commands import HARBOR
+from support.processes import stopped_and_continued
 
 PATIENCE, PAUSE = 0.6, 1.0
 SETTINGS = f"""
@@ -110,14 +110,8 @@ def held(folder, settings, *options):
         (folder / name).write_text(text)
     command = [*HARBOR, *options, "auction", "small.toml", "--out", "run", "--quiet"]
     path = {**os.environ, "PYTHONPATH": str(folder)}
-    stops = 0
     with subprocess.Popen(command, cwd=folder, env=path) as running:
-        while os.WIFSTOPPED(status := os.waitpid(running.pid, os.WUNTRACED)[1]):
-            stops += 1
-            time.sleep(PAUSE)  # the length of the stop is what is tested
-            running.send_signal(signal.SIGCONT)
-        running.returncode = os.waitstatus_to_exitcode(status)
-    assert (stops, running.returncode) == (1, 0)
+        assert stopped_and_continued(running, PAUSE) == (1, 0)
     return read_log(folder / "run" / "events.jsonl").entries
 
 
