@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from harbor._core.asks import Unreadable
 from harbor._core.errors import HarborError
-from harbor._core.running import running_seconds
+from harbor._core.running_time import running_seconds
 from harbor._doors.door import Door
 from harbor._doors.given import LONGEST_ANSWER, Given, answer_in
 from harbor._doors.turn import Turn

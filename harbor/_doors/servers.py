@@ -11,7 +11,7 @@ from harbor._config.agents import AgentServer
 from harbor._core.asks import Unreadable
 from harbor._core.errors import told
 from harbor._core.redaction import named_secret, redact
-from harbor._core.running import running_seconds
+from harbor._core.running_time import running_seconds
 from harbor._core.version import __version__
 from harbor._doors.door import Door, DoorFailed
 from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, object_of, turn_named

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from harbor._core.running import look, look_away, running_seconds
+from harbor._core.running_time import look, look_away, running_seconds
 
 T = TypeVar("T")
 GRACE_SECONDS = 0.1

@@ -17,7 +17,7 @@ from harbor._core.errors import ConfigError, HarborError, RunFolderError, told, 
 from harbor._core.events import EVERYONE, Event
 from harbor._core.log_lines import Entry, is_seen_by
 from harbor._core.redaction import known_secret
-from harbor._core.running import running_timeout
+from harbor._core.running_time import running_timeout
 from harbor._doors.open_seats import OpenSeat
 from harbor._house.watchdog import timed
 from harbor._runs.folder import run_name

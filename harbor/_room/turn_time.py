@@ -10,7 +10,7 @@ from types import coroutine
 from typing import Any, TypeVar
 
 from harbor._core.errors import told
-from harbor._core.running import loop_seconds
+from harbor._core.running_time import loop_seconds
 from harbor._house.hearing import is_not_theirs
 from harbor._house.watchdog import GRACE_SECONDS, Overdue, Step
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from harbor._core.running import running_seconds
+from harbor._core.running_time import running_seconds
 
 TICK_SECONDS = 1.0
 MARKS = (60, 30, 10, 5, 4, 3, 2, 1)

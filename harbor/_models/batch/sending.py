@@ -10,7 +10,7 @@ from secrets import token_hex
 from typing import TypeVar
 
 from harbor._core.errors import HarborError, ModelError, RunPaused
-from harbor._core.running import running_seconds
+from harbor._core.running_time import running_seconds
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
 from harbor._models.calls.faults import end_of_pause, fault_of, status_of

@@ -17,7 +17,7 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ModelError, RunPaused
-from harbor._core.running import running_seconds, running_timeout
+from harbor._core.running_time import running_seconds, running_timeout
 from harbor._models.calls.faults import Fault, end_of_pause, fault_of
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from harbor._core.running import running_seconds
+from harbor._core.running_time import running_seconds
 
 
 @dataclass

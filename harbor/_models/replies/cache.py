@@ -23,7 +23,7 @@ from typing import Any
 
 from harbor._config.dialects import PROVIDERS
 from harbor._config.models import ModelSettings, ReplyForm
-from harbor._core.running import running_timeout
+from harbor._core.running_time import running_timeout
 from harbor._models.replies.reply_folder import (
     Asked,
     CachedReply,

@@ -13,7 +13,7 @@ from support.processes import stopped_and_continued
 LIMIT, PAUSE = 0.6, 1.0
 BEGINNING = """
 import asyncio, os, signal, socket, threading
-from harbor._core.running import loop_seconds, running_seconds, running_timeout
+from harbor._core.running_time import loop_seconds, running_seconds, running_timeout
 from harbor._house.watchdog import timed
 
 async def stop():
