@@ -92,6 +92,7 @@ async def running_timeout(seconds: float) -> AsyncIterator[None]:
     """
     loop = asyncio.get_running_loop()
     until = loop_seconds(loop) + seconds
+    alarm: asyncio.TimerHandle
     async with asyncio.timeout(None) as limit:
 
         def ring() -> None:
