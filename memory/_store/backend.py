@@ -262,6 +262,10 @@ def _make(database: Path) -> None:
 
 
 def _begin(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(path.stem not in OURS for path in folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or not all(map(_is_ours, folder.iterdir()))):
         raise MemoryStoreError("it is neither a memory nor an empty folder; name another")
     make_private(folder, exist_ok=True)
+
+
+def _is_ours(path: Path) -> bool:
+    return path.stem in OURS or path.suffix == ".draft"  # which a sudden end may leave

@@ -112,7 +112,9 @@ def test_a_variable_that_settings_name_is_hidden_whatever_its_name_ends_in(monke
     assert redact("it said value-of-my-server and of-my-server") == "it said [redacted] and [redacted]"
 
 
-@pytest.mark.parametrize("name", ["HF_HUB_TOKEN", "hf_hub_token", "Mail_Password", "aws_secret", "openai_api_key", "KEY"])
+@pytest.mark.parametrize(
+    "name", ["HF_HUB_TOKEN", "hf_hub_token", "Mail_Password", "aws_secret", "openai_api_key", "KEY"]
+)
 def test_a_variable_is_hidden_if_its_name_ends_as_those_of_keys_do_in_any_case(name, monkeypatch):
     monkeypatch.setenv(name, "zq4-7781-private")
     assert redact("it said zq4-7781-private and 81-private") == "it said [redacted] and [redacted]"
