@@ -1,4 +1,4 @@
-"""A stop between any two writes of a run, a series or an experiment: resumed, it leaves what one never stopped leaves."""
+"""A stop between any two writes of a run, a series or an experiment: resumed, it leaves what it would have left."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-
 from crash.leaving import difference, left_in
+
 from harbor import Auction, resume, run_series
 from harbor._core.log import Log
 from harbor._core.syncing import SyncedFile
@@ -108,7 +108,7 @@ def states_of(begin: Callable[[Path], object], place: Path) -> list[Path]:
 
 
 def settings_in(run: Path) -> dict[str, object]:
-    """The names of all files, and the settings and manifests without the clock; drafts that a stop has left go nowhere."""
+    """The names of all files but drafts that a stop left, and what settings and manifests hold but for the clock."""
     found: dict[str, object] = {}
     for path in run.rglob("*"):
         if (
@@ -168,7 +168,7 @@ LOST: dict[str, Callable[[Path], None]] = {
     "manifest": _unlinked("manifest.json"),
     "config": _unlinked("config.json"),
     "settings": _unlinked("config.json", "manifest.json"),
-    "what settings hold": _filled(lambda content: b""),
+    "what settings hold": _filled(lambda _: b""),
     "what settings hold, for zeros": _filled(lambda content: b"\0" * len(content)),
     "the end of settings": _filled(lambda content: content[: len(content) // 2]),
 }

@@ -1,4 +1,4 @@
-"""What leaves canaries in games: a model and an agent whose every text has one, and the words and numbers to look for."""
+"""What leaves canaries in games: a model and agents whose every text has one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Marked(SimulatedChat):
         return result
 
 
-MARKED = Model(name=f"{WORD}-model", description="leaves canaries", make=lambda settings, seed: Marked(seed=seed))
+MARKED = Model(name=f"{WORD}-model", description="leaves canaries", make=lambda _, seed: Marked(seed=seed))
 
 
 def speak(turn: dict[str, Any]) -> str:
