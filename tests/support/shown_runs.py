@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,12 +21,12 @@ SHORT = {"runs": 2, "days": 3}
 _FIXED = ("Literal", "StrategicAction", "MemoryKind", "Part")
 
 
-def think_much(folder: Path, **changes: Any) -> Path:
+def think_much(folder: Path, names: Sequence[str] = ("Ann", "Ben", "Cho"), **changes: Any) -> Path:
     """Hold an auction whose bidders plan, believe, profile, mirror, predict and choose actions, and err at times."""
     personas = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
     seats = [
         {"name": name, "persona": persona, "theory_of_mind": "second", "strategy": "on"}
-        for name, persona in zip(("Ann", "Ben", "Cho"), personas, strict=True)
+        for name, persona in zip(names, personas, strict=True)
     ]
     given = {"items": {"count": 3}, "bidders": seats, "seed": 4, **changes}
     Auction(**given).run(out=folder)

@@ -21,13 +21,15 @@ from support import forging
 from support.commands import harbor
 from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, think_much, with_canaries
 
+NAMES = ("Annabel", "Ben", "Ann")
+"""One begins as another, and they are in no order."""
 BESIDE = ("calls.jsonl", "memory.jsonl", "record.json", "failure.json", "events-cut.jsonl", "notes.txt")
 MARKS = (CANARY, "731937.29", "731,937.29", str(CANARY_MONEY))
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("view") / "run")
+    return think_much(tmp_path_factory.mktemp("view") / "run", NAMES)
 
 
 def texts_of(run, seat):
@@ -146,7 +148,7 @@ def test_no_canary_of_another_seat_is_on_a_page_of_a_preset(preset, tmp_path):
     no_canary_of_others(hold_preset(preset, tmp_path / "run"), tmp_path)
 
 
-@pytest.mark.parametrize("seat", ["Ann", "Ben", "Cho"])
+@pytest.mark.parametrize("seat", NAMES)
 def test_a_page_of_a_seat_has_the_entries_that_it_may_see_and_its_board_is_the_fold_over_these(seat, run):
     seen = [entry for entry in read_log(run / "events.jsonl").entries if is_seen_by(seat, entry.event)]
     head, chunks, _ = texts_of(run, seat)
