@@ -12,7 +12,7 @@ from typing import Any
 from harbor import Auction
 from harbor._cli.configs import presets
 from harbor._core.log import read_log
-from harbor._core.log_lines import Entry, encode, is_seen_by
+from harbor._core.log_lines import Entry, encode
 from harbor.events import LogOpened
 
 CANARY = "canary-of-another"
@@ -53,7 +53,8 @@ def with_canaries(run: Path, to: Path, seat: str) -> Path:
     digest = ""
     with (to / "events.jsonl").open("wb") as log:
         for entry in read_log(run / "events.jsonl").entries:
-            event = entry.event if is_seen_by(seat, entry.event) else _marked(entry.event)
+            may_see = entry.event.audience in ("everyone", f"bidder:{seat}")
+            event = entry.event if may_see else _marked(entry.event)
             line, digest = encode(Entry(entry.seq, entry.at, event), digest)
             log.write(line)
     calls = (run / "calls.jsonl").read_text().splitlines()
