@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from harbor._core.redaction import known_secret
 from harbor._core.version import __version__
 from harbor._mcp.allowing import House
 from harbor._mcp.experiment_tools import ExperimentTools
@@ -103,6 +104,7 @@ class HostKey:
     """Lets nobody but hosts pass to what is theirs."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
+        known_secret(key)
         self._app = app
         self._header = f"Bearer {key}".encode()
 

@@ -68,8 +68,8 @@ class RunBudget:
     Bidders think concurrently, so several calls may be under way, and the cost of each is known only afterwards. While
     what is left covers all of them at `MARGIN` times the dearest call so far (before the first: `FIRST_TOKENS` read and
     written), calls are admitted at once; otherwise they wait for each other. So the budget is overdrawn by one call at
-    most, unless a call costs more than that. The run is stopped only when no call is under way, since a call that is
-    cut off is paid for without its reply.
+    most, and by one that goes alone, unless a call costs more than that. The run is stopped only when no call is under
+    way, since a call that is cut off is paid for without its reply.
 
     Args:
         dollars: the limit.

@@ -6,6 +6,7 @@ Each auction of it is a run of its own in a folder inside, with a seed derived f
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.events import AuctionHeld, SeriesClosed, SeriesOpened
 from harbor._core.finding import find
-from harbor._core.layout import MANIFEST
+from harbor._core.layout import CALLS, CONFIG, MANIFEST
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry
 from harbor._core.notebook import SIMULATED, block, seen_with, table
@@ -28,6 +29,7 @@ from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs, anybody_remembers
 from harbor._runs.limits import funded
 from harbor._runs.opening import opened_log
+from harbor._runs.raw_calls import content_of
 from harbor._runs.result import Listener, Result, answered, cell_of, finish
 from harbor._runs.run import Run, start
 from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
@@ -154,14 +156,25 @@ class SeriesRun:
         if folder is None:
             return await run.run(None, listen, store, name)
         path = path_of(folder.path, number, self.series.auctions)
+        if path.exists() and not _has_settings(path) and not content_of(path / CALLS).strip(b"\0"):
+            shutil.rmtree(path)
         if (done := complete(path)) is not None:
             return answered(Result(done.entries, path))
-        if path.exists() and not (path / MANIFEST).exists():  # it broke off before it had begun
-            shutil.rmtree(path)
         with closing(
             RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config, inner=True)
         ) as inner:
             return await run.run(inner, listen, store, name)
+
+
+def _has_settings(path: Path) -> bool:
+    """Tell whether the settings of an auction are whole; a power cut may take those of one that scripts play.
+
+    It cost nothing, so nothing of it was synced, and it is held anew.
+    """
+    try:
+        return all(json.loads(content_of(path / name)) for name in (CONFIG, MANIFEST))
+    except (ValueError, RecursionError):
+        return False
 
 
 def auction_of(series: AuctionConfig, number: int) -> AuctionConfig:

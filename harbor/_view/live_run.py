@@ -36,6 +36,7 @@ class LiveRun:
         seat: the bidder whose page it is; "": the analyst's.
 
     Attributes:
+        seat: as given.
         is_over: whether nothing more comes.
         is_at_end: whether all that was written has been given.
 
@@ -45,7 +46,7 @@ class LiveRun:
 
     def __init__(self, run: Path, seat: str = "") -> None:
         self._log = log_of(run)
-        self._seat = seat
+        self.seat = seat
         self._reader = EvidenceReader(self._log)
         self._end = 0
         self._sent = 0
@@ -89,14 +90,14 @@ class LiveRun:
 
     def head(self) -> Head:
         """Give the head as it is now; it replaces the one before."""
-        head = head_of(self._record(), self._seat, self._seats(), simulated=is_simulated(self._reader.entries))
+        head = head_of(self._record(), self.seat, self._seats(), simulated=is_simulated(self._reader.entries))
         head["notes"] += self._making.chunks.complaints
         return head
 
     def _chunk(self, new: list[Entry]) -> Chunk:
-        if not self._seat:
+        if not self.seat:
             self._calls.read_on()  # each call is recorded before the log tells of it
-        shown = [entry for entry in new if not self._seat or is_seen_by(self._seat, entry.event)]
+        shown = [entry for entry in new if not self.seat or is_seen_by(self.seat, entry.event)]
         self._seen += shown
         decisions = self._making.decisions
         numbers = [decisions.note(entry.event, recorded(self._calls, entry.event)) for entry in shown]
@@ -108,10 +109,10 @@ class LiveRun:
     def _making(self) -> _Making:
         """What makes chunks, from when it is known who bids."""
         seats, record = self._seats(), self._record()
-        if self._seat and self._seat not in seats:
-            raise RunFolderError(unknown("bidder", self._seat, seats))
+        if self.seat and self.seat not in seats:
+            raise RunFolderError(unknown("bidder", self.seat, seats))
         decisions = Decisions(record.game)
-        return _Making(decisions, Chunks(record, decisions, viewers_of(self._seat, seats)))
+        return _Making(decisions, Chunks(record, decisions, viewers_of(self.seat, seats)))
 
     def _seats(self) -> list[str]:
         return seats_of(self._reader.entries)

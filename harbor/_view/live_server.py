@@ -28,6 +28,8 @@ HOSTS = [LOOPBACK, "localhost"]
 POLL_SECONDS = 0.1
 """How often the log is looked at."""
 TOKEN_BYTES = 16
+UNREADABLE = "the log can't be read on"
+"""What a seat is told of an error, which names the folder and may repeat the log."""
 
 
 class Streams:
@@ -96,7 +98,7 @@ async def _told(run: LiveRun, known: int) -> AsyncIterator[ServerSentEvent]:
             yield _event("head", run.head())
         yield _event("over", {})
     except HarborError as error:
-        yield _event("failed", str(error))
+        yield _event("failed", UNREADABLE if run.seat else str(error))
 
 
 def _event(name: str, data: object, seq: str | None = None) -> ServerSentEvent:

@@ -41,7 +41,7 @@ NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in 
 PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
 LOCK, OPEN = "harbor.lock", "harbor.open"
 OURS = ("harbor", "chroma", "mark", "store")
-"""The names, but for their endings, of what a memory that is not there yet may have left."""
+"""How the names of files and drafts begin that a memory which is not there yet may have left."""
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
 DAMAGED = "the file is damaged: restore it from a copy, or name another folder"
 REMEDIES = {
@@ -262,6 +262,8 @@ def _make(database: Path) -> None:
 
 
 def _begin(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(path.stem not in OURS for path in folder.iterdir())):
+    if folder.exists() and (
+        not folder.is_dir() or any(one.name.lstrip(".").partition(".")[0] not in OURS for one in folder.iterdir())
+    ):
         raise MemoryStoreError("it is neither a memory nor an empty folder; name another")
     make_private(folder, exist_ok=True)

@@ -98,6 +98,15 @@ def test_the_built_in_model_reads_prose_as_it_reads_json():
     )
 
 
+@given(facts, st.sampled_from([".", " ", " And more.", ' "Ben".', "x."]))
+@example({"leader": "Ben"}, " And more.")
+@example({"mood": 1}, " And more.")
+def test_a_line_that_goes_on_after_its_sentence_is_refused(told, rest):
+    for line in in_prose(told).split("\n") if told else ():
+        with pytest.raises(ValueError, match="no fact is told by"):
+            from_prose(line + rest)
+
+
 def test_a_line_that_tells_no_fact_is_refused_with_the_line():
     with pytest.raises(ValueError, match=r"no fact is told by 'Ann is tall\.'; write it with in_prose"):
         from_prose("Ann is tall.")

@@ -112,6 +112,19 @@ def test_a_variable_that_settings_name_is_hidden_whatever_its_name_ends_in(monke
     assert redact("it said value-of-my-server and of-my-server") == "it said [redacted] and [redacted]"
 
 
+@pytest.mark.parametrize(
+    "name", ["HF_HUB_TOKEN", "hf_hub_token", "Mail_Password", "aws_secret", "openai_api_key", "KEY"]
+)
+def test_a_variable_is_hidden_if_its_name_ends_as_those_of_keys_do_in_any_case(name, monkeypatch):
+    monkeypatch.setenv(name, "zq4-7781-private")
+    assert redact("it said zq4-7781-private and 81-private") == "it said [redacted] and [redacted]"
+
+
+def test_a_variable_whose_name_only_begins_as_those_of_keys_do_is_not_hidden(monkeypatch):
+    monkeypatch.setenv("KEYBOARD_TOKENS", "qwerty and more")
+    assert redact("qwerty and more") == "qwerty and more"
+
+
 def test_a_variable_with_the_path_of_a_key_hides_no_paths(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_KEY", str(tmp_path))
     assert redact(f"no such file: {tmp_path}/runs") == f"no such file: {tmp_path}/runs"

@@ -46,6 +46,36 @@ async def test_a_host_with_the_key_holds_an_auction_that_bidders_play_without_on
             assert all("Unknown tool" in words for words in played.refused)
 
 
+SAYINGS = (
+    lambda key: f"I bid $100, {key}.",
+    lambda key: {"action": "bid", "amount": 100, "note": f"of {key}"},
+    lambda key: f"My key is {key}.",
+    lambda key: {"action": key},
+)
+
+
+async def test_no_token_or_key_that_a_client_repeats_is_told_to_another_or_written(tmp_path):
+    lots = tuple(Item(name=f"Vase {number}", start=100, true_value=200) for number in range(12))
+    names = ("Zoe", "Ann")
+    config = AuctionConfig(items=lots, bidders=tuple(Bidder(name, agent=True) for name in names))
+    async with on_loopback(tmp_path) as served, Client(f"{served.url}/mcp") as zoe, Client(f"{served.url}/mcp") as ann:
+        one = served.held.hold(config, wait_seconds=60)
+        tokens = {seat.bidder: seat.token for seat in one.seats}
+        keys = (*tokens.values(), KEY)
+        said = iter([saying(key) for saying in SAYINGS for key in keys])
+        left = {"action": "withdraw"}
+        _, heard = await asyncio.gather(
+            play(zoe, tokens["Zoe"], lambda _: next(said, left)), play(ann, tokens["Ann"], withdraw)
+        )
+        await one.ended()
+    assert next(said, None) is None
+    told = "".join((*heard.heard, *heard.refused))
+    assert "Zoe bids $100 on Vase" in told
+    assert [key for key in keys if key[-8:] in told] == []
+    files = "".join(path.read_text() for path in one.folder.rglob("*") if path.is_file())
+    assert [key for key in keys if key[-8:] in files] == []
+
+
 @pytest.mark.parametrize("header", [{}, {"authorization": "Bearer wrong"}, {"authorization": KEY}])
 @pytest.mark.parametrize("path", ["/host", "/host/", "/", "//host", "/mcp/../host", "/HOST"])
 async def test_nobody_without_the_key_reaches_what_is_for_hosts(tmp_path, path, header):

@@ -56,6 +56,22 @@ def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_g
     assert done or allowance.spent < sum(map(sum, costs))
 
 
+@pytest.mark.parametrize(("dollars", "side_by_side"), [(1.5, 1), (3.9, 1), (5.0, 2), (9.9, 4), (11.0, 5)])
+def test_as_many_calls_go_side_by_side_as_what_is_left_pays_at_twice_the_dearest(dollars, side_by_side):
+    async def admitted():
+        allowance = RunBudget(dollars, DEAR)
+        await allowance.admit()
+        allowance.charge(replace(CALL, cost_dollars=1.0))
+        waiting = [asyncio.ensure_future(allowance.admit()) for _ in range(10)]
+        await asyncio.sleep(0)
+        count = sum(one.done() for one in waiting)
+        for one in waiting:
+            one.cancel()
+        return count
+
+    assert asyncio.run(admitted()) == side_by_side
+
+
 def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
     assert cost_of(replace(CALL, cost_dollars=0.25), PRICED) == 0.25
     assert cost_of(replace(CALL, cost_dollars=None), PRICED) == pytest.approx((30 * 3.0 + 10 * 6.0) / 1e6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import warnings
 from dataclasses import dataclass, fields
@@ -13,12 +14,8 @@ from zipfile import ZipFile
 
 import pyarrow.parquet as pq
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
-from autogen_agentchat.messages import TextMessage
-from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatResult
 
-from harbor import Auction, SimulatedChat
+from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._config.rules import RuleSettings
 from harbor._core.events import BidPlaced, LogOpened, PublicEvent, SaleClosed
@@ -30,37 +27,13 @@ from harbor._packs.disclosure import told, told_config, told_entries, told_manif
 from harbor._packs.packing import pack
 from harbor._packs.unpacking import unpack
 from harbor._runs.series import run_series
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import run_experiment
+from support.canaries import WORD, Marked, break_down, speak
 from support.commands import harbor
 
-WORD = "canary"
-"""Part of every planted word; no word of Harbor's has it."""
 NUMBERS = ("7351829", "8462917", "1987613", "2143837", "9182736", "8273645", "918273645", "5647382")
 """The digits of every planted number."""
-
-
-class Marked(SimulatedChat):
-    """Plays like the built-in model, and leaves a canary in every text of every reply."""
-
-    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
-        result = super()._answer(messages, tools)
-        message = result.generations[0].message
-        for call in message.tool_calls:  # type: ignore[attr-defined]
-            call["args"].update({key: f"{WORD}-{key}" for key in ("reasons", "plan", "text") if key in call["args"]})
-            if "learnings" in call["args"]:
-                call["args"]["learnings"] = [f"{WORD}-learning"]
-        return result
-
-
-class Broken(BaseChatAgent):
-    """Breaks down whenever it is asked."""
-
-    produced_message_types = (TextMessage,)
-
-    async def on_messages(self, messages: Any, cancellation_token: Any) -> Any:
-        raise RuntimeError(f"{WORD}-failure")
-
-    async def on_reset(self, cancellation_token: Any) -> None:
-        pass
 
 
 ITEMS = [
@@ -112,11 +85,11 @@ def settings(game: str, **more: Any) -> AuctionConfig:
 
 
 def played(config: AuctionConfig, out: Path, with_agent: bool = False) -> Path:
-    """Run a game with canaries in every reply, and in the error of an agent."""
+    """Run a game with canaries in every reply, and in the words and the error of an agent."""
     if with_agent:
         bidders = (*config.bidders, Bidder("Eve", agent=True))
         config = config.model_copy(update={"bidders": bidders})
-    agents = {"Eve": Broken("eve", "An agent.")} if with_agent else {}
+    agents = {"Eve": break_down} if with_agent else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         Auction(**dict(config)).run(out, models={"canary-model": Marked()}, agents=agents)
@@ -127,7 +100,7 @@ def packed(folder: Path, to: Path) -> Path:
     """Pack a folder for everyone, into another."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pack(folder, to / f"{folder.name}-public.harbor.zip", public=True)
+        return pack(folder, to / "public.harbor.zip", public=True)
 
 
 def everything_in(file: Path) -> str:
@@ -147,11 +120,22 @@ def canaries_in(text: str) -> list[str]:
     return [canary for canary in (WORD, WORD.capitalize(), *NUMBERS) if canary in text]
 
 
+def traces_of(folder: Path) -> set[str]:
+    """When and where a run was made, by which name it goes, and every digest over it."""
+    manifests = [json.loads(path.read_bytes()) for path in folder.rglob("manifest.json")]
+    lines = [json.loads(line) for path in folder.rglob("events.jsonl") for line in path.read_bytes().splitlines()]
+    began = [manifest["began"] for manifest in manifests if "began" in manifest]
+    days = {written for one in began for written in (one, one[:10], one[:10].replace("-", ""))}
+    digests = {one[key] for one in (*manifests, *lines) for key in ("config_digest", "digest", "token") if one.get(key)}
+    commits = {(manifest.get("git") or {}).get("commit") for manifest in manifests} - {None}
+    return {folder.name, str(folder.parent), str(Path.cwd())} | days | digests | commits
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One run of each game."""
     folder = tmp_path_factory.mktemp("canaries")
-    return {game: played(settings(game), folder / game, game in ("english", "water")) for game in GAMES}
+    return {game: played(settings(game), folder / f"{WORD}-{game}", game in ("english", "water")) for game in GAMES}
 
 
 def test_a_canary_is_planted_for_every_game_of_harbor():
@@ -162,28 +146,59 @@ def test_a_canary_is_planted_for_every_game_of_harbor():
 def test_no_canary_of_any_private_field_is_in_a_public_pack(runs, game, tmp_path):
     text = everything_in(packed(runs[game], tmp_path))
     assert canaries_in(text) == []
+    assert [trace for trace in traces_of(runs[game]) if trace in text] == []
 
 
 def test_the_canaries_are_in_the_private_files_of_the_runs(runs):
     text = "".join(path.read_text("utf-8") for folder in runs.values() for path in folder.glob("*.json*"))
     assert canaries_in(text) == [WORD, WORD.capitalize(), *NUMBERS]
-    for place in ("objective", "text", "reasons", "plan", "learning", "failure"):
+    for place in ("objective", "text", "reasons", "plan", "learning", "words", "failure", "english"):
         assert f"canary-{place}" in text, place
 
 
 def test_no_canary_of_a_series_with_memories_is_in_a_public_pack(tmp_path):
     config = settings("english", series={"auctions": 2})
+    folder = tmp_path / f"{WORD}-series"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run_series(config, tmp_path / "series", models={"canary-model": Marked()})
-    assert (tmp_path / "series" / "memory").is_dir()
-    file = packed(tmp_path / "series", tmp_path)
-    assert canaries_in(everything_in(file)) == []
+        run_series(config, folder, models={"canary-model": Marked()})
+    assert (folder / "memory").is_dir()
+    file = packed(folder, tmp_path)
+    text = everything_in(file)
+    assert canaries_in(text) == []
+    assert [trace for trace in traces_of(folder) if trace in text] == []
     with ZipFile(file) as archive:
         assert {name for name in archive.namelist() if name.endswith("events.jsonl")} == {
             "1/events.jsonl",
             "2/events.jsonl",
         }
+
+
+def test_no_canary_of_finished_games_of_an_experiment_is_in_its_public_pack(tmp_path):
+    config = settings("english", models={"canary-model": {"use": "support.canaries:MARKED", "seed": 5647382}})
+    values = config.model_dump(mode="json", exclude_unset=True)
+    values["bidders"].append({"name": "Eve", "agent": True})
+    design = Experiment(
+        name="small",
+        title="A small title",
+        question="Does a test pass?",
+        source="made up",
+        repeats=1,
+        seed=918273645,
+        note=f"{WORD}-note",
+        auction={key: value for key, value in values.items() if key != "seed"},
+        arms=[{"name": "plain", "label": f"{WORD}-label"}],
+        metrics=("profit", "revenue"),
+    )
+    folder = tmp_path / f"{WORD}-experiment"
+    results = asyncio.run(run_experiment(design, folder, agents={"Eve": speak}))
+    assert [(record.status, record.detail) for record in results.records] == [("finished", "")]
+    private = "".join(path.read_text("utf-8") for path in folder.rglob("*.json*"))
+    for place in ("objective", "text", "reasons", "plan", "learning", "words", "note", "label"):
+        assert f"canary-{place}" in private, place
+    text = everything_in(packed(folder, tmp_path))
+    assert canaries_in(text) == []
+    assert [trace for trace in traces_of(folder) if trace in text] == []
 
 
 LINE = {"seq", "at", "audience", "type", "digest"}
@@ -335,6 +350,7 @@ def test_an_event_with_a_new_field_or_another_audience_is_not_published():
         ("ollama:llama3.1:8b", "ollama:llama3.1:8b"),
         ("openai:meta-llama/Llama-3-8B", "openai:meta-llama/Llama-3-8B"),
         ("openai:ft:gpt-4o:canary::9a", "openai: a model"),
+        ("openai:ft:canary", "openai: a model"),
         ("openai:/home/canary/model", "openai: a model"),
         ("openai:../canary", "openai: a model"),
         ("openai:https://canary.example/v1", "openai: a model"),

@@ -8,14 +8,15 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from harbor import Auction, Bidder, Item, read_log, resume, run_series
+from harbor import Auction, Bidder, Item, SimulatedChat, read_log, resume, run_series
 from harbor._config.auction import Series, read_settings
-from harbor._core.errors import ConfigError, HarborError
+from harbor._core.errors import ConfigError, HarborError, ModelError
 from harbor._core.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
 from harbor._core.log import of_type
 from harbor._core.thoughts import Learned, Recalled
@@ -348,6 +349,24 @@ def test_a_series_whose_memory_is_gone_is_not_held_without_it(stopped, tmp_path,
 def test_a_series_that_is_over_needs_no_memory(whole, tmp_path):
     shutil.copytree(whole / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
     assert harbor("resume", "run", cwd=tmp_path).returncode == 0
+
+
+class Refused(SimulatedChat):
+    """A model whose server refuses every call."""
+
+    def _answer(self, messages, tools):
+        raise RuntimeError("503: try again")
+
+
+def test_an_auction_that_no_model_answered_is_not_counted_when_its_series_is_resumed(tmp_path):
+    config = short(bidders=[Bidder("Zoe", model="mine"), Bidder("Ann", rule="minimum-raise")])
+    config = config.model_copy(update={"failed_calls": "play on"})
+    for go_on in (partial(run_series, config), resume, resume):
+        with pytest.raises(ModelError, match="no model has answered any of"):
+            go_on(tmp_path / "run", models={"mine": Refused()})
+        assert of_type(read_log(tmp_path / "run" / "events.jsonl").entries, AuctionHeld) == []
+    with pytest.raises(ModelError, match="no model has answered any of"):
+        resume(tmp_path / "run", models={"mine": SimulatedChat()})
 
 
 # ---------------------------------------------------------------- from the shell

@@ -20,7 +20,7 @@ from harbor._games.water.rules import DayClosed
 
 Actions = Mapping[str, Action]
 MOST_TURNS = 20_000
-PLAYERS = ("Alex", "Bob", "Cindy", "David", "Eric", "Fay")
+PLAYERS = ("Zoe", "Alex", "Moe", "Bob", "Lea", "Ann")
 
 
 def settle_games(game: str, settlements: int, seed: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from harbor import Auction
 from harbor._cli.configs import presets
 from harbor._core.log import read_log
-from harbor._core.log_lines import Entry, encode, is_seen_by
+from harbor._core.log_lines import Entry, encode
 from harbor.events import LogOpened
 
 CANARY = "canary-of-another"
@@ -20,12 +21,12 @@ SHORT = {"runs": 2, "days": 3}
 _FIXED = ("Literal", "StrategicAction", "MemoryKind", "Part")
 
 
-def think_much(folder: Path, **changes: Any) -> Path:
+def think_much(folder: Path, names: Sequence[str] = ("Ann", "Ben", "Cho"), **changes: Any) -> Path:
     """Hold an auction whose bidders plan, believe, profile, mirror, predict and choose actions, and err at times."""
     personas = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
     seats = [
         {"name": name, "persona": persona, "theory_of_mind": "second", "strategy": "on"}
-        for name, persona in zip(("Ann", "Ben", "Cho"), personas, strict=True)
+        for name, persona in zip(names, personas, strict=True)
     ]
     given = {"items": {"count": 3}, "bidders": seats, "seed": 4, **changes}
     Auction(**given).run(out=folder)
@@ -52,7 +53,8 @@ def with_canaries(run: Path, to: Path, seat: str) -> Path:
     digest = ""
     with (to / "events.jsonl").open("wb") as log:
         for entry in read_log(run / "events.jsonl").entries:
-            event = entry.event if is_seen_by(seat, entry.event) else _marked(entry.event)
+            may_see = entry.event.audience in ("everyone", f"bidder:{seat}")
+            event = entry.event if may_see else _marked(entry.event)
             line, digest = encode(Entry(entry.seq, entry.at, event), digest)
             log.write(line)
     calls = (run / "calls.jsonl").read_text().splitlines()

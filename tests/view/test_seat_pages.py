@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import aclosing
 
 import pytest
 
+from harbor import Auction, run_series
 from harbor._cli.configs import presets
 from harbor._core.errors import RunFolderError
 from harbor._core.events import SCHEMA_VERSION
@@ -13,15 +16,21 @@ from harbor._core.finding import find
 from harbor._core.log import read_log
 from harbor._core.log_lines import is_seen_by
 from harbor._view.live_run import LiveRun
+from harbor._view.live_server import _told
 from harbor._view.run_data import run_page, seats_of
+from support import forging
+from support.commands import harbor
 from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, think_much, with_canaries
 
+NAMES = ("Annabel", "Ben", "Ann")
+"""One begins as another, and they are in no order."""
+BESIDE = ("calls.jsonl", "memory.jsonl", "record.json", "failure.json", "events-cut.jsonl", "notes.txt")
 MARKS = (CANARY, "731937.29", "731,937.29", str(CANARY_MONEY))
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("view") / "run")
+    return think_much(tmp_path_factory.mktemp("view") / "run", NAMES)
 
 
 def texts_of(run, seat):
@@ -30,19 +39,108 @@ def texts_of(run, seat):
     return head, found, json.dumps([head, found])
 
 
-def no_canary_of_others(run, place):
+def followed(run, seat):
+    """All that the page of a run that is followed is sent, up to the end or to what is not written yet."""
+
+    async def sent():
+        live, told = LiveRun(run, seat), []
+        async with aclosing(_told(live, -1)) as events:
+            async for event in events:
+                told.append(event.raw_data)
+                if live.is_at_end and event.event == "head" and len(told) > 1:
+                    break
+        return "".join(told)
+
+    return asyncio.run(sent())
+
+
+def written(run, seat, page):
+    """The page that the command writes, with all that is beside it."""
+    done = harbor("view", run, *(("--seat", seat) if seat else ()), "--no-open", "--out", page)
+    assert done.returncode == 0, done.stderr
+    return "".join(one.read_text() for one in (page, *page.parent.glob(f"{page.stem}_files/*")))
+
+
+def marks_in(page):
+    return [mark for mark in MARKS if mark in page]
+
+
+def no_canary_of_others(run, place, log=None):
+    """No canary is on any page of any seat, whichever way it is made; all are on the page of the analyst.
+
+    `log` rewrites the log, after the canaries are planted in it, in the files beside it and in the name of the folder.
+    """
     for seat in seats_of(read_log(run / "events.jsonl").entries):
-        marked = with_canaries(run, place / seat.replace(" ", "-"), seat)
-        _, _, page = texts_of(marked, seat)
-        assert not [mark for mark in MARKS if mark in page]
-        live = LiveRun(marked, seat)
-        assert not [mark for mark in MARKS for chunk in iter(live.read_on, None) if mark in json.dumps(chunk)]
-        assert not [mark for mark in MARKS if mark in json.dumps(live.head())]
-        assert any(mark in texts_of(marked, "")[2] for mark in MARKS)
+        marked = with_canaries(run, place / f"{CANARY} {seat}", seat)
+        for name in BESIDE:
+            (marked / name).write_text(f'{{"note": "{CANARY}"}}\n')
+        if log is not None:
+            log(marked / "events.jsonl")
+        page = texts_of(marked, seat)[2]
+        assert marks_in(page) == []
+        assert f'"bidder:{seat}"' in page, "what it may see itself is there"
+        assert marks_in(followed(marked, seat)) == []
+        assert marks_in(written(marked, seat, place / f"{seat}.html")) == []
+        assert marks_in(texts_of(marked, "")[2])
+
+
+def replaced(old, new):
+    return lambda log: log.write_bytes(log.read_bytes().replace(old, new, 1))
+
+
+def rewritten(change):
+    def rewrite(log):
+        lines = forging.lines_of(log)
+        change(lines)
+        forging.write(log, lines)
+
+    return rewrite
+
+
+def _later(lines):
+    lines[0]["schema"] = 3
+    lines[0]["canary"] = CANARY
+    for line in lines[1::2]:
+        line["of_later"] = CANARY if "bidder:" in line["audience"] else ""
+    for line in forging.of_type(lines, "planned", "profiled", "strategy_chosen"):
+        line["type"] += "_anew"
+
+
+def _broken(line):
+    def break_(log):
+        lines = log.read_bytes().splitlines(keepends=True)
+        lines[len(lines) // 2 :] = [line, *lines[len(lines) // 2 :]]
+        log.write_bytes(b"".join(lines))
+
+    return break_
+
+
+WAYS = {
+    "of an earlier version": replaced(b'"schema":2', b'"schema":1'),
+    "of a later version": rewritten(_later),
+    "of a game that is not installed": rewritten(lambda lines: lines[0]["parts"][0].update(name=CANARY)),
+    "of a game of another package": rewritten(lambda lines: lines[0]["parts"][0].update(package=CANARY)),
+    "that is cut short": lambda log: log.write_bytes(log.read_bytes()[:-200]),
+    "with a line that is no JSON": _broken(b"canary-of-another\n"),
+    "with a line that is no event": _broken(b'{"type": "canary-of-another"}\n'),
+    "with a line twice": rewritten(lambda lines: lines.insert(len(lines) // 2, dict(lines[len(lines) // 2]))),
+    "with an event of another audience": rewritten(lambda lines: lines[-3].update(audience="bidder:canary-of-another")),
+}
 
 
 def test_no_canary_of_another_seat_is_on_a_page_of_bidders_with_every_thought(run, tmp_path):
     no_canary_of_others(run, tmp_path)
+
+
+@pytest.mark.parametrize("log", WAYS.values(), ids=WAYS)
+def test_no_canary_of_another_seat_is_on_a_page_whatever_has_become_of_the_log(log, run, tmp_path):
+    no_canary_of_others(run, tmp_path, log)
+
+
+def test_no_canary_of_another_seat_is_on_a_page_of_an_auction_of_a_series_that_is_remembered(tmp_path):
+    bidders = [{"name": name, "memory": "list", "learning": True} for name in ("Zoe", "Ann")]
+    run_series(Auction(items={"count": 2}, bidders=bidders, series={"auctions": 2}), tmp_path / "series")
+    no_canary_of_others(tmp_path / "series" / "2", tmp_path)
 
 
 @pytest.mark.slow
@@ -51,7 +149,7 @@ def test_no_canary_of_another_seat_is_on_a_page_of_a_preset(preset, tmp_path):
     no_canary_of_others(hold_preset(preset, tmp_path / "run"), tmp_path)
 
 
-@pytest.mark.parametrize("seat", ["Ann", "Ben", "Cho"])
+@pytest.mark.parametrize("seat", NAMES)
 def test_a_page_of_a_seat_has_the_entries_that_it_may_see_and_its_board_is_the_fold_over_these(seat, run):
     seen = [entry for entry in read_log(run / "events.jsonl").entries if is_seen_by(seat, entry.event)]
     head, chunks, _ = texts_of(run, seat)

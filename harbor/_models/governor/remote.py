@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 
+from harbor._core.redaction import known_secret
 from harbor._models.governor.terms import (
     Answered,
     Busy,
@@ -125,6 +126,7 @@ class RemoteGovernor:
     """The governor that a driver serves, as its workers use it; each event loop has its own connection."""
 
     def __init__(self, address: GovernorAddress) -> None:
+        known_secret(address.token)
         self._address = address
         self._numbers = count(1)
         self._links: dict[asyncio.AbstractEventLoop, asyncio.Task[_Link]] = {}

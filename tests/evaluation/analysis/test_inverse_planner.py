@@ -31,7 +31,7 @@ from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Profiled
 from harbor.evaluation._analysis.inverse_metrics import METRICS, inferred
-from harbor.evaluation._analysis.inverse_planner import inferences
+from harbor.evaluation._analysis.inverse_planner import Evidence, inferences
 from harbor.evaluation._metrics.profiling import divergence, hit, judged, last
 from harbor.evaluation._metrics.registry import measure
 from harbor.personas._catalog.homes import HOMES, personas
@@ -74,6 +74,35 @@ def sold_to_ann(item: str, *, ben: int, declined: int, reason: str = "declined")
 
 def ends(*happened: Event, budget: int = 10_000):
     return inferences(entries(*opening(budget), *happened), "Ann")[-1]
+
+
+# ---------------------------------------------------------------- a likelihood by hand
+
+WITHIN_ONE, BELOW_ZERO, BELOW_MINUS_ONE = 0.3413447, 0.5, 0.1586553
+"""From a table of the normal distribution: between 0 and 1 standard deviation, below 0, and below -1."""
+
+
+@pytest.mark.parametrize(
+    ("highest", "declined", "limit", "planned", "odd"),
+    [
+        (600, 660, 600, WITHIN_ONE, 60 / 1500),
+        (690, 810, 750, 2 * WITHIN_ONE, 120 / 1500),
+        (1500, 1560, 1500, WITHIN_ONE, 0),
+        (0, 60, 0, WITHIN_ONE, 60 / 1500),
+        (0, 540, 600, BELOW_MINUS_ONE, 540 / 1500),
+        (600, float("inf"), 600, BELOW_ZERO, 900 / 1500),
+    ],
+)
+def test_the_likelihood_of_a_limit_scatters_by_a_share_of_the_value_and_one_in_twenty_is_odd(
+    highest, declined, limit, planned, odd
+):
+    """Of an item worth $1,000 a spread of 0.06 is $60, whatever the limit; an odd limit lies anywhere up to $1,500."""
+    found = Evidence(1_000, highest, declined).likelihood(limit, 0.06)
+    assert found == pytest.approx(0.95 * planned + 0.05 * odd, abs=1e-6)
+
+
+def test_the_least_likelihood_is_that_of_a_bid_beyond_all_reach():
+    assert Evidence(1_000, 2_000, float("inf")).likelihood(600, 0.06) == 1e-9
 
 
 # ---------------------------------------------------------------- worked sales

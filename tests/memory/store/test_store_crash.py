@@ -128,6 +128,19 @@ def test_index_that_a_killed_process_left_torn_is_made_anew(torn, tmp_path):
     ChromaStore(copy, fields=["text"]).close()
 
 
+@pytest.mark.parametrize("left", [".store.json.70b3.draft", "store.json", ".mark.70b3.draft", "mark", "chroma.new"])
+def test_a_memory_whose_making_was_stopped_is_made_anew(left, tmp_path):
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / left).write_bytes(b"")
+    ChromaStore(tmp_path / "memory", fields=FIELDS).close()
+
+
+def test_a_folder_of_other_files_is_made_no_memory(tmp_path):
+    (tmp_path / "letter.txt").write_text("Dear Ann")
+    with pytest.raises(MemoryStoreError, match="neither a memory nor an empty folder"):
+        ChromaStore(tmp_path, fields=FIELDS)
+
+
 RENAMED = """
 import sqlite3, sys
 database, *names = sys.argv[1:]

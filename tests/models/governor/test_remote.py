@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from harbor._core.redaction import redact
 from harbor._models.governor.local import LocalGovernor
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor, serving
 from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request, Stopped, TooLong
@@ -106,6 +107,12 @@ async def test_without_the_token_no_call_starts():
     async with serving(LocalGovernor()) as address:
         with pytest.raises(Stopped):
             await RemoteGovernor(replace(address, token="guessed")).enter(ONE)
+
+
+async def test_a_worker_says_its_token_to_nobody_else():
+    async with serving(LocalGovernor()) as address:
+        RemoteGovernor(address)
+        assert redact(f"I bid $10, {address.token}.") == "I bid $10, [redacted]."
 
 
 async def test_what_is_no_message_ends_the_connection_alone():
