@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
@@ -32,6 +33,7 @@ WIDTH, HEIGHT = 430, 280
 LONGEST_LABEL, LONGEST_LINE = 28, 24
 """Most characters of a label on one line, and of each line of a label on two."""
 STYLE: dict[Any, Any] = {
+    **{name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"},  # whatever a matplotlibrc says
     "text.parse_math": False,
     "axes.formatter.use_mathtext": False,
     "font.size": 9,

@@ -33,7 +33,10 @@ SIDE = ("arm", "condition", "bidder", "metric")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an experiment was begun with: Harbor's version, digest of the design, packages, state of git."""
+    """What an experiment was begun with: Harbor's version, digest of the design, packages, commit.
+
+    `changed`: files differed from the commit; manifests say it no more.
+    """
 
     harbor: str = __version__
     digest: str = ""

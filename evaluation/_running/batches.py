@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from harbor._core.errors import ConfigError
+from harbor._core.layout import BATCHES
 from harbor._models.batch.discount import check_batched
-from harbor._models.batch.job_records import BATCHES, JobRecords
+from harbor._models.batch.job_records import JobRecords
 from harbor._models.batch.lane import BatchLane
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import models_in_use

@@ -29,6 +29,7 @@ from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOu
 
 AT_ONCE = 10
 """Trials that one process runs concurrently by default: most of the time they wait for models."""
+SAFE_PATH = "PYTHONSAFEPATH"
 Opening = Callable[[int | None, str | None], AbstractAsyncContextManager[Executor]]
 
 
@@ -76,7 +77,8 @@ class _Worker:
         self._pool = self._open()
 
     def _open(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, get_context("spawn"), _settle_in, (self._lifeline,))
+        with _without_code_from_here():
+            return ProcessPoolExecutor(1, get_context("spawn"), _settle_in, (self._lifeline,))
 
     async def run(self, task: Task) -> TaskOutcome:
         for _ in range(MAX_ATTEMPTS):
@@ -89,7 +91,7 @@ class _Worker:
 
     def _submit(self, task: Task) -> Future[TaskOutcome]:
         # A process started here inherits that: Ctrl-C is for this process, which ends the workers.
-        with _deaf_to_ctrl_c():
+        with _deaf_to_ctrl_c(), _without_code_from_here():
             return self._pool.submit(_do, task)
 
     def close(self) -> None:
@@ -103,6 +105,20 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_code_from_here() -> Iterator[None]:
+    """Start processes that take no module, such as a `multiprocessing.py`, from the current folder."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 def _settle_in(lifeline: Connection) -> None:

@@ -1,6 +1,6 @@
 """The folder of an experiment: its design, its manifest, one folder per trial, and the results.
 
-``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git state, models, seed, and the
+``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git commit, models, seed, and the
 packages that bring its games, metrics and figures; ``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json``
 contains the records of all trials.
 """

@@ -14,7 +14,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -101,9 +101,11 @@ def _connect(ray: Any, places: int | None, address: str | None) -> None:
     if address is not None:
         _probe(address)
     wanted = {"address": address} if address else {"num_cpus": places, "include_dashboard": False}
+    job = ray.job_config.JobConfig()
+    job._py_driver_sys_path = _Places()
     ends = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(**wanted, log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(**wanted, job_config=job, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError) as error:
         complaint = (str(error).splitlines() or [""])[0]
         raise ConfigError(
@@ -111,6 +113,14 @@ def _connect(ray: Any, places: int | None, address: str | None) -> None:
         ) from error
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, ends)  # Ray's own handler would end the process without a message
+
+
+class _Places(list[str]):
+    """Where workers look for modules before Python's own; Ray would let them look in the current folder too."""
+
+    def extend(self, places: Iterable[str]) -> None:
+        """Add all but the current folder, in which workers look last, for what the user names."""
+        super().extend(place for place in places if Path(place) != Path.cwd())
 
 
 def _probe(address: str) -> None:

@@ -19,7 +19,7 @@ from pydantic.dataclasses import dataclass
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, LogError, RunFolderError
-from harbor._core.layout import CALLS, CONFIG, EVENTS
+from harbor._core.layout import CALLS, CONFIG, EVENTS, FAILURE, RECORD
 from harbor._core.log import read_whole_lines
 from harbor._core.log_lines import Entry, is_over
 from harbor._core.marks import is_in_own
@@ -31,7 +31,6 @@ from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
 
-RECORD, FAILURE = "record.json", "failure.json"
 LONGEST_READ = 4096
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from harbor._core.errors import RunFolderError
-from harbor._core.layout import EVENTS, RESULTS, games_in
+from harbor._core.layout import EVENTS, RECORD, RESULTS, games_in
 from harbor._core.sent_files import MOST_RECORDS, check_folder, read_sent
 from harbor._core.version import __version__
 from harbor._house.verdict import LONGEST_SHOWN, Verdict, what_differs
@@ -26,7 +26,7 @@ from harbor.evaluation._running.experiment_folder import (
     trial_path,
 )
 from harbor.evaluation._running.public_results import Unfounded
-from harbor.evaluation._running.trial_folder import RECORD, kept_record, read_trial
+from harbor.evaluation._running.trial_folder import kept_record, read_trial
 
 PLAYERS_UNCHECKED = "what played each bidder, and why a game has no log, are as the copy says"
 _RECORD = TypeAdapter(TrialRecord)

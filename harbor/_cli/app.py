@@ -19,6 +19,7 @@ from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
 from harbor._cli.export import export
 from harbor._cli.groups import Commands, help_alone, instead
+from harbor._cli.imports import read_nothing_here
 from harbor._cli.inventory import list_
 from harbor._cli.mcp import mcp
 from harbor._cli.memory import memory
@@ -50,6 +51,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; every mistake is one line on stderr and exit code 2."""
+    read_nothing_here()
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -12,10 +12,9 @@ from pathlib import Path
 from harbor._core.counting import counted
 from harbor._core.errors import ConfigError
 from harbor._core.version import __version__
-from harbor._packs.contents import Kind
+from harbor._packs.contents import CARD, CITATION, Kind
 from harbor._packs.publishing import PublicCopy
 
-CARD, CITATION = "README.md", "CITATION.cff"
 UNKNOWN_LICENSE, NOBODY_NAMED = "unknown", "unknown"
 LICENSE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,60}")
 LONGEST_LINE = 200

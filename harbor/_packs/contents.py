@@ -11,6 +11,8 @@ from harbor._core.errors import HarborError, RunFolderError
 from harbor._core.settings import Settings, check
 
 PACK = "pack.json"
+CARD, CITATION = "README.md", "CITATION.cff"
+EVENTS_TABLE, MEASUREMENTS_TABLE = "events.parquet", "measurements.parquet"
 FORMAT = 1
 SUFFIX = ".harbor.zip"
 MOST_FILES = 200_000
@@ -22,7 +24,6 @@ MOST_RATIO = 500
 JSON lines come to about 30, and to 100 at most, as each has a digest. A bomb comes to 1,000.
 """
 SMALL = 2**28
-LONGEST_NAME = 400
 LARGEST_PACK_JSON = 64 * 2**20
 
 Kind = Literal["run", "series", "experiment"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipInfo
 
 from harbor._core.errors import RunFolderError
 from harbor._packs.contents import MOST_BYTES, MOST_FILES, MOST_RATIO, SMALL
-from harbor._packs.names import clash, fault_of
+from harbor._packs.names import fault_of
 
 END, END_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q")
 LOCATOR_64 = struct.Struct("<4sLQL")
@@ -57,7 +58,7 @@ def _end_64(file: IO[bytes], size: int) -> tuple[int, int] | None:
 
 
 def check_entries(entries: Sequence[ZipInfo], packed: int, pack: str) -> None:
-    """Refuse entries that would leave the folder, are no plain files, mean one file, or are a bomb.
+    """Refuse entries that Harbor does not write, that are no plain files, that are there twice, or that are a bomb.
 
     Args:
         entries: those of the directory.
@@ -70,8 +71,8 @@ def check_entries(entries: Sequence[ZipInfo], packed: int, pack: str) -> None:
     for entry in entries:
         if fault := _fault(entry):
             raise RunFolderError(f"pack {pack!r} has the entry {entry.orig_filename!r}, which {fault}; don't trust it")
-    if twins := clash(entry.filename for entry in entries):
-        raise RunFolderError(f"pack {pack!r}: {twins}; don't trust it")
+    if twice := [name for name, count in Counter(entry.filename for entry in entries).items() if count > 1]:
+        raise RunFolderError(f"pack {pack!r} has the entry {twice[0]!r} twice; don't trust it")
     size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES or size > MOST_BYTES or (size > SMALL and size > packed * MOST_RATIO):
         raise RunFolderError(

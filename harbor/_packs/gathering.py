@@ -1,4 +1,4 @@
-"""Which files of a folder go into a private pack: all but locks, marks, drafts and SQLite."""
+"""Which files of a folder go into a private pack: those that Harbor reads again, with memories as JSON lines."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from filelock import FileLock, Timeout
 
 from harbor._core.errors import MemoryStoreError, RunFolderError
 from harbor._packs.contents import PACK
+from harbor._packs.names import is_packed
 
 LOCKS, MARK, DRAFT = (".lock", "harbor.lock", "harbor.open"), "mark", ".draft"
 DATABASE = "chroma.sqlite3"
-SQLITE = b"SQLite format 3\0"
 
 
-def files_of(folder: Path, exports: Path, embedding: str | None) -> dict[str, Path]:
-    """Give the files of a private pack by their names in it.
+def files_of(folder: Path, exports: Path, embedding: str | None) -> tuple[dict[str, Path], list[str]]:
+    """Give the files of a private pack by their names in it, and the names of those that are left out of it.
 
     Each memory is written to `exports` as JSON lines, beside where it was: ``memory.jsonl``. `embedding` is the model
     that the user trusts, if a memory has one.
@@ -27,17 +27,23 @@ def files_of(folder: Path, exports: Path, embedding: str | None) -> dict[str, Pa
         MemoryStoreError: a memory can't be opened.
     """
     found: dict[str, Path] = {}
+    left_out: list[str] = []
     memories: list[Path] = []
     for path in _walked(folder, memories):
         if path.name in LOCKS:
             _check_idle(path)
-        elif not _is_left_out(path, folder):
-            found[path.relative_to(folder).as_posix()] = path
+        elif is_packed(name := path.relative_to(folder).as_posix()):
+            found[name] = path
+        elif path.name not in (MARK, PACK) and path.suffix != DRAFT:
+            left_out.append(name)
     for number, memory in enumerate(memories):
-        lines = exports / f"{number}.jsonl"
-        _export(memory, lines, embedding)
-        found[f"{memory.relative_to(folder).as_posix()}.jsonl"] = lines
-    return found
+        place = memory.relative_to(folder).as_posix()
+        if is_packed(name := f"{place}.jsonl"):
+            found[name] = exports / f"{number}.jsonl"
+            _export(memory, found[name], embedding)
+        else:
+            left_out.append(place)
+    return found, left_out
 
 
 def _walked(folder: Path, memories: list[Path]) -> Iterator[Path]:
@@ -53,13 +59,6 @@ def _walked(folder: Path, memories: list[Path]) -> Iterator[Path]:
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise RunFolderError(f"{str(path)!r} is a link or a device; put a copy in its place, or remove it")
         yield from (here / name for name in sorted(names))
-
-
-def _is_left_out(path: Path, folder: Path) -> bool:
-    if path.name == MARK or path.suffix == DRAFT or path == folder / PACK:
-        return True
-    with path.open("rb") as opened:
-        return opened.read(len(SQLITE)) == SQLITE or path.name.endswith(("-wal", "-shm", "-journal"))
 
 
 def _check_idle(lock: Path) -> None:

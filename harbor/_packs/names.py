@@ -1,60 +1,44 @@
-"""Which names a file in a pack may have: those that stay in the folder, and mean one file on every system."""
+"""Which files a pack may have: those that Harbor writes and reads, by the names that they have on every system."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
 
-from harbor._packs.contents import LONGEST_NAME
-
-DEVICES = re.compile(
-    r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])(\..*)?", re.IGNORECASE
+from harbor._core.layout import (
+    BATCHES,
+    CALLS,
+    CALLS_DAMAGED,
+    CONFIG,
+    DESIGN,
+    EVENTS,
+    EVENTS_CUT,
+    FAILURE,
+    GAMES,
+    MANIFEST,
+    MEMORY_LINES,
+    RECORD,
+    RESULTS,
 )
-"""What Windows takes for a device, with any ending."""
-ODD = frozenset('<>:"|?*\\')
-"""What Windows does not take in a name, or takes for a folder, a drive or a stream."""
-LONGEST_PART = 200
+from harbor._packs.contents import CARD, CITATION, EVENTS_TABLE, MEASUREMENTS_TABLE, PACK
+
+OF_A_RUN = (CONFIG, MANIFEST, EVENTS, CALLS, EVENTS_CUT, CALLS_DAMAGED, MEMORY_LINES, RECORD, FAILURE)
+OF_THE_WHOLE = (DESIGN, RESULTS, BATCHES, CARD, CITATION, EVENTS_TABLE, MEASUREMENTS_TABLE)
+_SLUG, _REPEAT, _AUCTION = "[a-z0-9-]{1,60}", "[0-9]{4,9}(-failed-[0-9]{1,9})?", "[0-9]{1,9}"
+_PACKED = re.compile(
+    f"({GAMES}/{_SLUG}/{_SLUG}/{_REPEAT}/)?({_AUCTION}/)?({'|'.join(map(re.escape, OF_A_RUN))})"
+    f"|{'|'.join(map(re.escape, OF_THE_WHOLE))}"
+)
+_DEVICES = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
+"""What Windows takes for a device, among the names that an arm or a condition can have."""
+
+
+def is_packed(name: str) -> bool:
+    """Tell whether a file of this name, in the folder of a run, a series or an experiment, belongs into a pack."""
+    return _PACKED.fullmatch(name) is not None
 
 
 def fault_of(name: str) -> str:
     """Say what is wrong with the name of a file in a pack; empty if nothing is."""
-    if len(name) > LONGEST_NAME:
-        return f"is longer than {LONGEST_NAME} characters"
-    if name.startswith("/"):
-        return "is absolute"
-    if odd := next((letter for letter in name if letter in ODD or not letter.isprintable()), ""):
-        return f"has the character {odd!r}"
-    if name != unicodedata.normalize("NFC", name):
-        return "is in another Unicode form than NFC"
-    return next(filter(None, map(_fault_of_part, name.split("/"))), "")
-
-
-def _fault_of_part(part: str) -> str:
-    if part in ("", ".", ".."):
-        return f"has the part {part!r}"
-    if part[-1] in ". ":
-        return "has a part that ends with a dot or a space"
-    if len(part.encode(errors="replace")) > LONGEST_PART:
-        return f"has a part of more than {LONGEST_PART} bytes"
-    return "is that of a device" if DEVICES.fullmatch(part) else ""
-
-
-def clash(names: Iterable[str]) -> str:
-    """Say which two names mean one file on some system, or a file and a folder; empty if none do."""
-    listed = [(_folded(name), name) for name in names]
-    files: dict[str, str] = {}
-    for folded, name in listed:
-        if folded in files:
-            return f"{files[folded]!r} and {name!r} mean one file"
-        files[folded] = name
-    for folded, name in listed:
-        parts = folded.split("/")
-        above = next(filter(files.get, ("/".join(parts[:depth]) for depth in range(1, len(parts)))), None)
-        if above is not None:
-            return f"{files[above]!r} is a file, and a folder for {name!r}"
-    return ""
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    if name != PACK and not is_packed(name):
+        return "is no file that Harbor packs"
+    return "is that of a device" if any(map(_DEVICES.fullmatch, name.split("/"))) else ""

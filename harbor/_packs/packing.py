@@ -59,7 +59,15 @@ def pack(
             copy.mkdir()
             _make_public(path, copy, PublicCopy(kind, ""), credits_)
             path = copy
-        write_archive(file, files_of(path, drafts, embedding), kind, public)
+        files, left_out = files_of(path, drafts, embedding)
+        write_archive(file, files, kind, public)
+    if left_out:
+        more = f" and {len(left_out) - 1:,} more" if left_out[1:] else ""
+        warnings.warn(
+            f"the pack leaves out {left_out[0]!r}{more}: it has what Harbor reads again; pages and tables can be made"
+            " anew, and files of yours sent beside it",
+            stacklevel=2,
+        )
     return file
 
 

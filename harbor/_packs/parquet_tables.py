@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harbor._core.log_lines import encode
+from harbor._packs.contents import EVENTS_TABLE, MEASUREMENTS_TABLE
 from harbor._packs.publishing import PublicGame
 
-EVENTS_TABLE, MEASUREMENTS_TABLE = "events.parquet", "measurements.parquet"
 COLUMNS = {
     EVENTS_TABLE: {
         "game": "the folder of the game",

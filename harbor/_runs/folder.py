@@ -6,7 +6,6 @@ import json
 import platform
 import secrets
 import shlex
-import subprocess
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -28,6 +27,7 @@ from harbor._core.private_files import FILE, new_folder, open_private
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor._core.syncing import SyncedFile, sync_folder
 from harbor._models.replies.replay import RawCall
+from harbor._runs.commits import commit_of
 from harbor._runs.raw_calls import line_of
 from harbor._runs.stepping_back import read_past
 
@@ -186,17 +186,18 @@ def check_unchanged(path: Path) -> None:
 
 
 def manifest(config: str) -> dict[str, Any]:
-    """Say what a run is made of: the digest of its settings, the versions at work, and the state of the checkout."""
+    """Say what a run is made of: the digest of its settings, the versions at work, and the commit it was started in."""
     return {"config_digest": sha256(config.encode()).hexdigest(), **_made_of(Path.cwd())}
 
 
 @cache
 def _made_of(place: Path) -> dict[str, Any]:
-    """Ask once a process and folder: what is loaded stays as it was, whatever changes on disk; git takes 8 ms."""
+    """Ask once a process and folder: what is loaded stays as it was, whatever changes on disk."""
+    commit = commit_of(place)
     return {
         "python": platform.python_version(),
         "versions": {package: _version(package) for package in _PACKAGES},
-        "git": _git_state(place),
+        "git": commit and {"commit": commit},
     }
 
 
@@ -205,22 +206,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _git_state(place: Path) -> dict[str, Any] | None:
-    """Give the commit of the folder the run was started in, and whether it had changes; None outside a checkout."""
-    try:
-        commit, changes = (
-            subprocess.run(  # noqa: S603
-                ["git", *words],  # noqa: S607
-                cwd=place,
-                capture_output=True,
-                text=True,
-                check=True,
-                timeout=10,
-            ).stdout.strip()
-            for words in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return {"commit": commit, "changed": bool(changes)}

@@ -11,20 +11,18 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-import chromadb
 import httpx
-from chromadb.config import Settings
-from chromadb.errors import ChromaError, NotFoundError
 from filelock import FileLock, Timeout
 
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor._core.handles import remedy_of
 from harbor._core.private_files import FILE, make_private, open_private
 from harbor._core.sent_files import check_folder
+from harbor.memory._store.clients import ChromaError, NotFoundError, in_folder, in_this_process, on_server
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.indexes import indexes_in, is_saved
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
 NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in a number is not found
-PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
 LOCK, OPEN = "harbor.lock", "harbor.open"
 OURS = ("harbor", "chroma", "mark", "store")
 """How the names of files and drafts begin that a memory which is not there yet may have left."""
@@ -205,20 +202,14 @@ def _vetted(folder: Path, wanted: Embedding | None, trusted: str | None, trust: 
 
 def _ephemeral(stack: ExitStack) -> Collections:
     """Open a memory in this process. Chroma's ephemeral clients share their data; a prefix isolates each store."""
-    client = _closed_at_the_end(chromadb.EphemeralClient(), stack)
-    collections = Collections(client, f"harbor-{uuid4().hex}", shared=True, closing=stack)
+    collections = Collections(in_this_process(stack), f"harbor-{uuid4().hex}", shared=True, closing=stack)
     stack.callback(collections.forget_all)
     return collections
 
 
 def _server(address: str, stack: ExitStack) -> Collections:
     parts = urlsplit(address)
-    client: Any = chromadb.HttpClient(parts.hostname or "localhost", parts.port or 8000, ssl=parts.scheme == "https")
-    _closed_at_the_end(client, stack)
-    for connected in (client, client._admin_client):  # Chroma never closes these two
-        session: httpx.Client = connected._server._session
-        session.timeout = httpx.Timeout(PATIENCE_SECONDS)
-        stack.callback(session.close)
+    client = on_server(parts.hostname or "localhost", parts.port or 8000, parts.scheme == "https", stack)
     return Collections(client, "harbor", shared=True, closing=stack)
 
 
@@ -240,15 +231,7 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     opened.touch(FILE)
     # This file stays after a crash or a failed opening: the next opening then checks each index.
     stack.push(lambda error, *_: None if error else opened.unlink(missing_ok=True))
-    settings = Settings(anonymized_telemetry=False)
-    client = _closed_at_the_end(chromadb.PersistentClient(folder, settings=settings), stack)
-    return Collections(client, "harbor", shared=False, closing=stack, doubted=doubted)
-
-
-def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:
-    stack.callback(client.close)  # missing from Chroma's type `ClientAPI`
-    opened: ClientAPI = client
-    return opened
+    return Collections(in_folder(folder, stack), "harbor", shared=False, closing=stack, doubted=doubted)
 
 
 def _make(database: Path) -> None:

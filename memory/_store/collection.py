@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from chromadb.errors import InternalError
 
+from harbor.memory._store.clients import InternalError
 from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.records import EXPIRES, RECORD, Record, row_id, row_of

@@ -290,6 +290,42 @@ def test_a_private_pack_comes_back_as_it_was(experiment, tmp_path):
     assert all(there[name] == back[name] for name in there if name in back)
 
 
+def test_a_pack_leaves_out_what_harbor_does_not_read_again_and_says_so(experiment, tmp_path):
+    shutil.copytree(experiment, tmp_path / "own")
+    pages = [("view", "own", "--no-open"), ("report", "own"), ("report", "own", "--format", "csv")]
+    assert [harbor(*words, cwd=tmp_path).returncode for words in pages] == [0, 0, 0]
+    assert harbor("pack", "own", "--out", "pages.harbor.zip", cwd=tmp_path).stderr.startswith(
+        "harbor: warning: the pack leaves out 'report.html' and "
+    )
+    for made in ("csv", "view_files"):
+        shutil.rmtree(tmp_path / "own" / made)
+    for made in ("report.html", "view.html"):
+        (tmp_path / "own" / made).unlink()
+    (tmp_path / "own" / "games" / ".env").write_text("KEY=mine")
+    done = harbor("pack", "own", "--out", "notes.harbor.zip", cwd=tmp_path)
+    assert done.stderr.splitlines()[0] == (
+        "harbor: warning: the pack leaves out 'games/.env': it has what Harbor reads again; pages and tables can be"
+        " made anew, and files of yours sent beside it"
+    )
+    assert harbor("unpack", "pages.harbor.zip", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "notes.harbor.zip").read_bytes() == (tmp_path / "pages.harbor.zip").read_bytes()
+    assert "leaves out" not in harbor("pack", experiment, "--out", tmp_path / "whole.harbor.zip").stderr
+
+
+def test_games_that_were_tried_again_and_what_was_lost_of_a_log_come_with_a_pack(experiment, tmp_path):
+    shutil.copytree(experiment, tmp_path / "own")
+    game = tmp_path / "own" / "games" / "plain" / "all"
+    shutil.copytree(game / "0001", game / "0001-failed-1")
+    for name in ("events-cut.jsonl", "calls-damaged.jsonl"):
+        (game / "0001" / name).write_text("{}\n")
+    (tmp_path / "own" / "batches.jsonl").touch()
+    assert "leaves out" not in harbor("pack", "own", cwd=tmp_path).stderr
+    assert harbor("unpack", "own.harbor.zip", "--out", "back", cwd=tmp_path).returncode == 0
+    back = tmp_path / "back" / "games" / "plain" / "all"
+    files, unpacked = ({path.relative_to(one) for path in one.rglob("*") if path.is_file()} for one in (game, back))
+    assert files == unpacked
+
+
 def test_equal_folders_make_equal_packs(experiment, tmp_path):
     for name in ("one", "two"):
         assert harbor("pack", experiment, "--out", tmp_path / f"{name}.zip").returncode == 0

@@ -14,7 +14,6 @@ from harbor._core.errors import RunFolderError
 from harbor._core.private_files import open_private
 from harbor._core.sent_files import MOST_RECORDS, read_sent
 
-BATCHES = "batches.jsonl"
 Step = Literal["sending", "sent", "collected", "failed"]
 
 

@@ -8,13 +8,14 @@ from itertools import chain
 from xml.etree import ElementTree
 from zlib import decompress
 
+import matplotlib as mpl
 import pytest
 from PIL import Image
 
 from harbor._core.errors import ConfigError
 from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, legend, link, paint
 from harbor.evaluation._report.inline import chart, inlined
-from harbor.evaluation._report.picture import DOTS_AN_INCH, WIDTHS, picture
+from harbor.evaluation._report.picture import DOTS_AN_INCH, FORMATS, WIDTHS, picture
 
 NAME = r"<b>Ann</b> $\frac{1}{2}$ & ]]> \input{x}"
 PANELS, DOTS = 3, 7
@@ -70,6 +71,27 @@ def test_an_svg_is_sound_and_needs_no_font(drawing):
 @pytest.mark.parametrize("form", ["pdf", "svg", "png"])
 def test_equal_figures_are_equal_files(drawing, form):
     assert picture(drawing, form, 3.4) == picture(drawing, form, 3.4)
+
+
+ODD = {
+    "axes.facecolor": "red",
+    "savefig.facecolor": "blue",
+    "font.family": ["monospace"],
+    "lines.solid_capstyle": "round",
+    "svg.image_inline": False,
+    "text.usetex": True,
+    "path.simplify": False,
+    "axes.prop_cycle": mpl.cycler(color=["red"]),
+}
+
+
+def test_figures_do_not_hang_on_settings_of_matplotlib_and_leave_them_as_they_were(drawing):
+    figures = [picture(drawing, form, 7.0) for form in FORMATS]
+    page = inlined("one", drawing).charts
+    with mpl.rc_context(ODD):
+        assert [picture(drawing, form, 7.0) for form in FORMATS] == figures
+        assert inlined("one", drawing).charts == page
+        assert {name: mpl.rcParams[name] for name in ODD} == ODD
 
 
 def test_in_a_page_text_is_text_marks_are_links_with_names_and_no_id_is_there_twice(drawing):

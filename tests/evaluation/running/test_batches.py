@@ -14,7 +14,7 @@ import pytest
 
 from harbor._config.auction import check
 from harbor._core.errors import ConfigError, ModelError
-from harbor._models.batch.job_records import BATCHES
+from harbor._core.layout import BATCHES
 from harbor._models.replies import cache
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment

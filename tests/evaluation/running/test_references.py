@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,16 @@ def test_code_that_is_not_where_a_trial_runs_stops_the_experiment_and_fails_no_t
     with installed(), pytest.raises(ConfigError, match=r"extension 'beside_it:letters': .* can't be imported"):
         asyncio.run(run_task(task))
     assert not list((tmp_path / "out").rglob("failure.json"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["processes", "ray"])
+def test_workers_take_no_module_from_the_working_directory_but_those_that_the_user_names(executor, place):
+    baits = ("multiprocessing", "struct", "pickle", "yaml", "numpy")
+    for name in baits:
+        (place / f"{name}.py").write_text(f"open({str(place / 'taken')!r}, 'a').write({name!r})")
+    command = Path(sys.executable).with_name("harbor")  # a `python -m harbor` looks there itself
+    words = [command, "experiment", "run", "named.toml", "--out", "made", "--executor", executor, "--jobs", "1"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
+    assert (done.returncode, (place / "taken").exists()) == (0, False), done.stderr
+    assert json.loads((place / "made" / "results.json").read_text())["games"][0]["status"] == "finished"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import subprocess
+import sys
 from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
 import chromadb
 import psutil
@@ -22,6 +25,7 @@ from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import HASHING_DIMENSION, Embedding, as_embedding
 from harbor.testing._stores import CHECKS
 from support.processes import chroma_server
+from support.sent import listening
 
 HERE = ("ann", "learnings")
 HASHING = as_embedding("hashing")
@@ -429,3 +433,70 @@ def test_no_query_returns_another_bidders_rows():
                 found = store.search(("ann",), query=query, filter=wanted, limit=1000)
                 assert Counter(item.namespace[0] for item in found) == {"ann": 150}
         assert store.search(("an",)) == []
+
+
+ELSEWHERE = """
+CHROMA_API_IMPL=chromadb.api.fastapi.FastAPI
+CHROMA_SERVER_HOST=127.0.0.1
+CHROMA_SERVER_HTTP_PORT={port}
+CHROMA_SERVER_HEADERS={{"authorization":"mine"}}
+CHROMA_OTEL_COLLECTION_ENDPOINT=http://127.0.0.1:{port}
+CHROMA_OTEL_GRANULARITY=all
+IS_PERSISTENT=true
+PERSIST_DIRECTORY=elsewhere
+ANONYMIZED_TELEMETRY=true
+"""
+
+
+@pytest.mark.parametrize("where", ["memory", None, "server"])
+@pytest.mark.parametrize("told_by", ["a file in the current folder", "the environment"])
+def test_a_memory_is_where_harbor_was_told_whatever_settings_of_chroma_stand_around(
+    where, told_by, server, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with listening() as (thief, visitors):
+        lines = ELSEWHERE.format(port=urlsplit(thief).port)
+        if told_by == "the environment":
+            for line in lines.split():
+                monkeypatch.setenv(*line.split("=", 1))
+        else:
+            Path(".env").write_text(lines)
+        place = {"memory": tmp_path / "memory", "server": server}.get(where)
+        with ChromaStore(place) as store:
+            store.put(HERE, "one", {"text": "a plan"})
+            assert store.get(HERE, "one").value == {"text": "a plan"}
+    assert visitors == []
+    assert not Path("elsewhere").exists()
+    assert not Path("chroma").exists()
+    if where == "memory":
+        with closing(sqlite3.connect(tmp_path / "memory" / "chroma.sqlite3")) as database:
+            assert database.execute("select count(*) from embeddings").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("content", ["CHROMA_SERVER_HTTP_PORT=none", "\0\udcff", "CHROMA_DB_IMPL=duckdb"])
+def test_settings_that_chroma_could_not_read_cost_nothing(content, tmp_path):
+    (tmp_path / ".env").write_bytes(content.encode("utf-8", "surrogateescape"))
+    variables = {"CHROMA_SERVER_HTTP_PORT": "none", "CHROMA_SERVER_NOFILE": "many"}
+    words = "from harbor.memory._store.chroma import ChromaStore; ChromaStore('memory').close(); ChromaStore().close()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", words],
+        cwd=tmp_path,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_another_program_in_this_process_asks_of_chroma_is_as_chroma_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text("TENANT_ID=theirs")
+    assert chromadb.config.Settings().tenant_id == "theirs"
+
+
+def test_a_memory_of_this_process_stands_beside_those_of_other_programs_in_it():
+    theirs = chromadb.EphemeralClient()
+    with ChromaStore() as ours:
+        ours.put(HERE, "one", {"text": "a plan"})
+    assert theirs.list_collections() == []
