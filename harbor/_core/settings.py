@@ -21,7 +21,7 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 from harbor._core.redaction import SECRET_NAME, redact
 from harbor._core.references import check_references
-from harbor._core.sent_files import MOST_SETTINGS, read_sent
+from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -170,12 +170,12 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     try:
         # What Harbor has written may have been sent; a TOML file is its user's own word, wherever it is.
         sent = read_sent(path, MOST_SETTINGS) if kind == "JSON" else path.read_bytes()
-        values = parse(sent.decode("utf-8-sig"))
+        values = parsed(sent.decode("utf-8-sig"), parse)
     except OSError as error:
         raise ConfigError(f"{what} {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend that line") from error
     if kind == "JSON":
         check_references(values, f"{what} {str(path)!r}")
@@ -208,6 +208,7 @@ _PLAINLY = {
     "string_too_long": "must have at most {max_length} characters",
     "string_too_short": "must not be empty",
     "string_type": "must be a text in quotes",
+    "too_long": "has {actual_length}, and may have at most {max_length}",
     "too_short": "must contain at least one",
     "tuple_type": "must be a list; in TOML write it as [[name]], with two brackets, once for each",
     "value_error": "{error}",

@@ -382,7 +382,7 @@ def test_a_mistake_in_a_design_is_one_line_that_names_it(mistake, complaint):
 
 
 def test_no_repeats_at_all_are_refused():
-    with pytest.raises(ConfigError, match="repeats 0: ask for one or more"):
+    with pytest.raises(ConfigError, match="repeats 0: ask for 1 to"):
         trials(made(), 0)
 
 
