@@ -27,9 +27,10 @@ class TrialRecord:
 
     A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
     `players` tells what plays each bidder; `cost` is in dollars (None: unknown), without that of failed calls that tell
-    no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider (with
-    `imported_calls` by replies that came from a file), `failed_calls` never; `answered_by` counts the calls of each model that providers named in their replies. `refusals` are those of
-    a finished trial by bidder. Of a public pack seed, calls, tokens, cost and refusals are unknown.
+    no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider, `failed_calls`
+    never, `imported_calls` by replies that came from a file; `answered_by` counts the calls of each model that
+    providers named in their replies. `refusals` are those of a finished trial by bidder. Of a public pack seed, calls,
+    tokens, cost and refusals are unknown.
     """
 
     arm: str

@@ -22,6 +22,7 @@ from harbor._config.models import ModelSettings as ModelSettings
 from harbor._config.models import Simulated as Simulated
 from harbor._config.rules import AnyRules, rules_of
 from harbor._config.thinking import MindSettings as MindSettings
+from harbor._core.look_alikes import look_of
 from harbor._core.settings import Dollars, Name, Number, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
@@ -66,6 +67,8 @@ def _add_up(weights: tuple[Decimal, ...]) -> tuple[Decimal, ...]:
 
 
 LEVELS = (Decimal("0.2"), Decimal("0.4"), Decimal("0.4"))
+NOT_BIDDERS = ("analyst", "analysts", "auctioneer", "everybody", "everyone", "house", "the auctioneer", "the house")
+"""Names of others, in announcements, tables and logs."""
 MOST_PERSONAS = 2
 MOST_BIDDERS, MOST_OWN_PERSONAS = 1_000, 1_000
 MOST_ESTIMATES = 1_000_000
@@ -252,6 +255,8 @@ class AuctionConfig(Settings):
             if texts[persona.text] > 1:
                 raise ValueError(f"persona {persona.id!r} has the text of another one; write a different text")
         for bidder in self.bidders:
+            if (look := look_of(bidder.name)) in NOT_BIDDERS or look.startswith("bidder:"):
+                raise ValueError(f"bidder {bidder.name!r} would be taken for somebody else; name it otherwise")
             if bidder.placebo == "another" and len(self.bidders) < LEAST_FOR_ANOTHER:
                 raise ValueError(f"bidder {bidder.name!r}: placebo 'another' needs two rivals; add one")
         check_distinct("profile_over", list(self.profile_over or ()))

@@ -8,7 +8,6 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from harbor._core.settings import TAG, Dollars, Name, Settings, check_distinct
 
-
 MOST_ITEMS = 10_000
 MOST_SUITED = 100
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.look_alikes import look_of
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 from harbor._core.redaction import SECRET_NAME, redact
 from harbor._core.references import check_references
@@ -130,19 +131,22 @@ def toml_key(name: str) -> str:
 
 
 def check_distinct(kind: str, names: list[str]) -> None:
-    """Refuse names that are equal, or differ only in case.
+    """Refuse names that are equal, differ only in case, or look alike.
 
     Raises:
         ValueError: it names both.
     """
-    folded = Counter(name.casefold() for name in names)
+    looks = Counter(map(look_of, names))
     for name in names:
-        if folded[name.casefold()] > 1:
-            twins = [twin for twin in names if twin.casefold() == name.casefold()]
+        if looks[look_of(name)] > 1:
+            twins = [twin for twin in names if look_of(twin) == look_of(name)]
             other = next((twin for twin in twins if twin != twins[0]), None)
             if other is None:
                 raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename or drop one")
-            raise ValueError(f"{kind} names {twins[0]!r} and {other!r} differ only in case; rename one")
+            both = f"{kind} names {twins[0]!r} and {other!r}"
+            if twins[0].casefold() == other.casefold():
+                raise ValueError(f"{both} differ only in case; rename one")
+            raise ValueError(f"{both} look alike, and are {twins[0]!a} and {other!a}; rename one")
 
 
 def check(settings: type[M], values: dict[str, Any], source: str) -> M:

@@ -5,8 +5,6 @@ Nothing here is timed: what is not refused before it is listed fills the memory,
 
 from __future__ import annotations
 
-import json
-from hashlib import sha256
 from pathlib import Path
 from shutil import copytree
 
@@ -17,6 +15,7 @@ from harbor._core.settings import check
 from harbor.evaluation._experiments.sales import MatchedItems
 from harbor.evaluation._rating.sheets import draw
 from support.commands import harbor, mistake
+from support.sent import forge
 
 DESIGN = """
 name = "sizes"
@@ -104,15 +103,10 @@ def played(tmp_path_factory) -> Path:
 
 
 def sent(played: Path, to: Path, **changes: object) -> Path:
-    """Copy an experiment as a stranger could send it: without a mark, with another design, and its digest."""
+    """Copy an experiment as a stranger could send it: without a mark, with another design, and digests that fit."""
     copytree(played, to)
     (to / "mark").unlink()
-    told = json.loads((to / "manifest.json").read_text())
-    changed = {**told["experiment"], **changes}
-    text = json.dumps(changed)
-    (to / "experiment.json").write_text(f"{text}\n")
-    digest = sha256(text.encode()).hexdigest()
-    (to / "manifest.json").write_text(json.dumps({**told, "experiment": changed, "config_digest": digest}))
+    forge(to, changes, "experiment.json")
     return to
 
 
@@ -181,7 +175,7 @@ def test_so_are_too_many_estimates_of_items(tmp_path):
 
 
 def test_so_are_too_many_items_for_personas():
-    with pytest.raises(ConfigError, match="matched.Ann 1000000000000000000000000000000: must be 10000 or less"):
+    with pytest.raises(ConfigError, match=r"matched\.Ann 1000000000000000000000000000000: must be 10000 or less"):
         check(MatchedItems, {"count": 5, "matched": {"Ann": HUGE}}, "items")
 
 

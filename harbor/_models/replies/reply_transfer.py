@@ -50,7 +50,7 @@ def import_entries(folder: ReplyFolder, file: Path, trust: bool = False) -> tupl
     if strange and not trust:
         models = ", ".join(f"{model!r}" for model, _ in strange.most_common(MOST_NAMED))
         raise CacheError(
-            f"{str(file)!r} has {strange.total():,} replies, as of {models}, and only who wrote it says that models gave"
+            f"{str(file)!r} has {strange.total():,} replies, as of {models}, and only its writer says that they gave"
             " them; if you trust who did, give --trust: calls that use them are marked as imported"
         )
     new = old = 0

@@ -368,7 +368,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched items are more than the 2 for sale"),
     (arm(rules={"game": "chess"}), f"{OTHER}auction: unknown game 'chess'"),
     (arm(rules={"game": "water"}), OTHER),
-    (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "'everyone', which is the mean of all bidders"),
+    (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "bidder 'everyone' would be taken for somebody else"),
     ({"armz": []}, "unknown key 'armz'; did you mean 'arms'?"),
 ]
 
