@@ -26,16 +26,7 @@ from harbor.evaluation._experiments.published import Published as Published
 from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
 from harbor.evaluation._experiments.published import StandIn as StandIn
 from harbor.evaluation._experiments.slots import number, slots_of_models
-from harbor.evaluation._experiments.variations import (
-    MOST_CELLS,
-    MOST_GAMES,
-    AuctionSettings,
-    Crossing,
-    Factor,
-    Slug,
-    check_count,
-    crossed,
-)
+from harbor.evaluation._experiments.variations import AuctionSettings, Crossing, Factor, Slug, check_products, crossed
 from harbor.evaluation._experiments.variations import Order as Order
 from harbor.evaluation._experiments.variations import Variation as Variation
 
@@ -174,10 +165,8 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _products_are_bounded(self) -> Experiment:
-        """Refuse, before anything is listed, what would fill memory: each number may be small."""
-        check_count("arms under conditions", cells := len(self.arms) * len(self.conditions), MOST_CELLS)
-        check_count("games", sum(self.games.values()), MOST_GAMES)
-        check_count("comparisons and published numbers in all cells", len(named_places(self)) * cells, MOST_GAMES)
+        cells = len(self.arms) * len(self.conditions)
+        check_products(cells, lambda: sum(self.games.values()), len(named_places(self)))
         check_distinct("metric", list(self.metrics))
         check_distinct("figure", list(self.figures))
         check_distinct("correlation", [f"{one} ~ {other}" for one, other in self.correlations])

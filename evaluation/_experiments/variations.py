@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from itertools import combinations, product
@@ -103,6 +103,17 @@ def crossed(factors: Sequence[Factor], crossing: Crossing) -> tuple[Variation, .
     for one, other in combinations(factors, 2):
         _refuse_contradiction(one, other)
     return tuple(_arm(levels) for levels in combined(factors, crossing))
+
+
+def check_products(cells: int, games: Callable[[], int], places: int) -> None:
+    """Refuse a design, before anything of it is listed, of too many cells or games, or places named in its cells.
+
+    Raises:
+        ValueError: it says how many there would be.
+    """
+    check_count("arms under conditions", cells, MOST_CELLS)
+    check_count("games", games(), MOST_GAMES)
+    check_count("comparisons and published numbers in all cells", places * cells, MOST_GAMES)
 
 
 def check_count(things: str, count: int, most: int) -> None:
