@@ -5,6 +5,7 @@ Nothing here is timed: what is not refused before it is listed fills the memory,
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from shutil import copytree
 
@@ -14,7 +15,7 @@ from harbor._core.errors import ConfigError, RatingError
 from harbor._core.settings import check
 from harbor.evaluation._experiments.sales import MatchedItems
 from harbor.evaluation._rating.sheets import draw
-from support.commands import harbor, mistake
+from support.commands import harbor, mistake, process
 from support.sent import forge
 
 DESIGN = """
@@ -196,3 +197,13 @@ def test_settings_nested_too_deep_are_one_line(command, depth, tmp_path):
 def test_so_are_tables_inside_each_other(tmp_path):
     (tmp_path / "deep.toml").write_text(f"{'.'.join(['a'] * 3_000)} = 1\n")
     assert "nested more than 100 deep" in mistake(harbor("auction", tmp_path / "deep.toml", cwd=tmp_path))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")
+def test_what_needs_more_memory_than_there_is_is_one_line(tmp_path):
+    import resource
+
+    (tmp_path / "wide.json").write_text(f'{{"bidders": [{"[]," * 10_000_000}[]]}}')
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (400 * 2**20,) * 2)  # noqa: E731 - in the child, before it runs
+    complaint = mistake(process("auction", tmp_path / "wide.json", cwd=tmp_path, preexec_fn=limit))
+    assert complaint == "what was given is too large, or nested too deep, for this machine (MemoryError); give less"
