@@ -88,8 +88,8 @@ class Call:
             async with cache.alone(first):
                 for request in requests:
                     if (found := cache.find(request)) is not None:
-                        told, words = as_message(found), _texts(request)
-                        return Said(told, request.form, words, 0, found.address, found=True, imported=found.imported)
+                        at, words = found.address, _texts(request)
+                        return Said(as_message(found), request.form, words, 0, at, found=True, imported=found.imported)
                 said = await self._paid(reply_type, first.form, _texts(first))
                 asked = next((request for request in requests if request.form == said.form), None)
                 if asked is None:  # a reply of another form was found meanwhile, and that is asked for from then on
