@@ -11,7 +11,7 @@ from harbor._models.providers import settings_of
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.design import Experiment, Published, with_models
 from harbor.evaluation._experiments.model_prices import ModelPrice, price_key
-from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._experiments.trials import planned_repeats, trials
 
 
 def chosen(
@@ -39,8 +39,7 @@ def chosen(
 
 def _repeated(experiment: Experiment, repeats: int) -> Experiment:
     """Repeat every arm under every condition this often, also those with repeats of their own."""
-    if repeats < 1:
-        raise ConfigError(f"repeats {repeats}: ask for one or more")
+    planned_repeats(experiment, repeats)  # refuses too few, and too many
     plain = {"repeats": None}
     arms = tuple(arm.model_copy(update=plain) for arm in experiment.arms)
     conditions = tuple(condition.model_copy(update=plain) for condition in experiment.conditions)

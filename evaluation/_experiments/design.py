@@ -26,7 +26,7 @@ from harbor.evaluation._experiments.published import Published as Published
 from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
 from harbor.evaluation._experiments.published import StandIn as StandIn
 from harbor.evaluation._experiments.slots import number, slots_of_models
-from harbor.evaluation._experiments.variations import AuctionSettings, Crossing, Factor, Slug, crossed
+from harbor.evaluation._experiments.variations import AuctionSettings, Crossing, Factor, Slug, check_products, crossed
 from harbor.evaluation._experiments.variations import Order as Order
 from harbor.evaluation._experiments.variations import Variation as Variation
 
@@ -136,6 +136,12 @@ class Experiment(Settings):
         """Every arm under every condition, in order."""
         return list(product(self.arms, self.conditions))
 
+    @property
+    def games(self) -> dict[tuple[str, str], int]:
+        """How many games of each arm under each condition: the fewer, where both have repeats of their own."""
+        own = {(arm.name, condition.name): (arm.repeats, condition.repeats) for arm, condition in self.cells}
+        return {cell: min(filter(None, both), default=self.repeats) for cell, both in own.items()}
+
     @field_validator("arms", mode="before")
     @classmethod
     def _crossed(cls, arms: Any, before: ValidationInfo) -> Any:
@@ -155,6 +161,15 @@ class Experiment(Settings):
         made = {arm.name: arm.auction for arm in crossed(self.factors, self.crossing)}
         if made != {arm.name: arm.auction for arm in (*self.arms, *self.arms_left_out)}:
             raise ValueError("arms and factors are both given, and arms are not the crossing of factors; drop the arms")
+        return self
+
+    @model_validator(mode="after")
+    def _products_are_bounded(self) -> Experiment:
+        cells = len(self.arms) * len(self.conditions)
+        check_products(cells, lambda: sum(self.games.values()), len(named_places(self)))
+        check_distinct("metric", list(self.metrics))
+        check_distinct("figure", list(self.figures))
+        check_distinct("correlation", [f"{one} ~ {other}" for one, other in self.correlations])
         return self
 
     @model_validator(mode="after")

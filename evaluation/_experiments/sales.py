@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from harbor._config.auction import AuctionConfig, Houses, Item, OwnItems
+from harbor._config.for_sale import MOST_ITEMS
 from harbor._core.errors import ConfigError
 from harbor._core.seeding import stream
 from harbor._core.settings import Settings
@@ -23,8 +24,8 @@ class MatchedItems(Settings):
     `of` are items to draw from in place of those of the catalogue.
     """
 
-    count: int = Field(10, ge=1)
-    matched: dict[str, Annotated[int, Field(ge=0)]]
+    count: int = Field(10, ge=1, le=MOST_ITEMS)
+    matched: dict[str, Annotated[int, Field(ge=0, le=MOST_ITEMS)]]
     of: OwnItems = ()
 
 

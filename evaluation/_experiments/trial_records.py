@@ -28,8 +28,9 @@ class TrialRecord:
     A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
     `players` tells what plays each bidder; `cost` is in dollars (None: unknown), without that of failed calls that tell
     no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider, `failed_calls`
-    never; `answered_by` counts the calls of each model that providers named in their replies. `refusals` are those of
-    a finished trial by bidder. Of a public pack seed, calls, tokens, cost and refusals are unknown.
+    never, `imported_calls` by replies that came from a file; `answered_by` counts the calls of each model that
+    providers named in their replies. `refusals` are those of a finished trial by bidder. Of a public pack seed, calls,
+    tokens, cost and refusals are unknown.
     """
 
     arm: str
@@ -49,6 +50,7 @@ class TrialRecord:
     failed_calls: int = 0
     answered_by: tuple[tuple[str, int], ...] = ()
     refusals: tuple[Refusals, ...] = ()
+    imported_calls: int = 0
 
     @property
     def simulated(self) -> bool:
@@ -147,6 +149,7 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
         output_tokens=made.output_tokens,
         cached_calls=made.cached,
         failed_calls=made.failed,
+        imported_calls=made.imported,
         answered_by=tuple(sorted(answered.items())),
         cost=made.cost_dollars,
     )

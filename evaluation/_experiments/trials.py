@@ -24,6 +24,7 @@ from harbor.evaluation._experiments.model_prices import priced
 from harbor.evaluation._experiments.rotation import draw_of, lineup, turns_of
 from harbor.evaluation._experiments.sales import MatchedItems, listed, matched_sale
 from harbor.evaluation._experiments.slots import SLOT, named, number
+from harbor.evaluation._experiments.variations import MOST_GAMES
 from harbor.personas._catalog.catalogue import Catalogue, catalogue_of, with_own
 
 SEEDS = 2**32
@@ -87,23 +88,22 @@ def trial_count(experiment: Experiment, repeats: int | None = None) -> int:
 def planned(experiment: Experiment, repeats: int | None = None) -> list[tuple[str, str, int]]:
     """Name the arm, the condition and the repeat of each trial, in order, without building them."""
     wanted = planned_repeats(experiment, repeats)
-    return [
-        (arm.name, condition.name, repeat)
-        for repeat in range(1, max(wanted.values()) + 1)
-        for arm, condition in experiment.cells
-        if repeat <= wanted[arm.name, condition.name]
-    ]
+    games = [(repeat, place, cell) for place, cell in enumerate(wanted) for repeat in range(1, wanted[cell] + 1)]
+    return [(*cell, repeat) for repeat, _, cell in sorted(games)]
 
 
 def planned_repeats(experiment: Experiment, repeats: int | None = None) -> dict[tuple[str, str], int]:
-    """Give the repeats of each arm under each condition: the fewer, where both have repeats of their own."""
-    if repeats is not None and repeats < 1:
-        raise ConfigError(f"repeats {repeats}: ask for one or more")
-    own = {
-        (arm.name, condition.name): [one for one in (arm.repeats, condition.repeats) if one]
-        for arm, condition in experiment.cells
-    }
-    return {cell: repeats or min(fewer, default=experiment.repeats) for cell, fewer in own.items()}
+    """Give the repeats of each arm under each condition: as designed, or this many of each.
+
+    Raises:
+        ConfigError: these would be no game, or more than a design may have.
+    """
+    if repeats is None:
+        return experiment.games
+    most = MOST_GAMES // len(experiment.cells)
+    if not 1 <= repeats <= most:
+        raise ConfigError(f"repeats {repeats}: ask for 1 to {most:,}; a design has at most {MOST_GAMES:,} games")
+    return dict.fromkeys(experiment.games, repeats)
 
 
 class PartialTrial(Settings):

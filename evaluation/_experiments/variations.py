@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import reduce
 from itertools import combinations, product
 from typing import Annotated, Any, ClassVar, Literal
@@ -32,6 +33,8 @@ def _finite(settings: Any, path: str = "") -> Any:
     return settings
 
 
+MOST_CELLS, MOST_GAMES = 1_000, 100_000
+"""The most arms under conditions of a design, and the most games: all are listed before the first is run."""
 AuctionSettings = Annotated[dict[str, Any], AfterValidator(with_texts), AfterValidator(_finite)]
 """Settings of an auction that are checked when a trial is built from them."""
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
@@ -93,12 +96,35 @@ def crossed(factors: Sequence[Factor], crossing: Crossing) -> tuple[Variation, .
     """Make an arm of each combination of levels, named by them, such as "tool-fresh-json".
 
     Raises:
-        ValueError: factors contradict each other, or there are too few for a half.
+        ValueError: factors contradict each other, there are too few for a half, or they make too many arms.
     """
     check_distinct("factor", [factor.name for factor in factors])
+    check_count("arms", math.prod(len(factor.levels) for factor in factors), 2 * MOST_CELLS)  # a half may be left out
     for one, other in combinations(factors, 2):
         _refuse_contradiction(one, other)
     return tuple(_arm(levels) for levels in combined(factors, crossing))
+
+
+def check_products(cells: int, games: Callable[[], int], places: int) -> None:
+    """Refuse a design, before anything of it is listed, of too many cells or games, or places named in its cells.
+
+    Raises:
+        ValueError: it says how many there would be.
+    """
+    check_count("arms under conditions", cells, MOST_CELLS)
+    check_count("games", games(), MOST_GAMES)
+    check_count("comparisons and published numbers in all cells", places * cells, MOST_GAMES)
+
+
+def check_count(things: str, count: int, most: int) -> None:
+    """Refuse a design that makes more of something than it may have: each number is small, and their product is not.
+
+    Raises:
+        ValueError: it says how many there would be.
+    """
+    if count > most:
+        shown = f"{count:,}" if count < 10**15 else f"{Decimal(count):.1e}"
+        raise ValueError(f"the design makes {shown} {things}, and at most {most:,} are planned; plan fewer")
 
 
 def combined(factors: Sequence[Factor], crossing: Crossing) -> Iterator[tuple[Variation, ...]]:

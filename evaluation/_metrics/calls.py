@@ -18,6 +18,8 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 class CallTotals:
     """Calls added up: how many, how many of them failed, or came from a cache; requests that were tried again; tokens.
 
+    `imported` replies came from a file that somebody may have sent.
+
     Cached tokens are among the input tokens, reasoning tokens among the output tokens. `cost_dollars` is None if the
     cost of any of `unpriced` calls is unknown. A failed call that tells no tokens is left out of both: most cost
     nothing, and the log does not say what the others did. Failed are those that were never answered, or cut off as
@@ -34,6 +36,7 @@ class CallTotals:
     reasoning_tokens: int = 0
     cost_dollars: float | None = 0.0
     unpriced: int = 0
+    imported: int = 0
 
 
 def totals(made: Sequence[ModelCalled]) -> CallTotals:
@@ -51,6 +54,7 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
         reasoning_tokens=sum(call.reasoning_tokens for call in made),
         cost_dollars=None if unpriced else fsum(dollars for dollars in told if dollars is not None),
         unpriced=unpriced,
+        imported=sum(call.imported for call in made),
     )
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from harbor.evaluation._rating.sources import Rateable
 
 SHEET, TRANSCRIPTS, SHEETS, JUDGES = "sheet.csv", "transcripts", "sheets", "judges"
+MOST_READINGS = 100_000
+"""The most transcripts that all raters together are given: each is a file."""
 NOT_RATED = "n/a"
 JUDGE = "judge"
 """How the name of a rater begins that is a model."""
@@ -81,6 +83,12 @@ def draw(
     if each is not None and each > raters:
         raise RatingError(
             f"{each} raters per record are wanted, but there are {raters} raters; ask for that many at most"
+        )
+    readings = (raters if each is None else each) * (len(found) if count is None else count)
+    if max(raters, readings) > MOST_READINGS:
+        raise RatingError(
+            f"{raters:,} raters would read {readings:,} transcripts, and at most {MOST_READINGS:,} are written; ask for"
+            " fewer raters, or fewer records"
         )
     chance = stream(seed, "rating")
     cells: dict[tuple[str, str], list[Rateable]] = defaultdict(list)

@@ -21,7 +21,7 @@ Days = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ArmCalls:
-    """The calls of an arm: how many, from a cache, and failed for good (in how many games).
+    """The calls of an arm: how many, from a cache (`imported`: by replies from a file), and failed for good.
 
     `answered_by` counts the calls of each model that a provider named: a name of a model may stand for another snapshot
     each month. `first` and `last` are when the first and the last game began ("": unknown).
@@ -31,6 +31,7 @@ class ArmCalls:
     games: int
     calls: int
     cached: int
+    imported: int
     failed: int
     games_with_failed: int
     answered_by: dict[str, int]
@@ -74,6 +75,7 @@ def _of_arm(arm: str, found: Sequence[TrialRecord], first: str, last: str) -> Ar
         sum(one.status != "unfinished" for one in found),
         sum(one.calls for one in found),
         sum(one.cached_calls for one in found),
+        sum(one.imported_calls for one in found),
         sum(one.failed_calls for one in found),
         sum(one.failed_calls > 0 for one in found),
         dict(answered.most_common()),
@@ -99,7 +101,7 @@ def _row(results: Results, one: ArmCalls) -> tuple[Cell, ...]:
         Cell(label_of(results.experiment, "arm", one.arm)),
         Cell(str(one.games)),
         Cell(f"{one.calls:,}"),
-        Cell(write(one.cached_share, "share")),
+        Cell(write(one.cached_share, "share"), f"{one.imported:,} imported" if one.imported else ""),
         Cell(f"{one.failed:,}", spoiled),
         Cell(named or NOTHING),
         Cell(" to ".join(dict.fromkeys(moment[:10] for moment in (one.first, one.last))) or NOTHING),

@@ -56,6 +56,7 @@ UNTOLD = (
     "cost",
     "cached_calls",
     "failed_calls",
+    "imported_calls",
     "answered_by",
     "refusals",
 )

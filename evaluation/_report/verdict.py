@@ -84,8 +84,15 @@ def caveats(results: Results) -> list[str]:
         f"Few games: {few}." if (few := few_games(results)) else "",
         own_noise(results),
         played_on(results),
+        _imported(results),
     ]
     return [one for one in said if one]
+
+
+def _imported(results: Results) -> str:
+    calls, imported = (sum(getattr(one, name) for one in results.records) for name in ("calls", "imported_calls"))
+    said = f"Imported replies answered {imported:,} of {calls:,} calls"
+    return f"{said}: that models gave them is the word of who wrote the file." if imported else ""
 
 
 def _verdict(one: Difference, family: int, experiment: Experiment) -> Verdict:

@@ -29,7 +29,7 @@ from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
 from harbor._core.marks import read_as_data, write_settings
 from harbor._core.private_files import FILE, new_folder, write_whole
 from harbor._core.references import check_references
-from harbor._core.sent_files import MOST_SETTINGS, read_sent
+from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
 from harbor.evaluation._experiments.design import Experiment, measured
@@ -113,8 +113,8 @@ def unchanged(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     begun_with = read_manifest(path)
     try:
         text = read_sent(path / DESIGN, MOST_SETTINGS).decode().removesuffix("\n")
-        design = json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        design = parsed(text)
+    except (OSError, ValueError) as error:
         raise RunFolderError(f"{str(path / DESIGN)!r} can't be read; restore it as it was written") from error
     if sha256(text.encode()).hexdigest() != begun_with["config_digest"]:
         changes = differences(begun_with["experiment"], design) or "in its spacing"
@@ -149,9 +149,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
         RunFolderError: it is no folder of an experiment.
     """
     try:
-        begun_with: dict[str, Any] = json.loads(read_sent(path / MANIFEST, MOST_SETTINGS))
+        begun_with: dict[str, Any] = parsed(read_sent(path / MANIFEST, MOST_SETTINGS))
         begun_with["config_digest"], begun_with["experiment"], begun_with["harbor"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise no_experiment(path) from error
     return begun_with
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,15 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from harbor._core.errors import RunFolderError
-from harbor._core.layout import EVENTS, RECORD, RESULTS, games_in
+from harbor._core.layout import DESIGN, EVENTS, RECORD, RESULTS, games_in
+from harbor._core.marks import MARK, is_own
 from harbor._core.sent_files import MOST_RECORDS, check_folder, read_sent
 from harbor._core.version import __version__
 from harbor._house.verdict import LONGEST_SHOWN, Verdict, what_differs
 from harbor._runs.following import Checked, logs_checked
 from harbor.evaluation._experiments.design import measured
 from harbor.evaluation._experiments.trial_records import TrialRecord
-from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.experiment_folder import (
     read_design,
     read_manifest,
@@ -29,6 +30,7 @@ from harbor.evaluation._running.public_results import Unfounded
 from harbor.evaluation._running.trial_folder import kept_record, read_trial
 
 PLAYERS_UNCHECKED = "what played each bidder, and why a game has no log, are as the copy says"
+PLAN_UNCHECKED = "whether question, title, comparisons and published numbers were written before the games"
 _RECORD = TypeAdapter(TrialRecord)
 Fields = dict[str, Any]
 
@@ -63,6 +65,10 @@ def results_checked(experiment: Path) -> Verdict:
 def _own_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
     design = read_design(experiment)
     planned = list(trials(design))
+    if foreign := _not_planned(experiment, planned):
+        return Verdict(
+            False, "rules", None, foreign, "games of its design alone", "a game that the design does not have"
+        )
     if results and len(results) != len(planned):
         return Verdict(False, "rules", None, RESULTS, f"{len(planned)} games", f"{len(results)} games")
     silent = earlier = 0
@@ -77,7 +83,23 @@ def _own_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
             elif found and found != expected:
                 return _differing(f"{file}, game {trial.path}", expected, found)
     counts = ((silent, "games have no log"), (earlier, "games have ended since results.json called them unfinished"))
-    return Verdict(True, "rules", unchecked=tuple(f"{n} of {len(planned)} {words}" for n, words in counts if n))
+    untold = tuple(f"{n} of {len(planned)} {words}" for n, words in counts if n)
+    return Verdict(True, "rules", unchecked=(*untold, *_plan_unchecked(experiment)))
+
+
+def _not_planned(experiment: Path, planned: Sequence[Trial]) -> str:
+    """Name the first folder with a log that is of no game of the design; empty if there is none."""
+    known = {trial_path(experiment, trial) for trial in planned}
+    found = (folder for folder in games_in(experiment) if folder not in known)
+    return next((str(folder.relative_to(experiment)) for folder in found), "")
+
+
+def _plan_unchecked(experiment: Path) -> tuple[str, ...]:
+    """Say that nothing in the games tells what was asked of them, unless the mark of the user covers the design."""
+    if is_own(experiment):
+        return ()
+    marked = ", or it was changed since" if (experiment / MARK).exists() else ""
+    return (f"{PLAN_UNCHECKED}: no mark of yours covers {DESIGN}{marked}",)
 
 
 def _is_earlier(found: Fields) -> bool:
@@ -95,7 +117,7 @@ def _public_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
         if (expected := _fields(record)) != found:
             game = f"{record.arm}/{record.condition}/{record.repeat:04}"
             return _differing(f"{RESULTS}, game {game}", expected, found)
-    return Verdict(True, "public", unchecked=(PLAYERS_UNCHECKED,))
+    return Verdict(True, "public", unchecked=(PLAYERS_UNCHECKED, *_plan_unchecked(experiment)))
 
 
 def _results(experiment: Path) -> list[Fields]:

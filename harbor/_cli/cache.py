@@ -54,6 +54,7 @@ def _row(about: dict[str, object], found: list[tuple[Entry, int]]) -> dict[str, 
     return {
         **about,
         "replies": len(found),
+        "imported": sum(entry.reply.imported for entry, _ in found),
         "bytes": sum(size for _, size in found),
         "oldest": min(times, default=None),
         "newest": max(times, default=None),
@@ -132,13 +133,18 @@ def _used(folder: ReplyFolder, experiment: Path, addresses: list[str]) -> Iterat
 
 
 @cache.command("import")
-def import_(file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")]) -> None:
-    """Keep the replies of a file; those that are kept already stay as they are."""
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Take the word of who wrote the file that models gave these replies.")
+    ] = False,
+) -> None:
+    """Keep the replies of a file, marked as imported; those that are kept already stay as they are."""
     from harbor._models.replies.reply_transfer import import_entries
 
     folder = _folder()
-    new, old = import_entries(folder, file)
-    say(f"{_count(new)} put into {folder.path}" + (f"; {old} were there already" if old else ""))
+    new, old = import_entries(folder, file, trust)
+    say(f"{_count(new)} put into {folder.path} as imported" + (f"; {old} were there already" if old else ""))
 
 
 def _folder() -> ReplyFolder:

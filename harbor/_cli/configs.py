@@ -99,16 +99,17 @@ def is_auction(path: Path) -> bool:
 
 def is_experiment(path: Path) -> bool:
     """Tell whether a file is that of an experiment; a file that can't be read is none."""
-    return "arms" in _keys(path)
+    return bool({"arms", "factors"} & _keys(path))
 
 
 def _keys(path: Path) -> set[str]:
     import json
     import tomllib
 
-    read = json.loads if path.suffix == ".json" else tomllib.loads
+    from harbor._core.sent_files import parsed
+
     with suppress(OSError, ValueError):
-        return set(read(path.read_text(encoding="utf-8")))
+        return set(parsed(path.read_text(encoding="utf-8"), json.loads if path.suffix == ".json" else tomllib.loads))
     return set()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -105,11 +104,11 @@ def settle_trust_in_memory(folder: Path, trust: bool) -> None:
 
 def _named_in(file: Path) -> list[str]:
     """Tell what the settings name that is not Harbor's own, valid or not, if anything; no package is loaded for it."""
-    from harbor._core.sent_files import MOST_SETTINGS, read_sent
+    from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
 
     try:
-        values = json.loads(read_sent(file, MOST_SETTINGS))
-    except (OSError, ValueError, RecursionError):  # refused when it is read for more than this
+        values = parsed(read_sent(file, MOST_SETTINGS))
+    except (OSError, ValueError):  # refused when it is read for more than this
         return ["names: unknown, as its settings can't be read"]
     return [f"{does}: {_shown(names)}" for does, names in named_by(values).items()]
 

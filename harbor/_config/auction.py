@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from collections import Counter
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -21,6 +22,7 @@ from harbor._config.models import ModelSettings as ModelSettings
 from harbor._config.models import Simulated as Simulated
 from harbor._config.rules import AnyRules, rules_of
 from harbor._config.thinking import MindSettings as MindSettings
+from harbor._core.look_alikes import look_of
 from harbor._core.settings import Dollars, Name, Number, Settings, check_distinct
 from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
@@ -32,6 +34,8 @@ def _as_mix(persona: Any) -> Any:
         return {}
     if isinstance(persona, str):
         return {persona: 1.0}
+    if isinstance(persona, list | tuple | dict) and len(persona) > MOST_PERSONAS:
+        raise ValueError(f"mixes {len(persona)} personas; a bidder has at most two")
     if isinstance(persona, list | tuple) and all(isinstance(id, str) for id in persona):  # noqa: A001 - the catalogue's word
         twice = [id for id in persona if persona.count(id) > 1]  # noqa: A001
         if twice:
@@ -39,8 +43,6 @@ def _as_mix(persona: Any) -> Any:
         persona = dict.fromkeys(persona, 1.0)
     if not isinstance(persona, dict):
         raise ValueError("is not a persona; give an id, two ids, or two ids with weights")
-    if len(persona) > MOST_PERSONAS:
-        raise ValueError(f"mixes {len(persona)} personas; a bidder has at most two")
     if not all(_is_weight(weight) for weight in persona.values()):
         raise ValueError("has a weight that is not a positive number; give positive weights")
     largest = float(max(persona.values()))  # divided by first, as the sum of huge weights would be infinite
@@ -65,7 +67,12 @@ def _add_up(weights: tuple[Decimal, ...]) -> tuple[Decimal, ...]:
 
 
 LEVELS = (Decimal("0.2"), Decimal("0.4"), Decimal("0.4"))
+NOT_BIDDERS = ("analyst", "analysts", "auctioneer", "everybody", "everyone", "house", "the auctioneer", "the house")
+"""Names of others, in announcements, tables and logs."""
 MOST_PERSONAS = 2
+MOST_BIDDERS, MOST_OWN_PERSONAS = 1_000, 1_000
+MOST_ESTIMATES = 1_000_000
+"""Of each item by each bidder: all are drawn before the first is called."""
 PATIENCE_SECONDS = 600.0
 LEAST_PROFILED = 2
 LEAST_FOR_ANOTHER = 3
@@ -216,8 +223,8 @@ class AuctionConfig(Settings):
     name: Name = "auction"
     seed: int = Field(0, ge=0)
     items: Items = Houses()
-    bidders: tuple[Bidder, ...] = Field(min_length=1)
-    personas: tuple[Persona, ...] = ()
+    bidders: tuple[Bidder, ...] = Field(min_length=1, max_length=MOST_BIDDERS)
+    personas: tuple[Persona, ...] = Field((), max_length=MOST_OWN_PERSONAS)
     catalogue: str = "homes"
     profile_over: tuple[str, ...] | None = None
     rules: AnyRules = Field(default_factory=lambda: rules_of({}))
@@ -228,16 +235,28 @@ class AuctionConfig(Settings):
     models: Models = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     @model_validator(mode="after")
+    def _estimates_are_bounded(self) -> AuctionConfig:
+        items = self.items.count if isinstance(self.items, Houses) else len(self.items)
+        if (estimates := len(self.bidders) * items) > MOST_ESTIMATES:
+            raise ValueError(
+                f"{len(self.bidders):,} bidders of {items:,} items have {estimates:,} estimates, and at most"
+                f" {MOST_ESTIMATES:,} are drawn; take fewer bidders or items"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _distinct_names(self) -> AuctionConfig:
         check_distinct("bidder", [bidder.name for bidder in self.bidders])
         if isinstance(self.items, tuple):
             check_distinct("item", [item.name for item in self.items])
         check_distinct("persona", [persona.id for persona in self.personas])
-        texts = [persona.text for persona in self.personas]
+        texts = Counter(persona.text for persona in self.personas)
         for persona in self.personas:
-            if texts.count(persona.text) > 1:
+            if texts[persona.text] > 1:
                 raise ValueError(f"persona {persona.id!r} has the text of another one; write a different text")
         for bidder in self.bidders:
+            if (look := look_of(bidder.name)) in NOT_BIDDERS or look.startswith("bidder:"):
+                raise ValueError(f"bidder {bidder.name!r} would be taken for somebody else; name it otherwise")
             if bidder.placebo == "another" and len(self.bidders) < LEAST_FOR_ANOTHER:
                 raise ValueError(f"bidder {bidder.name!r}: placebo 'another' needs two rivals; add one")
         check_distinct("profile_over", list(self.profile_over or ()))

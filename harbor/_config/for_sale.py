@@ -8,11 +8,16 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from harbor._core.settings import TAG, Dollars, Name, Settings, check_distinct
 
+MOST_ITEMS = 10_000
+MOST_SUITED = 100
+
 
 def _as_persona(suits: Any) -> Any:
     """Take the persona of an item as an id, as several, or as none; give several only where there are several."""
     if not isinstance(suits, list | tuple):
         return suits
+    if len(suits) > MOST_SUITED:
+        raise ValueError(f"names {len(suits):,} personas; name {MOST_SUITED} at most")
     if twice := [id for id in suits if suits.count(id) > 1]:  # noqa: A001 - the catalogue's word
         raise ValueError(f"names {twice[0]!r} twice; name each persona once")
     return tuple(suits) if len(suits) > 1 else suits[0] if suits else None
@@ -49,7 +54,7 @@ def _distinct(items: tuple[Item, ...]) -> tuple[Item, ...]:
     return items
 
 
-OwnItems = Annotated[tuple[Item, ...], AfterValidator(_distinct)]
+OwnItems = Annotated[tuple[Item, ...], Field(max_length=MOST_ITEMS), AfterValidator(_distinct)]
 """Items that a sample is drawn from in place of those of the catalogue; empty for those of the catalogue."""
 
 
@@ -64,8 +69,8 @@ class Houses(Settings):
 
     public: ClassVar[frozenset[str]] = frozenset({"count"})
 
-    count: int = Field(10, ge=1)
-    matched: int | None = Field(None, ge=0)
+    count: int = Field(10, ge=1, le=MOST_ITEMS)
+    matched: int | None = Field(None, ge=0, le=MOST_ITEMS)
     of: OwnItems = ()
 
 
@@ -74,7 +79,8 @@ def _kind_of_items(items: Any) -> str:
 
 
 Items = Annotated[
-    Annotated[tuple[Item, ...], Field(min_length=1), Tag(f"{TAG}list")] | Annotated[Houses, Tag(f"{TAG}sample")],
+    Annotated[tuple[Item, ...], Field(min_length=1, max_length=MOST_ITEMS), Tag(f"{TAG}list")]
+    | Annotated[Houses, Tag(f"{TAG}sample")],
     Discriminator(_kind_of_items),
 ]
 """What is for sale: a list of items, or a sample of the catalogue's."""

@@ -92,7 +92,7 @@ def told(error: BaseException) -> str:
 
     try:
         lines = redact(str(error)).splitlines()
-    except Exception:
+    except (Exception, SystemExit):
         lines = []
     return ": ".join([type(error).__name__, *lines[:1]])
 
@@ -113,7 +113,7 @@ def of_strangers(what: str, call: Callable[[], T]) -> T:
     """
     try:
         return call()
-    except HarborError:
+    except (HarborError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise ConfigError(f"{what} failed ({told(error)}); mend it") from error

@@ -289,10 +289,9 @@ class BidderLabelled(AnalystEvent):
 class ModelCalled(AnalystEvent):
     """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
 
-    `prompt` is the hash of the unfilled prompt file. Cached tokens are among the input tokens, and reasoning tokens
-    among the output tokens. `cached`: the whole reply was there before, and nothing was called. `finish` is why the
-    model stopped, in the provider's word; `retries` counts requests that failed before this one, `answered_by` is the
-    model that the provider says it was, and `form` is how it was asked: "tool", "json" or "text".
+    `prompt` is the hash of the unfilled prompt file. Cached tokens are input tokens, reasoning tokens output tokens.
+    `cached`: the reply was there before; `imported`: a file alone says that the model gave it. `finish` is why it
+    stopped, in the provider's word; `retries` counts requests that failed before, and `answered_by` is who answered.
     """
 
     bidder: str
@@ -313,6 +312,7 @@ class ModelCalled(AnalystEvent):
     retries: int = 0
     answered_by: str = ""
     form: Literal["tool", "json", "text", "words"] = "tool"
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,6 @@ def kind_of(value: object) -> Kind | None:
 def _short(value: object) -> str:
     try:
         shown = repr(value)
-    except Exception:
+    except (Exception, SystemExit):
         shown = ""
     return shown if 0 < len(shown) <= LONGEST_SHOWN and shown.isprintable() else f"a {type(value).__name__}"

@@ -13,7 +13,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harbor._core.errors import ConfigError, UnknownName, told, unknown
+from harbor._core.errors import ConfigError, UnknownName, of_strangers, told, unknown
 from harbor._core.extensions import (
     HARBOR,
     KINDS,
@@ -178,10 +178,7 @@ def _register(one: Found, where: str, called: str = "") -> None:
     Raises:
         ConfigError: it is not, or its name is taken.
     """
-    try:
-        wrong = fault(one, called)
-    except Exception as error:  # what it is made of may break when it is looked at
-        wrong = f"its {one.kind} can't be checked ({told(error)}); mend it"
+    wrong = of_strangers(f"{where}: a look at its {one.kind}", lambda: fault(one, called))
     if wrong:
         raise ConfigError(f"{where}: {wrong}")
     known, name = _FOUND[one.kind], one.value.name
@@ -227,13 +224,13 @@ def follow(reference: str, kind: Kind | None = None) -> None:
         sys.path.append(here)
         ADDED.append(here)
     value = _imported(reference, where)
-    of = kind or kind_of(value) or _taken_as(value)
+    of = kind or kind_of(value) or of_strangers(f"{where}: a look at it", lambda: _taken_as(value))
     if of is None:
         raise ConfigError(f"{where} is no {', '.join(KINDS)}, but a {type(value).__name__}; give one")
     if of == "model" and isfunction(value):  # a function that makes one is enough
         value = class_of(of).of_function(reference, value)
     elif of == "agent" and not isinstance(value, class_of(of)):  # one that takes turns is enough
-        value = class_of(of).of_value(reference, value)
+        value = of_strangers(f"{where}: a look at it", lambda: class_of(of).of_value(reference, value))
     package, number = _package_of(reference)
     _register(Found(of, value, package, number, reference), where)
 

@@ -18,10 +18,11 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.look_alikes import look_of
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 from harbor._core.redaction import SECRET_NAME, redact
 from harbor._core.references import check_references
-from harbor._core.sent_files import MOST_SETTINGS, read_sent
+from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -130,19 +131,22 @@ def toml_key(name: str) -> str:
 
 
 def check_distinct(kind: str, names: list[str]) -> None:
-    """Refuse names that are equal, or differ only in case.
+    """Refuse names that are equal, differ only in case, or look alike.
 
     Raises:
         ValueError: it names both.
     """
-    folded = Counter(name.casefold() for name in names)
+    looks = Counter(map(look_of, names))
     for name in names:
-        if folded[name.casefold()] > 1:
-            twins = [twin for twin in names if twin.casefold() == name.casefold()]
+        if looks[look_of(name)] > 1:
+            twins = [twin for twin in names if look_of(twin) == look_of(name)]
             other = next((twin for twin in twins if twin != twins[0]), None)
             if other is None:
                 raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename or drop one")
-            raise ValueError(f"{kind} names {twins[0]!r} and {other!r} differ only in case; rename one")
+            both = f"{kind} names {twins[0]!r} and {other!r}"
+            if twins[0].casefold() == other.casefold():
+                raise ValueError(f"{both} differ only in case; rename one")
+            raise ValueError(f"{both} look alike, and are {twins[0]!a} and {other!a}; rename one")
 
 
 def check(settings: type[M], values: dict[str, Any], source: str) -> M:
@@ -170,12 +174,12 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     try:
         # What Harbor has written may have been sent; a TOML file is its user's own word, wherever it is.
         sent = read_sent(path, MOST_SETTINGS) if kind == "JSON" else path.read_bytes()
-        values = parse(sent.decode("utf-8-sig"))
+        values = parsed(sent.decode("utf-8-sig"), parse)
     except OSError as error:
         raise ConfigError(f"{what} {str(path)!r} can't be read ({error.strerror}); give a TOML file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend that line") from error
     if kind == "JSON":
         check_references(values, f"{what} {str(path)!r}")
@@ -208,6 +212,7 @@ _PLAINLY = {
     "string_too_long": "must have at most {max_length} characters",
     "string_too_short": "must not be empty",
     "string_type": "must be a text in quotes",
+    "too_long": "has {actual_length}, and may have at most {max_length}",
     "too_short": "must contain at least one",
     "tuple_type": "must be a list; in TOML write it as [[name]], with two brackets, once for each",
     "value_error": "{error}",

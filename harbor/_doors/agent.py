@@ -11,7 +11,7 @@ from typing import Any
 
 from harbor._config.agents import AgentCommand, AgentServer
 from harbor._config.auction import Bidder
-from harbor._core.errors import ConfigError, told
+from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.extensions import API, part
 from harbor._core.finding import find
 from harbor._core.redaction import named_secret
@@ -80,13 +80,8 @@ def make_agent(name: str, bidder: str) -> object:
 
 def _made(agent: Agent, bidder: str, name: str = "") -> object:
     what = f"agent {name or agent.name!r} of bidder {bidder!r}"
-    try:
-        made: object = agent.make(bidder)
-    except ConfigError:
-        raise
-    except (Exception, SystemExit) as error:  # a stranger's code may raise anything
-        raise ConfigError(f"{what} can't be made: {told(error)}; mend it") from error
-    if wrong := complaint(made):
+    made: object = of_strangers(f"{what}: its make", lambda: agent.make(bidder))
+    if wrong := of_strangers(f"{what}: a look at it", lambda: complaint(made)):
         raise ConfigError(f"{what} {wrong}")
     return made
 

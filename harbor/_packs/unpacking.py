@@ -126,10 +126,8 @@ def _contents(archive: ZipFile, entries: Mapping[str, ZipInfo], pack: str) -> Co
 
 def _write(archive: ZipFile, entry: ZipInfo, draft: Path) -> str:
     """Write a file, at most as long as was declared, and give its digest."""
-    path = draft
-    for part in entry.filename.split("/"):
-        path.mkdir(FOLDER, exist_ok=True)
-        path /= part
+    path = draft.joinpath(*entry.filename.split("/"))
+    _make(path.parent)
     found, size = sha256(), 0
     with open_private(path, "xb") as written, archive.open(entry) as read:
         while chunk := read.read(CHUNK):
@@ -139,6 +137,12 @@ def _write(archive: ZipFile, entry: ZipInfo, draft: Path) -> str:
             found.update(chunk)
             written.write(chunk)
     return found.hexdigest()
+
+
+def _make(folder: Path) -> None:
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(FOLDER)
 
 
 def _said(error: BaseException) -> str:

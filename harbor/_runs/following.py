@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, HarborError
-from harbor._core.events import AuctionHeld, BidderLabelled, Event, LogOpened, SeriesClosed, SeriesOpened
+from harbor._core.events import AuctionHeld, BidderLabelled, Event, LogOpened, ModelCalled, SeriesClosed, SeriesOpened
 from harbor._core.evidence import Evidence, read_evidence
 from harbor._core.layout import CONFIG, EVENTS, log_of, public_auctions
 from harbor._core.log import of_type
@@ -24,6 +24,8 @@ from harbor._games.english.measures import ranks
 from harbor._games.game import game_of
 from harbor._house.checking import check
 from harbor._house.verdict import Verdict, differing
+
+IMPORTED = "calls were answered by imported replies: that a model gave them is the word of who wrote the file"
 
 
 class Checked(NamedTuple):
@@ -99,9 +101,15 @@ def difference_in(run: Path, entries: Sequence[Entry]) -> str:
 def _of_sale(log: Path, evidence: Evidence) -> Checked:
     settings, complaint = _settings(log)
     verdict = _unless_wrong(evidence, lambda: check(evidence.entries, settings))
-    if complaint and verdict.follows and verdict.level == "rules":
-        verdict = replace(verdict, unchecked=(complaint, *verdict.unchecked))
+    if verdict.follows and verdict.level == "rules":
+        said = (*filter(None, [complaint]), *imported_in(evidence.entries))
+        verdict = replace(verdict, unchecked=(*said, *verdict.unchecked))
     return Checked(log, verdict, evidence.entries)
+
+
+def imported_in(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Say that imported replies answered calls of a log, if any did."""
+    return (IMPORTED,) if any(call.imported for call in of_type(entries, ModelCalled)) else ()
 
 
 def _settings(log: Path) -> tuple[AuctionConfig | None, str]:

@@ -26,6 +26,7 @@ from harbor._house.auctioneer import auction_loop
 from harbor._house.verdict import Differs, Ended, Verdict
 from harbor._runs.compared_log import ComparedLog, check_calls, check_fields, not_recorded
 from harbor._runs.folder import read_config
+from harbor._runs.following import imported_in
 from harbor._runs.inputs import RunInputs, agents_of, models_in_use, people_of
 from harbor._runs.items import with_items
 from harbor._runs.memories import memories_of
@@ -208,4 +209,8 @@ def _resolved(config: AuctionConfig, players: Mapping[str, str]) -> ResolvedAuct
 def _unchecked(reading: Reading) -> tuple[str, ...]:
     """Say what was taken as the log tells it."""
     kinds = {type(entry.event) for entry in reading.entries}
-    return (*filter(None, [reading.warning]), *(words for kind, words in TAKEN.items() if kind in kinds))
+    return (
+        *filter(None, [reading.warning]),
+        *imported_in(reading.entries),
+        *(words for kind, words in TAKEN.items() if kind in kinds),
+    )

@@ -125,5 +125,7 @@ def _check_types(call: RawCall) -> None:
     tokens = (call.input_tokens, call.cached_tokens, call.output_tokens, call.reasoning_tokens)
     numbers = (*tokens, call.retries, call.began, call.seconds, call.cost_dollars or 0)
     texts = (call.bidder, call.purpose, call.model, call.reply, call.error, *call.prompt)
+    if type(call.imported) is not bool:
+        raise TypeError
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, str) for one in texts):
         raise TypeError

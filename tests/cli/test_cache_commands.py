@@ -128,7 +128,8 @@ def test_a_mistake_is_one_line(folder, tmp_path, words, complaint):
 def test_an_export_fills_an_empty_cache(folder, tmp_path, monkeypatch, name):
     assert "3 replies in" in said("export", tmp_path / name)
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "other"))
-    assert "3 replies put into" in said("import", tmp_path / name)
+    assert "3 replies put into" in said("import", tmp_path / name, "--trust")
+    assert (listed()["imported"], [row["imported"] for row in listed()["models"]]) == (3, [1, 2])
     assert names(ReplyFolder(tmp_path / "other")) == names(folder)
     assert "0 replies put into" in said("import", tmp_path / name)
     assert "3 were there already" in said("import", tmp_path / name)

@@ -19,7 +19,7 @@ from harbor._games.english.game import ENGLISH
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
 from harbor.testing._playing import table
-from support import forging
+from support import forging, sent
 from support.commands import harbor, mistake
 from support.folders import DATA, shared
 from support.held_games import GAMES, auction
@@ -324,3 +324,28 @@ def test_no_command_ends_in_a_traceback_on_any_forged_log(lines, rng, times, of_
         done = harbor(command, out)  # an error that is not Harbor's would be raised here
         assert done.returncode in (0, 1, 2)
         assert "Traceback" not in done.stderr
+
+
+def test_a_game_that_the_design_does_not_have_is_named(here):
+    games = here / "experiment" / "games" / "one" / "all"
+    shutil.copytree(games / "0001", games / "0009")
+    done = harbor("verify", here / "experiment")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "games/one/all/0009" in done.stdout
+    assert "found:    a game that the design does not have" in done.stdout
+
+
+PLAN = "not checked: whether question, title, comparisons and published numbers were written before the games"
+
+
+def test_a_plan_is_as_it_was_only_where_the_mark_of_the_user_covers_it(here):
+    own = harbor("verify", here / "experiment")
+    assert (own.returncode, PLAN in own.stdout) == (0, False)
+    sent.forge(here / "experiment", {"question": "What we have found?"}, "experiment.json")
+    changed = harbor("verify", here / "experiment")
+    assert (changed.returncode, f"{PLAN}: no mark of yours covers experiment.json, or it" in changed.stdout) == (
+        0,
+        True,
+    )
+    (here / "experiment" / "mark").unlink()
+    assert f"{PLAN}: no mark of yours covers experiment.json\n" in harbor("verify", here / "experiment").stdout

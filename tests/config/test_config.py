@@ -301,7 +301,7 @@ def test_a_bidder_holds_no_persona_one_or_a_mix_of_two_with_equal_weights_unless
     ("persona", "remedy"),
     [
         (["downsizing", "downsizing"], "mixes 'downsizing' with itself; name two different personas"),
-        (["downsizing", "urban-dwellers", "urban-dwellers"], "mixes 'urban-dwellers' with itself"),
+        (["downsizing", "urban-dwellers", "urban-dwellers"], "mixes 3 personas; a bidder has at most two"),
         (["downsizing", "urban-dwellers", "vacation-homes"], "mixes 3 personas; a bidder has at most two"),
         ({"downsizing": 1, "urban-dwellers": 1, "vacation-homes": 1}, "mixes 3 personas"),
         ({"downsizing": 0, "urban-dwellers": 1}, "give positive weights"),
@@ -475,6 +475,35 @@ def test_a_value_of_the_wrong_shape_is_refused_by_its_key(key, wrong):
 @pytest.mark.parametrize("count", [0, -1, "many", 1.5])
 def test_a_sample_of_houses_needs_a_count_of_one_or_more(count):
     assert f"items.count {count!r}" in complaint(items={"count": count})
+
+
+@pytest.mark.parametrize("kind", ["bidders", "items"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ren\xe9", "Rene\u0301"),
+        ("Ann", "\u0410nn"),
+        ("Vase", "\uff36ase"),
+        ("Oto", "\u039fto"),
+        ("COP", "\u0441\u043e\u0440"),
+    ],
+)
+def test_names_that_look_alike_are_refused_and_told_apart(one, other, kind):
+    given = [{**VASE, "name": name} if kind == "items" else {"name": name} for name in (one, other)]
+    words = f"{kind[:-1]} names {one!r} and {other!r} look alike, and are {one!a} and {other!a}; rename one"
+    assert complaint(**{kind: given}) == words
+
+
+@pytest.mark.parametrize("names", [("Ren\xe9", "Rene"), ("\u0410\u043d\u043d\u0430", "Anna"), ("\u738b", "\u7389")])
+def test_names_that_differ_in_shape_are_two(names):
+    assert [one.name for one in config(bidders=[{"name": name} for name in names]).bidders] == list(names)
+
+
+@pytest.mark.parametrize(
+    "name", ["Auctioneer", "everyone", "Analyst", "the house", "bidder:Ben", "\u0410uctioneer", "EVERY\u039fNE"]
+)
+def test_no_bidder_has_a_name_of_somebody_else(name):
+    assert complaint(bidders=[{"name": name}]) == f"bidder {name!r} would be taken for somebody else; name it otherwise"
 
 
 def test_a_seed_is_a_whole_number_from_zero():

@@ -30,6 +30,22 @@ def policy(module: str, **changes: str) -> str:
     return f"from harbor._games.scripted import ScriptedPolicy\nMINE = ScriptedPolicy({listed})\n"
 
 
+ODD = f"""{policy("")}
+class Odd(ScriptedPolicy):
+    @property
+    def complaint(self):
+        raise SystemExit(4)
+    def __getattr__(self, name):
+        raise SystemExit(4)
+MINE = Odd(name="mine", description="odd", make=print)
+class Any:
+    def __getattr__(self, name):
+        raise SystemExit(4)
+ANY = Any()
+"""
+"""Values that end the process when they are looked at."""
+
+
 @pytest.fixture
 def site(tmp_path, request):
     """An installed package that brings one policy; the test's parameter is the text of its module."""
@@ -55,6 +71,7 @@ def test_what_is_not_asked_for_is_not_imported(site):
     [
         ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
         ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
+        (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
         ("raise BaseException", "can't be imported (BaseException); mend it"),
         ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
         (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
@@ -112,6 +129,12 @@ def test_a_reference_is_followed_from_the_working_directory(tmp_path):
         one = found("policy", "beside:MINE")
         assert (one.name, one.package) == ("beside:MINE", "beside:MINE")
         assert references() == ("beside:MINE",)
+
+
+def test_a_value_that_ends_the_process_when_it_is_looked_at_is_refused_in_one_line(tmp_path):
+    (tmp_path / "odd_one.py").write_text(ODD, encoding="utf-8")
+    with installed(), chdir(tmp_path), pytest.raises(ConfigError, match=r"'odd_one:ANY'.*SystemExit: 4.*mend it"):
+        use("odd_one:ANY")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +207,7 @@ def test_a_value_that_cannot_be_looked_at_is_refused_in_one_line(tmp_path):
     text = policy("") + "class Shy(str):\n    def __eq__(self, other): raise OSError('no')\n    __hash__ = None\n"
     text += "MINE = ScriptedPolicy(name=Shy('mine'), description='x', make=lambda *_: None)\n"
     folder = install(tmp_path, "shy", {"shy_policy.py": text}, {GROUP: {"mine": "shy_policy:MINE"}})
-    with installed(folder), pytest.raises(ConfigError, match=r"its policy can't be checked \(OSError: no\); mend it"):
+    with installed(folder), pytest.raises(ConfigError, match=r"a look at its policy failed \(OSError: no\); mend it"):
         find("policy", "mine")
 
 

@@ -149,7 +149,7 @@ def test_a_chat_agent_can_be_given_and_made():
         ({"Tal": "mine:bid"}, r"for 'Tal' is a setting; write Bidder\('Tal', agent=...\) with it"),
         (
             {"Tal": made(lambda _: 1 / 0)},
-            "'mine' of bidder 'Tal' can't be",
+            "'mine' of bidder 'Tal': its make failed",
         ),
     ],
 )

@@ -516,20 +516,27 @@ def filled(folder: ReplyFolder) -> ReplyFolder:
     return folder
 
 
-def contents(folder: ReplyFolder) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file, _ in folder.files()}
-
-
 @pytest.mark.parametrize("name", ["replies.jsonl", "replies.jsonl.gz"])
 def test_what_is_exported_and_imported_is_the_same_cache(folder, tmp_path, name):
     filled(folder)
     file, other = tmp_path / name, ReplyFolder(tmp_path / "other")
     assert export_entries((entry for _, entry in folder.files()), file) == 5
-    assert import_entries(other, file) == (5, 0)
-    assert contents(other) == contents(folder)
+    assert import_entries(other, file, trust=True) == (5, 0)
+    assert [entry.reply.imported for _, entry in other.files()] == [True] * 5
     assert import_entries(other, file) == (0, 5)
+    assert import_entries(folder, file) == (0, 5)  # what is one's own stays so
+    assert not any(entry.reply.imported for _, entry in folder.files())
     export_entries((entry for _, entry in other.files()), tmp_path / f"again-{name}")
     assert (tmp_path / f"again-{name}").read_bytes() == file.read_bytes()
+
+
+def test_replies_of_a_file_are_kept_only_if_whoever_wrote_it_is_trusted(folder, tmp_path):
+    file, other = tmp_path / "replies.jsonl", ReplyFolder(tmp_path / "other")
+    export_entries((entry for _, entry in filled(folder).files()), file)
+    with pytest.raises(HarborError, match=r"has 5 replies, as of 'openai:.*', .* give --trust") as refused:
+        import_entries(other, file)
+    assert "\n" not in str(refused.value)
+    assert not other.path.exists()
 
 
 @pytest.mark.parametrize("spoil", SPOILED)

@@ -27,6 +27,7 @@ def _row(by: str, name: str, one: CallTotals) -> dict[str, object]:
         "calls": one.count,
         "failed": one.failed or None,
         "cached": one.cached or None,
+        "imported": one.imported or None,
         "retries": one.retries or None,
         "tokens in": f"{one.input_tokens:,}",
         "of them cached": f"{one.cached_tokens:,}" if one.cached_tokens else None,

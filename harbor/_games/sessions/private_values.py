@@ -32,6 +32,8 @@ from harbor._games.sessions.session import (
 )
 from harbor._games.sessions.settings import ValueRules
 
+MOST_VALUES = 1_000_000
+"""Of each bidder in each run: all are drawn before the first run."""
 Bids = Mapping[str, Decimal | None]
 """Bids in seat order; None: no bid."""
 
@@ -180,8 +182,14 @@ def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[
     """Give each bidder a value for every run: as given, else drawn.
 
     Raises:
-        ValueError: values are given, but not for every bidder and run, or their distribution never gives one of them.
+        ValueError: values are given, but not for every bidder and run, or their distribution never gives one of them;
+            or there would be too many.
     """
+    if (count := len(bidders) * rules.runs) > MOST_VALUES:
+        raise ValueError(
+            f"rules.runs {rules.runs:,}: {len(bidders):,} bidders have {count:,} values in them, and at most"
+            f" {MOST_VALUES:,} are drawn; take fewer runs or bidders"
+        )
     if rules.values:
         return {name: _given(rules, name) for name in bidders}
     if rules.draw == "once":

@@ -38,8 +38,8 @@ _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
 class Said:
     """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
 
-    `address` is where the reply is kept; `found`: it was there before, and nothing was asked. `free`: nothing was
-    answered, so nothing is charged.
+    `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
+    from a file. `free`: nothing was answered, so nothing is charged.
     """
 
     message: AIMessage
@@ -49,6 +49,7 @@ class Said:
     address: str = ""
     found: bool = False
     free: bool = False
+    imported: bool = False
 
 
 @dataclass
@@ -87,7 +88,8 @@ class Call:
             async with cache.alone(first):
                 for request in requests:
                     if (found := cache.find(request)) is not None:
-                        return Said(as_message(found), request.form, _texts(request), 0, found.address, found=True)
+                        at, words = found.address, _texts(request)
+                        return Said(as_message(found), request.form, words, 0, at, found=True, imported=found.imported)
                 said = await self._paid(reply_type, first.form, _texts(first))
                 asked = next((request for request in requests if request.form == said.form), None)
                 if asked is None:  # a reply of another form was found meanwhile, and that is asked for from then on
@@ -96,7 +98,7 @@ class Call:
         # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
         told = {"usage_metadata": said.message.usage_metadata, "response_metadata": said.message.response_metadata}
         message = message_of(kept.reply, kept.message).model_copy(update=told)
-        return replace(said, message=message, address=kept.address)
+        return replace(said, message=message, address=kept.address, imported=kept.imported)
 
     def _request(self, asking: Asking, reply_type: type[BaseModel]) -> CallRequest:
         words = [[message.type, str(message.content)] for message in self._messages(asking)]
@@ -201,6 +203,7 @@ class Call:
             answered_by=usage.answered_by,
             form=said.form,
             address=said.address,
+            imported=said.imported,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
 

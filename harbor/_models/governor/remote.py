@@ -1,7 +1,7 @@
 """A governor for several processes: the driver of an experiment serves it, and its workers ask over TCP.
 
-One line of JSON is one message; the first is a token. A connection that closes gives back its tickets and leaves its
-queue, so a worker that is killed holds up nobody.
+One line of JSON is one message; the first is a token, which has to come at once. A connection that closes gives back
+its tickets and leaves its queue, so a worker that is killed holds up nobody.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 
+from pydantic import TypeAdapter
+
 from harbor._core.redaction import known_secret
 from harbor._models.governor.terms import (
     Answered,
@@ -22,7 +24,6 @@ from harbor._models.governor.terms import (
     Failed,
     Gone,
     Governor,
-    Limits,
     Refused,
     Request,
     Stopped,
@@ -31,6 +32,11 @@ from harbor._models.governor.terms import (
     Verdict,
 )
 
+TOKEN_SECONDS = 10.0
+"""How long a connection may take to give the token; workers give it at once."""
+MOST_SILENT = 100
+"""The most connections without a token: any user of this machine can open some, and each takes a file handle."""
+_REQUEST = TypeAdapter(Request)
 _VERDICTS = {kind.__name__: kind for kind in (Answered, Busy, Failed, Refused)}
 
 
@@ -51,20 +57,29 @@ async def serving(governor: Governor, host: str = "127.0.0.1") -> AsyncIterator[
     """Serve a governor to other processes; with workers on other machines, `host` is an address that they reach."""
     token = secrets.token_urlsafe(32)
     served = set[asyncio.Task[None]]()
+    silent = dict[asyncio.StreamWriter, None]()  # connections without a token, the oldest first
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            first = await reader.readline()
+            async with asyncio.timeout(TOKEN_SECONDS):
+                first = await reader.readline()
+            silent.pop(writer, None)
             if hmac.compare_digest(first.strip(), token.encode()):
                 await _Served(governor, writer).run(reader)
         except (OSError, ValueError):
-            pass  # the worker is gone, or what came is no line of ours
+            pass  # the worker is gone or says nothing, or what came is no line of ours
         finally:
+            silent.pop(writer, None)
             writer.close()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(serve(reader, writer))
         served.add(task)
+        silent[writer] = None
+        if len(silent) > MOST_SILENT:
+            oldest = next(iter(silent))
+            del silent[oldest]
+            oldest.close()
         task.add_done_callback(served.discard)
 
     server = await asyncio.start_server(accept, host, 0)
@@ -92,10 +107,11 @@ class _Served:
                 message = json.loads(line)
                 number = int(message["number"])
                 if "enter" in message:
-                    self._entering[number] = asyncio.create_task(self._enter(number, _request(message["enter"])))
+                    request = _REQUEST.validate_python(message["enter"])
+                    self._entering[number] = asyncio.create_task(self._enter(number, request))
                 else:
                     self._leave(number, _VERDICTS[message["verdict"]](**message["words"]))
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, OverflowError, RecursionError):
             return  # a stranger's message: the connection ends
         finally:
             for number in (*self._entering, *self._tickets):
@@ -241,9 +257,3 @@ def _gone(address: GovernorAddress) -> str:
 
 def _line(message: dict[str, object]) -> bytes:
     return json.dumps(message).encode() + b"\n"
-
-
-def _request(fields: dict[str, object]) -> Request:
-    said = dict(fields)
-    limits, age = said.pop("limits"), said.pop("age")
-    return Request(limits=Limits(**limits), age=tuple(age), **said)  # type: ignore[arg-type]

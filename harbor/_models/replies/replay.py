@@ -32,8 +32,8 @@ CallKey = tuple[str, str, int, float]
 class RawCall:
     """A model call word for word, one line of calls.jsonl; no bidder ever sees it.
 
-    `address` is that of its reply in the cache; empty if it is not kept. `answer_id` is the provider's own name of the
-    answer. `message` is what was said, where `reply` does not say it all.
+    `address` is that of its reply in the cache; empty if it is not kept; `imported`: it came there from a file.
+    `answer_id` is the provider's own name of the answer. `message` is what was said, where `reply` does not say it all.
     """
 
     bidder: str
@@ -60,6 +60,7 @@ class RawCall:
     address: str = ""
     answer_id: str = ""
     message: Message | None = None
+    imported: bool = False
 
     @property
     def key(self) -> CallKey:

@@ -43,6 +43,7 @@ class CachedReply:
     """A reply as text, with its tokens, why the model stopped, and which model it was; `address` is where it is kept.
 
     The address is empty for a reply that is not kept. `message` is the whole of it where the text does not say it all.
+    `imported`: it came here from a file, so nothing but that file says that the model gave it.
     """
 
     reply: str
@@ -54,6 +55,7 @@ class CachedReply:
     answered_by: str = ""
     address: str = ""
     message: Message | None = None
+    imported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,16 @@ class Entry:
 
     @property
     def line(self) -> bytes:
-        """The entry as one line of JSON; the address is the digest of the request, and `digest` that of all else."""
-        reply = {name: value for name, value in asdict(self.reply).items() if name != "address" and value is not None}
-        said = {"version": VERSION, "address": self.reply.address, "when": self.when, "reply": reply}
-        return _json(said | {"digest": _digest(said), "request": self.asked}) + b"\n"
+        """The entry as one line of JSON; the address is the digest of the request, and `digest` that of all else.
+
+        That it was imported is said of this folder, and stands beside the digest: the same entry has the same.
+        """
+        told = asdict(self.reply)
+        address, imported = told.pop("address"), told.pop("imported")
+        reply = {name: value for name, value in told.items() if value is not None}
+        said = {"version": VERSION, "address": address, "when": self.when, "reply": reply}
+        here = {"imported": True} if imported else {}
+        return _json(said | here | {"digest": _digest(said), "request": self.asked}) + b"\n"
 
 
 def new_entry(asked: Asked, reply: CachedReply) -> Entry:
@@ -121,13 +129,13 @@ def read_entry(line: bytes) -> Entry:
 
 
 def _entry(said: Asked) -> Entry:
-    digest, asked = said.pop("digest"), said.pop("request")
+    digest, asked, imported = said.pop("digest"), said.pop("request"), bool(said.pop("imported", False))
     if numbered(place_of(asked), asked) != said["address"]:
         raise NoEntry("is not what its address says: its request was changed")
     if _digest(said) != digest:
         raise NoEntry("is not what its digest says: it was changed")
     message = MESSAGE.validate_python(said["reply"].pop("message", None))
-    reply = CachedReply(**said["reply"], address=said["address"], message=message)
+    reply = CachedReply(**said["reply"], address=said["address"], message=message, imported=imported)
     when = datetime.fromisoformat(said["when"])
     texts = (reply.reply, reply.finish, reply.answered_by, asked["model"]["use"])
     counts = (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.reasoning_tokens)

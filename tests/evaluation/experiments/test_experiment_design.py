@@ -368,7 +368,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (arm(items={"count": 2, "matched": {"Ann": 4}}), f"{OTHER}4 matched items are more than the 2 for sale"),
     (arm(rules={"game": "chess"}), f"{OTHER}auction: unknown game 'chess'"),
     (arm(rules={"game": "water"}), OTHER),
-    (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "'everyone', which is the mean of all bidders"),
+    (arm(bidders=[{"name": "everyone"}, {"name": "Ann"}]), "bidder 'everyone' would be taken for somebody else"),
     ({"armz": []}, "unknown key 'armz'; did you mean 'arms'?"),
 ]
 
@@ -382,7 +382,7 @@ def test_a_mistake_in_a_design_is_one_line_that_names_it(mistake, complaint):
 
 
 def test_no_repeats_at_all_are_refused():
-    with pytest.raises(ConfigError, match="repeats 0: ask for one or more"):
+    with pytest.raises(ConfigError, match="repeats 0: ask for 1 to"):
         trials(made(), 0)
 
 

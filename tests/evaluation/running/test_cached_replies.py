@@ -54,7 +54,8 @@ def run(host: Provider, design: Experiment, out: Path, **options: object) -> tup
 def numbers(folder: Path) -> list[dict[str, object]]:
     """Read what was measured of each game, but for what it has cost and what was found."""
     games = json.loads((folder / RESULTS).read_text())["games"]
-    return [{name: value for name, value in game.items() if name not in ("cost", "cached_calls")} for game in games]
+    untold = ("cost", "cached_calls", "imported_calls")
+    return [{name: value for name, value in game.items() if name not in untold} for game in games]
 
 
 def asked(folder: Path) -> Counter[str]:
@@ -108,11 +109,18 @@ def test_an_exported_cache_repeats_an_experiment_elsewhere(host, tmp_path, monke
     file = tmp_path / "replies.jsonl.gz"
     assert harbor("cache", "export", file, "--experiment", tmp_path / "first").returncode == 0
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "elsewhere"))
-    assert harbor("cache", "import", file).returncode == 0
+    assert harbor("cache", "import", file, "--trust").returncode == 0
     entries = [entry for _, entry in ReplyFolder(tmp_path / "elsewhere").files()]
     assert len(entries) == len({call["address"] for call in calls(tmp_path / "first")})
     again, same = run(host, experiment("thrifty", temperature=1.0), tmp_path / "again")
     assert (again, same) == (0, found)
+    assert all(call["imported"] for call in calls(tmp_path / "again"))
+    told = harbor("verify", tmp_path / "again").stdout
+    assert "not checked: calls were answered by imported replies" in told
+    harbor("report", tmp_path / "again", "--out", tmp_path / "page.html")
+    assert "Imported replies answered" in (tmp_path / "page.html").read_text()
+    assert not any(call["imported"] for call in calls(tmp_path / "first"))
+    assert "imported" not in harbor("verify", tmp_path / "first").stdout
 
 
 @pytest.mark.slow

@@ -150,7 +150,7 @@ def test_repeats_seed_arms_and_models_are_chosen_before_it_begins():
     experiment = chosen(tiny(), ["openai:gpt-4o"], ["none"], repeats=7, seed=3)
     assert (experiment.models, experiment.repeats, experiment.seed) == (("openai:gpt-4o",), 7, 3)
     assert [arm.name for arm in experiment.arms] == ["none"]
-    with pytest.raises(ConfigError, match="repeats 0: ask for one or more"):
+    with pytest.raises(ConfigError, match="repeats 0: ask for 1 to"):
         chosen(tiny(), repeats=0)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import pickle
 import signal
 import sys
@@ -9,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from harbor._core.redaction import redact
+from harbor._models.governor import remote
 from harbor._models.governor.local import LocalGovernor
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor, serving
 from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request, Stopped, TooLong
@@ -115,9 +117,41 @@ async def test_a_worker_says_its_token_to_nobody_else():
         assert redact(f"I bid $10, {address.token}.") == "I bid $10, [redacted]."
 
 
+ENTER = {"account": "a", "model": "m", "age": [0], "tokens": 10, "limits": {}, "patience": 1}
+NO_MESSAGES = [
+    *(b"{}\n", b"[]\n", b"\xff\n", b"1\n", b'{"number": 1, "verdict": "Gone", "words": {}}\n', b'{"number": 1e999}\n'),
+    b"[" * 20_000 + b"]" * 20_000 + b"\n",
+    *(
+        json.dumps({"number": 1, "enter": {**ENTER, **wrong}}).encode() + b"\n"
+        for wrong in ({"tokens": "many"}, {"limits": {"max_concurrent": "x"}}, {"limits": []}, {"age": {}})
+    ),
+]
+
+
+async def test_whoever_says_nothing_is_shut_out_by_those_who_come_after(monkeypatch):
+    monkeypatch.setattr(remote, "MOST_SILENT", 3)
+    async with serving(LocalGovernor()) as address:
+        silent = [await asyncio.open_connection(address.host, address.port) for _ in range(5)]
+        worker = RemoteGovernor(address)
+        worker.leave(await worker.enter(ONE), Answered(10))
+        for reader, writer in silent[:2]:
+            assert await reader.read() == b""
+            writer.close()
+        for _, writer in silent[2:]:
+            writer.close()
+
+
+async def test_whoever_says_nothing_is_shut_out_in_the_end(monkeypatch):
+    monkeypatch.setattr(remote, "TOKEN_SECONDS", 0.01)
+    async with serving(LocalGovernor()) as address:
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        assert await reader.read() == b""
+        writer.close()
+
+
 async def test_what_is_no_message_ends_the_connection_alone():
     async with serving(LocalGovernor()) as address:
-        for words in (b"{}\n", b"[]\n", b"\xff\n", b"1\n", b'{"number": 1, "verdict": "Gone", "words": {}}\n'):
+        for words in NO_MESSAGES:
             reader, writer = await asyncio.open_connection(address.host, address.port)
             writer.write(address.token.encode() + b"\n" + words)
             assert await reader.read() == b""
