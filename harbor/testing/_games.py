@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
@@ -18,6 +19,7 @@ from harbor._house.checking import check
 from harbor._runs.auction import Auction
 from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
+from harbor.testing._leaks import check_leaks
 from harbor.testing._playing import (
     BIDDERS,
     Asked,
@@ -73,6 +75,7 @@ def check_game(
         )
         _settings_come_back(models)
         check_rules(game.build(models.rules, models), secrets, games=GAMES_OF_RULES)
+        check_leaks(game, table(game, _alternating(game, bidders), settings or {}))
         for auction, who in ((rational, "the rational policy"), (random, "random play"), (adversary, "")):
             log = auction.run().log
             sound(log)
@@ -84,6 +87,12 @@ def check_game(
             _verified(game, log, auction)
             _shown(game, log, bidders)
         _thought(game, models)
+
+
+def _alternating(game: Game, bidders: Sequence[str]) -> list[dict[str, Any]]:
+    """Seat a bidder that thinks beside a rational one, so that prompts and answers are looked at."""
+    players = cycle((thinking(game), {"rule": "rational"}))
+    return [{"name": name, **player} for name, player in zip(bidders, players, strict=False)]
 
 
 def _thought(game: Game, auction: Auction) -> None:
