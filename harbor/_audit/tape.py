@@ -23,7 +23,8 @@ from harbor._core.events import (
 from harbor._core.log_lines import Entry
 
 Channel = Literal["prompt", "message", "ask", "event", "memory", "error", "order", "page", "answer"]
-"""The ways over which a seat is told something; "order": two things come in another order; "answer": it says it itself."""
+"""The ways over which a seat is told something; "order": two things come in another order. A "page" shows what it was
+told, and an "answer" is what it says itself."""
 OF_THE_HOUSE = (BiddersAsked, Paused, SaleClosed)
 """The public events that no rules give: the house writes them."""
 

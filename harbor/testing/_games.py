@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from itertools import cycle
+from operator import itemgetter
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.events import BiddersAsked
+from harbor._core.events import BiddersAsked, LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_seen_by, named
 from harbor._core.telling import as_json
@@ -21,11 +24,11 @@ from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
 from harbor.testing._leaks import check_leaks
 from harbor.testing._playing import (
-    BIDDERS,
     Asked,
     cuts,
     equal,
     legal,
+    names_of,
     played,
     promised,
     public,
@@ -35,51 +38,60 @@ from harbor.testing._playing import (
     thinking,
     whole,
 )
-from harbor.testing._rules import Secrets, check_rules
+from harbor.testing._records import winners_of
+from harbor.testing._rules import check_rules
 
 UNEXPLAINED = ("task", "game", "item", "items")
 """Facts that need no explanation: two are for the built-in model alone, and two say what they are."""
 GAMES_OF_RULES = 5
+NAMED = re.compile("`([a-z][a-z0-9_]*)`")
 
 
 def check_game(
     game: Game,
     settings: Mapping[str, Any] | None = None,
-    bidders: Sequence[str] = BIDDERS,
-    secrets: Secrets | None = None,
+    bidders: Sequence[str] = (),
 ) -> None:
     """Check that a game keeps its promises.
 
-    It has all its parts, and its settings are read back as they were written. Its rules are pure, and neither ask nor
-    tell what is another's (`check_rules`). The built-in model, the rational policy and legal random play are never
-    refused; hostile play breaks nothing. Equal runs give equal logs, which are read back as they were written, and all
-    that happens is in its events. Facts of prompts come from what the bidder has seen and from nowhere else, and each
-    is explained. Its standings name every bidder once, and can be taken of a log that broke off anywhere. If it has a
-    record, every log follows from it, also one that broke off, one without settings and one of public events alone. Its
-    board shows texts to each viewer.
+    It has all its parts, and its settings are read back as they were written. Its rules are pure (`check_rules`). The
+    built-in model, the rational policy and legal random play are never refused; hostile play breaks nothing. Equal runs
+    give equal logs, which are read back as they were written, and all that happens is in its events; who wins is a
+    bidder. Facts of prompts come from what the bidder has seen and from nowhere else; each is explained, and none is
+    explained that is not there. Its standings name every bidder once, can be taken of a log that broke off anywhere,
+    and are the same of public events alone where its measures are `public`. If it has a record, every log follows from
+    it, also one that broke off, one without settings and one of public events alone. Its board shows texts to each
+    viewer.
+
+    Nobody notices what is another's. Each draw of `build`, and each setting of a seat that it `uses`, is changed in
+    turn, and the same acts are played again. What only one bidder is told by this changes nothing that others are
+    asked, told, shown or answer, up to the first act that is no longer legal, or to an event of which `discloses` is
+    true. A setting that changes nothing anywhere is not used.
 
     Args:
         game: the game.
         settings: of its rules, for a short game; by default as they are.
-        bidders: their names; a game may know only some.
-        secrets: what others must not see, by bidder, as in `check_rules`.
+        bidders: their names, for a game that takes only some; by default three, or those whom its settings name, or
+            as many as it takes.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
     """
     whole(game, "game")
     with promised(f"the game {game.name!r}"):
+        bidders = bidders or names_of(game)
         models, rational, random, adversary = (
             table(game, seated(bidders, player), settings or {})
             for player in (thinking(game), {"rule": "rational"}, {"rule": "random"}, {"rule": "adversary"})
         )
         _settings_come_back(models)
-        check_rules(game.build(models.rules, models), secrets, games=GAMES_OF_RULES)
+        check_rules(game.build(models.rules, models), games=GAMES_OF_RULES)
         check_leaks(game, table(game, _alternating(game, bidders), settings or {}))
         for auction, who in ((rational, "the rational policy"), (random, "random play"), (adversary, "")):
             log = auction.run().log
             sound(log)
             _known_events(game, log)
+            _won_by_bidders(log, bidders)
             equal(log, auction.run().log)
             if who:
                 legal(log, who)
@@ -110,10 +122,17 @@ def _thought(game: Game, auction: Auction) -> None:
 
 
 def explained(calls: Sequence[Asked]) -> None:
-    """Require that each fact of a prompt is explained in it by its name, in backticks."""
+    """Require that each fact of a prompt is explained in it by its name, in backticks, and no other one is.
+
+    A name in backticks is that of a fact, at any depth, or of a part of the reply. A fact that only some calls have is
+    explained under `[if NAME]`, or in words that stand in each.
+    """
+    there = "\n".join(f"{call.text}\n{call.reply}" for call in calls)
     for call in calls:
         missing = [name for name in call.facts if f"`{name}`" not in call.text and name not in UNEXPLAINED]
         require(not missing, f"the prompt {call.purpose!r} does not explain these facts in backticks", missing)
+        absent = sorted({name for name in NAMED.findall(call.text) if f'"{name}"' not in there})
+        require(not absent, f"the prompt {call.purpose!r} names in backticks facts that are not there", absent)
 
 
 def _settings_come_back(auction: Auction) -> None:
@@ -131,6 +150,12 @@ def _known_events(game: Game, log: Sequence[Entry]) -> None:
     require(not strange, "its log has events that are not among its events", strange)
 
 
+def _won_by_bidders(log: Sequence[Entry], bidders: Sequence[str]) -> None:
+    for closed in of_type(log, LotClosed):
+        strange = [name for name in winners_of(closed) if isinstance(name, str) and name not in bidders]
+        require(not strange, f"who wins {closed.item!r} is no bidder", strange)
+
+
 def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
     rows = game.measures.standings(log)
     require(sorted(row.bidder for row in rows) == sorted(bidders), "the standings do not name every bidder once", rows)
@@ -138,6 +163,23 @@ def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
         last = type(cut[-1].event).__name__
         with promised(f"the summary of a log of {game.name!r} that breaks off after {last}"):
             json.dumps(summarise(cut).as_json())
+    if game.measures.public:
+        with promised(f"the standings of {game.name!r} of public events alone"):
+            told, full = (
+                sorted(map(_cells, game.measures.standings(one)), key=itemgetter("bidder"))
+                for one in (public(log), log)
+            )
+            same = len(told) == len(full) and all(map(_agrees, told, full))
+            require(same, "its measures are not `public`: public events alone give other standings", (told, full))
+
+
+def _cells(row: Any) -> dict[str, Any]:
+    return {"bidder": row.bidder, **{one.name: getattr(row, one.name) for one in fields(row)}}
+
+
+def _agrees(told: Mapping[str, Any], full: Mapping[str, Any]) -> bool:
+    """Say whether cells that are known are the same; None: public events do not tell it."""
+    return all(value is None or value == full[name] for name, value in told.items())
 
 
 def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:

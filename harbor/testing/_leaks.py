@@ -68,4 +68,3 @@ async def _held(game: Game, config: AuctionConfig, change: Change = NOTHING_CHAN
                 public = one.public + (one.event.audience == EVERYONE)
                 tape.told[bidder.name].append(Told("page", repr(board.shown()), public, one.settled))
     return tape
-

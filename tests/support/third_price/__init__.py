@@ -63,6 +63,10 @@ class Third:
     values: Mapping[str, Sequence[Decimal]]
     most: int = MOST
 
+    @property
+    def runs(self):
+        return len(next(iter(self.values.values())))
+
     def start(self):
         return 0
 
@@ -92,23 +96,20 @@ class Third:
     def apply(self, run, event):
         return run + isinstance(event, ThirdOpened | ThirdClosed)
 
-    @property
-    def runs(self):
-        return len(next(iter(self.values.values())))
-
 
 def drawn(rules, config):
     rng = stream(config.seed, "values")
     return {one.name: [Decimal(rng.randint(1, MOST)) for _ in range(rules.runs)] for one in config.bidders}
 
 
+def worth(seen):
+    """Give what a bidder was told last of its values."""
+    return [event.value for event in seen if isinstance(event, ThirdValue)][-1]
+
+
 def facts(name, seen):
-    values = [event.value for event in seen if isinstance(event, ThirdValue)]
-    return {"bidders": list(next(event for event in seen if isinstance(event, ThirdOpened)).bidders), "value": values[-1]}
-
-
-def rational(ask, seen):
-    return Bid([event.value for event in seen if isinstance(event, ThirdValue)][-1])
+    opened = next(event for event in seen if isinstance(event, ThirdOpened))
+    return {"bidders": list(opened.bidders), "value": worth(seen)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +119,13 @@ class Standing:
 
 
 def standings(entries):
+    names = [label.bidder for label in of_type(entries, BidderLabelled)]
     values = {(one.bidder, one.item): one.value for one in of_type(entries, ThirdValue)}
-    closed = of_type(entries, ThirdClosed)
-    names = [one.bidder for one in of_type(entries, BidderLabelled)] or [
-        name for opened in of_type(entries, ThirdOpened) for name in opened.bidders
-    ]
-    return [
-        Standing(name, sum((values.get((name, one.item), 0) - one.price for one in closed if one.winner == name), Decimal(0)))
-        for name in names
-    ]
+    profits = dict.fromkeys(names or next((one.bidders for one in of_type(entries, ThirdOpened)), ()), Decimal(0))
+    for closed in of_type(entries, ThirdClosed):
+        if closed.winner in profits:
+            profits[closed.winner] += values.get((closed.winner, closed.item), Decimal(0)) - closed.price
+    return [Standing(name, profit) for name, profit in profits.items()]
 
 
 THIRD = Game(
@@ -137,13 +136,21 @@ THIRD = Game(
     build=lambda rules, config: Third(drawn(rules, config)),
     opening=ThirdOpened,
     events=(ThirdOpened, ThirdValue, ThirdClosed),
-    rational=rational,
+    rational=lambda _, seen: Bid(worth(seen)),
     measures=Measures("runs", standings, lambda entries: of_type(entries, ThirdClosed)),
     play=Play(
         facts=facts,
         system=HERE / "system.md",
         prompt=HERE / "bid.md",
-        policy=lambda facts, settings, chance: {"reasons": "", "action": "bid", "amount": float(facts["value"])},
+        policy=lambda facts, *_: {"reasons": "", "action": "bid", "amount": float(facts["value"])},
         plan="Bid my value.",
     ),
 )
+
+
+class Abrupt(Third):
+    """Rules that assert, without a text, that a bidder never withdraws."""
+
+    def settle(self, run, actions, rng):
+        assert all(isinstance(action, Bid) for action in actions.values())
+        return super().settle(run, actions, rng)
