@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import cycle
-from operator import itemgetter
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
@@ -118,21 +117,26 @@ def _thought(game: Game, auction: Auction) -> None:
     _shown(game, log, [bidder.name for bidder in auction.bidders])
     if game.play is not None:
         explained(calls)
+        _nothing_else_explained(game.play, calls)
         _told_only_what_was_seen(game.play, auction, log)
 
 
 def explained(calls: Sequence[Asked]) -> None:
-    """Require that each fact of a prompt is explained in it by its name, in backticks, and no other one is.
-
-    A name in backticks is that of a fact, at any depth, or of a part of the reply. A fact that only some calls have is
-    explained under `[if NAME]`, or in words that stand in each.
-    """
-    there = "\n".join(f"{call.text}\n{call.reply}" for call in calls)
+    """Require that each fact of a prompt is explained in it by its name, in backticks."""
     for call in calls:
         missing = [name for name in call.facts if f"`{name}`" not in call.text and name not in UNEXPLAINED]
         require(not missing, f"the prompt {call.purpose!r} does not explain these facts in backticks", missing)
-        absent = sorted({name for name in NAMED.findall(call.text) if f'"{name}"' not in there})
-        require(not absent, f"the prompt {call.purpose!r} names in backticks facts that are not there", absent)
+
+
+def _nothing_else_explained(play: Play, calls: Sequence[Asked]) -> None:
+    """Require that a name in backticks is that of a fact in some call, at any depth, or of a part of some reply.
+
+    A fact that only some calls have is explained under `[if NAME]`, which is sent only with it.
+    """
+    own = NAMED.findall(play.system.read_text(encoding="utf-8") + play.prompt.read_text(encoding="utf-8"))
+    there = "\n".join(f"{call.text}\n{call.reply}" for call in calls)
+    absent = sorted({name for name in own if f"`{name}`" in there and f'"{name}"' not in there})
+    require(not absent, "its prompts name facts in backticks that are in no prompt; leave them out", absent)
 
 
 def _settings_come_back(auction: Auction) -> None:
@@ -164,22 +168,18 @@ def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
         with promised(f"the summary of a log of {game.name!r} that breaks off after {last}"):
             json.dumps(summarise(cut).as_json())
     if game.measures.public:
-        with promised(f"the standings of {game.name!r} of public events alone"):
-            told, full = (
-                sorted(map(_cells, game.measures.standings(one)), key=itemgetter("bidder"))
-                for one in (public(log), log)
-            )
-            same = len(told) == len(full) and all(map(_agrees, told, full))
-            require(same, "its measures are not `public`: public events alone give other standings", (told, full))
+        with promised(f"the measures of public events of {game.name!r}"):
+            _known_in_public(game.measures.standings(public(log)), rows)
 
 
-def _cells(row: Any) -> dict[str, Any]:
-    return {"bidder": row.bidder, **{one.name: getattr(row, one.name) for one in fields(row)}}
-
-
-def _agrees(told: Mapping[str, Any], full: Mapping[str, Any]) -> bool:
-    """Say whether cells that are known are the same; None: public events do not tell it."""
-    return all(value is None or value == full[name] for name, value in told.items())
+def _known_in_public(told: Sequence[Any], full: Sequence[Any]) -> None:
+    """Require that rows of public events alone are the same as those of the log; None: public events don't tell it."""
+    kept = {row.bidder: row for row in full}
+    pairs = [
+        (getattr(row, one.name), getattr(kept.get(row.bidder), one.name, None)) for row in told for one in fields(row)
+    ]
+    agree = len(told) == len(full) and all(public in (None, value) for public, value in pairs)
+    require(agree, "its measures are not `public`: of public events alone its standings are others", (told, full))
 
 
 def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:

@@ -221,7 +221,8 @@ def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
     for one in everything("game"):
         game: Game = one.value
         if one.name not in _HELD or _HELD[one.name][0] is not game:
-            _UNPLAYED.pop(one.name, None)
+            for kept in (_HELD, _UNPLAYED):
+                kept.pop(one.name, None)
             try:
                 auction = table(game, thinkers(game), {}, seed=1)
                 _HELD[one.name] = game, auction, auction.run().log
@@ -232,9 +233,9 @@ def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
 
 
 def unplayed(kind: type[Event]) -> str:
-    """Say which installed games open with such an event and could not be played, and why; empty if none."""
+    """Say which installed games open with such an event and can't be played by the suites, and why; empty if none."""
     games = [one.value for one in everything("game") if one.name in _UNPLAYED and issubclass(one.value.opening, kind)]
-    return "".join(f"; the game {one.name!r} does, and can't be played here ({_UNPLAYED[one.name]})" for one in games)
+    return "; ".join(f"the game {one.name!r} can't be played here ({_UNPLAYED[one.name]})" for one in games)
 
 
 def _asked(call: Mapping[str, Any]) -> Asked:

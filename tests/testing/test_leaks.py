@@ -183,7 +183,7 @@ def test_a_prompt_that_names_a_fact_that_is_not_there_is_named(tmp_path):
     system = THIRD.play.system.read_text().replace("- `you` is", "- `reserve` is the reserve price.\n- `you` is")
     (tmp_path / "system.md").write_text(system)
     reserved = with_part(THIRD, "play", system=tmp_path / "system.md")
-    broken(reserved, r"names in backticks facts that are not there: \['reserve'\]")
+    broken(reserved, r"name facts in backticks that are in no prompt; leave them out: \['reserve'\]")
 
 
 def test_measures_that_are_not_public_and_say_so_are_named():

@@ -38,18 +38,15 @@ def test_every_game_keeps_its_promises(game):
 
 @pytest.mark.parametrize("show", ["actions", "actions and values"])
 @pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
-def test_a_game_whose_values_are_given_keeps_its_promises_whether_it_shows_them_or_not(game, show):
-    values = {"Ann": (61.37,), "Ben": (59.83,), "Cho": (57.29,)}
+def test_a_game_whose_values_are_given_keeps_them_private_until_it_shows_them(game, show, monkeypatch):
     value = next(one.value for one in everything("game") if one.name == game)
-    given = {"runs": 1, "values": values, "distribution": {"kind": "normal", "mean": 50, "deviation": 10}}
-    check_game(value, {**given, "show": show})
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(AssertionError, match="all are told what only 'Ann'"):
-        patch.setattr(PrivateValues, "facts", _with_a_fee_of_the_first)
-        check_game(value, {**given, "show": show})
-
-
-def _with_a_fee_of_the_first(rules, facts=PrivateValues.facts):
-    return {**facts(rules), "fee": rules.values["Ann"][0]}
+    prior = {"kind": "normal", "mean": 50, "deviation": 10}
+    rules = {"runs": 1, "values": {"Ann": (61.37,), "Ben": (59.83,), "Cho": (57.29,)}, "distribution": prior}
+    check_game(value, {**rules, "show": show})
+    facts = PrivateValues.facts
+    monkeypatch.setattr(PrivateValues, "facts", lambda one: {**facts(one), "fee": one.values["Ann"][0]})
+    with pytest.raises(AssertionError, match="all are told what only 'Ann' should know"):
+        check_game(value, {**rules, "show": show})
 
 
 @pytest.mark.parametrize("policy", values("policy"))
