@@ -191,11 +191,6 @@ class ValueRevealed(PublicEvent):
     item: str
     true_value: Money
 
-    @property
-    def discloses(self) -> bool:
-        """Always: the house alone knew it."""
-        return True
-
 
 @dataclass(frozen=True, slots=True)
 class Paused(PublicEvent):
