@@ -23,7 +23,7 @@ class Talker(BaseChatAgent):
         return (TextMessage,)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        asked = re.search(r"at least \$([\d,]+), and you have", messages[-1].to_text())
+        asked = re.search(r"at least \$([\d,]+)", messages[-1].to_text())
         least = int(asked[1].replace(",", "")) if asked else 0
         words = f"I bid ${least:,}!" if 0 < least < 250_000 else "I'm out."
         return Response(chat_message=TextMessage(content=words, source=self.name))

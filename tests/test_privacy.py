@@ -208,7 +208,7 @@ def test_the_reasons_of_a_limit_are_really_in_the_log(silent_run):
 def test_bids_really_fail_for_a_budget(silent_run):
     failed = of_type(silent_run.result.log, BidFailed)
     assert {failure.bidder for failure in failed} >= {"Ann"}
-    assert any("that you have left" in failure.reason for failure in failed)
+    assert any("above the greatest bid" in failure.reason for failure in failed)
 
 
 def test_no_bidder_sees_a_secret_of_another(run):
@@ -244,7 +244,7 @@ def test_why_a_bid_failed_is_for_its_bidder_alone(run):
     for failure in of_type(run.result.log, BidFailed):
         budget = failure.reason.rpartition("$")[2]
         others = [text for name, text in views(run).items() if name != failure.bidder]
-        assert [text for text in others if f"above the ${budget}" in text] == []
+        assert [text for text in others if f"greatest bid of ${budget}" in text] == []
 
 
 def test_no_true_value_is_ever_seen_where_only_prices_are_revealed(silent_run):

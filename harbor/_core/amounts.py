@@ -49,10 +49,7 @@ class Amount(ActionSpace):
         if self.minimum == self.maximum:
             return f"exactly {dollars(self.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
         steps = "" if self.step == CENT else f" in steps of {dollars(self.step)}"
-        return (
-            f"at least {dollars(self.minimum)}{steps}, and you have {dollars(self.maximum)} left."
-            " Say 'I bid $<amount>' or 'I withdraw'."
-        )
+        return f"{within(self.minimum, self.maximum)}{steps}. Say 'I bid $<amount>' or 'I withdraw'."
 
     @property
     def hint(self) -> str:
@@ -97,6 +94,11 @@ class Amount(ActionSpace):
         return int((self.maximum - self.minimum) / self.step)
 
 
+def within(minimum: Decimal, maximum: Decimal) -> str:
+    """Put the bounds of a bid in words, which hold whatever they come from: a budget, a cost or a price."""
+    return f"at least {dollars(minimum)} and at most {dollars(maximum)}"
+
+
 def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decimal) -> str:
     """Say why an amount can't be bid; empty if it can."""
     if not amount.is_finite() or amount < 0:
@@ -106,7 +108,7 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
     if amount < minimum:
         return f"{dollars(amount)} is below the least bid of {dollars(minimum)}"
     if amount > maximum:
-        return f"{dollars(amount)} is above the {dollars(maximum)} that you have left"
+        return f"{dollars(amount)} is above the greatest bid of {dollars(maximum)}"
     if amount % CENT:  # checked after the bounds, as the remainder of a huge amount raises an error
         return "a bid must be in whole cents"
     if step != CENT and (amount - minimum) % step:

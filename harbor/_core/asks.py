@@ -19,7 +19,8 @@ class Ask(NamedTuple):
     """A bidder's turn: it answers with one of the actions of `space`.
 
     `refusal` says why the previous attempt failed; it is empty at the first attempt. `note` is told to this bidder
-    alone, so that any agent learns its private value.
+    alone, before what it can do, so that any agent learns its private value: "it is worth $40 to you". The bounds of
+    `space` are told to this bidder alone, too.
     """
 
     bidder: str

@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 
 from harbor._core.action_space import ActionSpace, Facts
 from harbor._core.actions import Action, Answer, Bid, BundleBid, Unreadable, Withdraw
-from harbor._core.amounts import money_flaw
+from harbor._core.amounts import money_flaw, within
 from harbor._core.decisions import Decision, bundle_of
-from harbor._core.money import CENT, Money, dollars
+from harbor._core.money import CENT, Money
 from harbor._core.parsing import AMOUNT, amount_of, named, printable, read_amount, straight
 
 _QUOTED = r'"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
@@ -60,8 +60,8 @@ class Bundle(ActionSpace):
     def call(self) -> str:
         """What is on sale, the range, and how to bid."""
         return (
-            f"one bid for one or more of {self._listed}, at least {dollars(self.minimum)}, and you have"
-            f" {dollars(self.maximum)} left. Say 'I bid $<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'."
+            f"one bid for one or more of {self._listed}, {within(self.minimum, self.maximum)}."
+            " Say 'I bid $<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'."
         )
 
     @property

@@ -14,7 +14,7 @@ from harbor._core.asks import WithdrawalReason
 from harbor._core.extensions import Part
 from harbor._core.money import Money, dollars
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 EVERYONE = "everyone"
 ANALYST = "analyst"
@@ -120,12 +120,11 @@ class PriceLowered(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BiddersAsked(PublicEvent):
-    """The auctioneer asks these bidders at the same moment."""
+    """The auctioneer asks these bidders at the same moment; the bounds of each ask are told to its bidder alone."""
 
     item: str
     round: int
     attempt: int
-    minimum: Money
     bidders: tuple[str, ...]
 
 

@@ -89,7 +89,7 @@ def _round(
     while asks:
         first = asks[0]
         bidders = tuple([ask.bidder for ask in asks])
-        sale.record(BiddersAsked(first.item, first.round, first.attempt, first.minimum, bidders))
+        sale.record(BiddersAsked(first.item, first.round, first.attempt, bidders))
         said = yield asks
         again = []
         for ask in asks:
@@ -150,7 +150,8 @@ def call(ask: Ask | Pause) -> str:
     if isinstance(ask, Pause):
         return f"{ask.bidder}, take a moment to think."
     again = f"Your {ask.space.answer_name} failed: {ask.refusal}. " if ask.refusal else ""
-    return f"{again}{ask.bidder}, your call on {ask.item}: {ask.note}{ask.space.call}"
+    note = ask.note.rstrip(" .,:;")
+    return f"{again}{ask.bidder}, your call on {ask.item}: {note}{note and '; '}{ask.space.call}"
 
 
 def announce(event: Event) -> str:

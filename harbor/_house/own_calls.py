@@ -17,6 +17,7 @@ from harbor._games.said import MONEY, money_in
 
 Found = re.Match[str]
 _JSON = r'"(?:[^"\\]|\\.)*"'
+_WITHIN = rf"at least (?P<least>{MONEY}) and at most (?P<most>{MONEY})"
 _BID = r"Say 'I bid \$<amount>' or 'I withdraw'\."
 
 
@@ -36,12 +37,11 @@ def _choice(found: Found) -> Choice:
 
 
 CALLS: tuple[tuple[re.Pattern[str], Callable[[Found], Any]], ...] = tuple(
-    (re.compile(rf"(?P<note>(?:.*; )?){pattern}", re.DOTALL), make)
+    (re.compile(rf"(?:(?P<note>.*); )?{pattern}", re.DOTALL), make)
     for pattern, make in (
         (rf"exactly (?P<price>{MONEY})\. {_BID}", lambda found: Amount(*[money_in(found["price"])] * 2)),
         (
-            rf"at least (?P<least>{MONEY})(?: in steps of (?P<step>{MONEY}))?,"
-            rf" and you have (?P<most>{MONEY}) left\. {_BID}",
+            rf"{_WITHIN}(?: in steps of (?P<step>{MONEY}))?\. {_BID}",
             _amount,
         ),
         (
@@ -58,8 +58,8 @@ CALLS: tuple[tuple[re.Pattern[str], Callable[[Found], Any]], ...] = tuple(
         ),
         (r"choose one of: (?P<options>\".*\")\. Say 'I choose <option>'\.", _choice),
         (
-            rf"one bid for one or more of (?P<items>{_JSON}(?:, {_JSON})*), at least (?P<least>{MONEY}), and you have"
-            rf" (?P<most>{MONEY}) left\. Say 'I bid \$<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'\.",
+            rf"one bid for one or more of (?P<items>{_JSON}(?:, {_JSON})*), {_WITHIN}\."
+            r" Say 'I bid \$<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'\.",
             _bundle,
         ),
         (
@@ -75,7 +75,7 @@ def space_in(words: str) -> tuple[str, Space] | None:
     for pattern, make in CALLS:
         if found := pattern.fullmatch(words):
             try:
-                return found["note"], make(found)
+                return found["note"] or "", make(found)
             except (ValueError, ArithmeticError):
                 return None
     return None

@@ -53,10 +53,9 @@ def fields_of(event: Event, spell: Spell = dollars) -> Iterator[tuple[str, str]]
 
 def _public(event: PublicEvent) -> str:
     match event:
-        case BiddersAsked(bidders=bidders, round=round, attempt=attempt, item=item, minimum=minimum):
+        case BiddersAsked(bidders=bidders, round=round, attempt=attempt, item=item):
             again = f", attempt {attempt}" if attempt > 1 else ""
-            least = f" for at least {dollars(minimum)}" if minimum else ""
-            return f"{item}, round {round}{again}: {', '.join(bidders)} asked{least}."
+            return f"{item}, round {round}{again}: {', '.join(bidders)} asked."
         case Paused(closed=closed, over=over):
             after = f" after {', '.join(closed)}" if closed else " before it begins"
             return "The bidders think" + (" at the end." if over else f"{after}.")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harbor._core.counting import counted
+from harbor._core.events import SCHEMA_VERSION
 from support.commands import HARBOR, harbor, mistake, process
 from support.processes import shown_in_terminal
 
@@ -189,7 +190,7 @@ def test_a_log_that_was_edited_is_refused(small_run, tmp_path):
 
 def test_a_log_of_a_newer_schema_is_refused(small_run, tmp_path):
     text = (small_run / "run" / "events.jsonl").read_text()
-    (tmp_path / "events.jsonl").write_text(text.replace('"schema":2', '"schema":99', 1))
+    (tmp_path / "events.jsonl").write_text(text.replace(f'"schema":{SCHEMA_VERSION}', '"schema":99', 1))
     assert "upgrade Harbor" in mistaken("replay", ".", cwd=tmp_path)
 
 

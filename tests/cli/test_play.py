@@ -72,7 +72,7 @@ def test_a_whole_sale_is_played_at_a_terminal(folder):
         assert "your budget is $10,000" in opening
         assert "Lot A opens at $1,000, in steps of at least $100." in opening
         assert "Your estimate: $3,300." in opening
-        assert "Ann, your call on Lot A: at least $1,000, and you have $10,000 left." in opening
+        assert "Ann, your call on Lot A: at least $1,000 and at most $10,000." in opening
         assert "You have 600 s." in opening
         person.expect("Ben bids $1,000 on Lot A.")
         person.expect("Lot A is sold to Ann for $1,500.")
@@ -91,7 +91,7 @@ def test_a_whole_sale_is_played_at_a_terminal(folder):
 def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
     with Terminal(folder, "play", "small.toml", "--out", "run") as person:
         person.answer("20000")
-        assert "Your bid failed: $20,000 is above the $10,000 that you have left." in person.answer("5")
+        assert "Your bid failed: $20,000 is above the greatest bid of $10,000." in person.answer("5")
         assert "Your bid failed: $5 is below the least bid of $1,000." in person.answer("1000")
         person.expect("Ann bids $1,000 on Lot A.")
     assert [line["reason"].split()[0] for line in of(folder, "bid_failed")] == ["$20,000", "$5"]
@@ -412,7 +412,7 @@ def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folde
         for _ in range(3):
             person.answer("0")
         assert "\nAlex bids $0: not served.\nBob bids $75: not served.\n" in person.answer("999")
-        assert "above the $280 that you have left" in person.answer("0")
+        assert "above the greatest bid of $280" in person.answer("0")
         told = person.expect("Standings").splitlines()
     assert "You are eliminated, and out of the game." in told
     assert "Bob is eliminated." in told

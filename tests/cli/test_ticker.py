@@ -33,7 +33,7 @@ def test_only_the_last_prices_are_drawn():
 
 
 def test_who_thinks_is_told_with_whole_seconds_until_it_answers():
-    asked = BiddersAsked("Lot", 1, 1, Decimal(100), ("Ann", "Ben", "Cho"))
+    asked = BiddersAsked("Lot", 1, 1, ("Ann", "Ben", "Cho"))
     assert told(asked).thinking(0.9) == ""
     assert told(asked).thinking(2.5) == "thinking: Ann 2 s, Ben 2 s, Cho 2 s"
     answered = [asked, BidPlaced("Lot", 1, "Ann", Decimal(100)), BidderWithdrew("Lot", 1, "Ben", "declined")]

@@ -447,7 +447,7 @@ def test_names_that_overlap_must_be_in_quotes_and_then_are_told_apart():
     [
         (bundle(5, "Moon"), "'Moon' is not for sale; for sale are"),
         (bundle(5), "at least one item"),
-        (bundle("950.01", "C"), "$950.01 is above the $950 that you have left"),
+        (bundle("950.01", "C"), "$950.01 is above the greatest bid of $950"),
         (bundle("0.005", "C"), "in whole cents"),
         (bundle(-1, "C"), "zero dollars or more"),
         (bundle("NaN", "C"), "zero dollars or more"),

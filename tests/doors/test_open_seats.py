@@ -65,7 +65,7 @@ async def test_an_answer_is_read_as_at_any_door(given, answer):
         ({"words": "Maybe."}, "neither a bid nor a withdrawal"),
         ({"action": "bid"}, "a bid needs an amount"),
         ({"action": "bid", "amount": 99}, "$99 is below the least bid of $100"),
-        ("I bid $501.", "$501 is above the $500 that you have left"),
+        ("I bid $501.", "$501 is above the greatest bid of $500"),
     ],
 )
 async def test_whoever_answers_hears_at_once_why_it_is_a_failed_bid(given, why):

@@ -45,7 +45,7 @@ class Bidding(BaseModel):
 
 def test_a_turn_tells_who_is_asked_what_with_what_it_has_seen():
     turn = SeatTurns("english", "s1").of(ASK, SEEN).as_json()
-    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (1, "Ann", 2, 2)
+    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (2, "Ann", 2, 2)
     assert turn["space"] == {"minimum": 100, "maximum": 500, "step": 0.01, "kind": "amount"}
     assert [event["type"] for event in turn["seen"]] == ["bidder_seated", "item_opened"]
     assert "Say 'I bid $<amount>'" in turn["words"]

@@ -12,7 +12,7 @@ import pytest
 
 from harbor._config.auction import AuctionConfig, Bidder, read_settings
 from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import LogOpened, PublicEvent
+from harbor._core.events import SCHEMA_VERSION, LogOpened, PublicEvent
 from harbor._core.extensions import HARBOR, Found, Part, fault
 from harbor._core.finding import asked, find, found, names
 from harbor._core.log import Log, of_type, read_log
@@ -266,7 +266,7 @@ def test_a_log_names_its_game_and_where_it_comes_from(name):
     assert game_of(log) is find("game", name)
 
 
-def written(path, *parts, schema=2):
+def written(path, *parts, schema=SCHEMA_VERSION):
     log = Log(path)
     log.append(LogOpened(schema, "0.1.0", "run", 7, parts=parts))
     log.close()
@@ -297,7 +297,9 @@ def test_a_log_never_makes_its_reader_follow_a_reference(toss):
 
 
 def test_a_log_of_an_earlier_schema_is_refused_in_a_line(tmp_path):
-    with pytest.raises(LogError, match="schema 1 of an earlier Harbor, and this one reads 2; run the auction again"):
+    with pytest.raises(
+        LogError, match=f"schema 1 of an earlier Harbor, and this one reads {SCHEMA_VERSION}; run the auction again"
+    ):
         read_log(written(tmp_path / "events.jsonl", schema=1))
 
 

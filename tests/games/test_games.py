@@ -343,7 +343,7 @@ def test_an_agent_of_any_make_hears_what_a_seat_may_know():
         ("Ann", "Ben"), SecondPriceRules(), {"Ann": (Decimal(61),) * 6, "Ben": (Decimal(59),) * 6}, Decimal(100)
     )
     state = fold(rules, rules.settle(rules.start(), {}, None))
-    assert [ask.note for ask in rules.asks(state)] == ["it is worth $61 to you; ", "it is worth $59 to you; "]
+    assert [ask.note for ask in rules.asks(state)] == ["it is worth $61 to you", "it is worth $59 to you"]
     contest = Beauty(("Ann",), BeautyRules(), Decimal(100))
     state = fold(contest, contest.settle(contest.start(), {}, None))
     assert contest.asks(state) == [Ask("Ann", "run 1", 1, Number(Decimal(0), Decimal(100)))]

@@ -291,7 +291,7 @@ def test_all_who_never_drink_die_on_the_fourth_day_and_the_game_ends_and_is_logg
 def test_a_bid_above_the_balance_is_asked_again_and_may_be_put_right():
     sale = conducted(water(8, supplies=(20,)), lambda ask: "I bid $500" if ask.attempt == 1 else "I bid $0.50")
     assert days_of(sale)[0].bids == {"Alex": Decimal("0.50")}
-    assert "above the $100 that you have left" in of_type(sale.log.entries, BidFailed)[0].reason
+    assert "above the greatest bid of $100" in of_type(sale.log.entries, BidFailed)[0].reason
 
 
 @pytest.mark.parametrize("reasks", [0, 1])

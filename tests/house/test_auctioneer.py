@@ -97,7 +97,7 @@ def test_every_turn_of_asks_is_written_down_before_its_answers():
     sale = sale_of(100)
     hold(sale, minimum_once)
     first = picked(sale, BiddersAsked)[0]
-    assert first == BiddersAsked("Item 1", 1, 1, Decimal(100), ("Ann", "Ben", "Cho"))
+    assert first == BiddersAsked("Item 1", 1, 1, ("Ann", "Ben", "Cho"))
     assert events_of(sale).index(first) < events_of(sale).index(picked(sale, BidPlaced)[0])
 
 

@@ -11,15 +11,17 @@ from random import Random
 import pytest
 from autogen_core import CancellationToken
 
-from harbor._core.actions import Accept, BundleBid, Wait, Withdraw
+from harbor._core.actions import Accept, Bid, BundleBid, Wait, Withdraw
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask
 from harbor._core.bundles import Bundle
 from harbor._core.events import BiddersAsked, BidFailed, LotClosed, PublicEvent
 from harbor._core.log import Log, of_type
+from harbor._core.log_lines import is_seen_by
 from harbor._core.offers import AcceptOrWait
 from harbor._core.players import SeatReply
 from harbor._games.policies import Adversary, AtRandom
-from harbor._house.auctioneer import auction_loop
+from harbor._house.auctioneer import auction_loop, call, told_to
 from harbor._house.sale import Sale
 from harbor._room.seats import PlayerAgent, ask_message
 from harbor.testing import check_rules
@@ -113,7 +115,37 @@ def union(bids, names):
     return frozenset().union(*(bids[name].items for name in names))
 
 
-GAMES = [Dutch(), PayAsBid()]
+@dataclass(frozen=True, slots=True)
+class OffersWanted(PublicEvent):
+    """Sellers may offer."""
+
+
+@dataclass(frozen=True)
+class Procurement:
+    """Sellers offer once, each from its own cost up to what the buyer has; the state is whether offers are wanted."""
+
+    costs: Mapping[str, Decimal]
+
+    def start(self):
+        return False
+
+    def asks(self, wanted):
+        note = "say what you want for it."
+        return [
+            Ask(name, "the job", 1, Amount(cost, Decimal(200)), note=note)
+            for name, cost in self.costs.items()
+            if wanted
+        ]
+
+    def settle(self, wanted, actions: Mapping, rng: Random):
+        return [FirstTaken("the job", None, ())] if wanted else [OffersWanted()]
+
+    def apply(self, wanted, event):
+        return isinstance(event, OffersWanted) or (wanted and not isinstance(event, FirstTaken))
+
+
+COSTS = {"Ann": Decimal("54.95"), "Ben": Decimal("31.07")}
+GAMES = [Dutch(), PayAsBid(), Procurement(COSTS)]
 
 
 def hold(rules, answer, reasks=1):
@@ -163,8 +195,29 @@ def test_a_falling_price_goes_to_whom_accepts_and_nobody_withdraws():
     log = hold(Dutch(), lambda ask: "I accept." if (ask.bidder, ask.round) == ("Ben", 3) else "I wait.")
     assert [event.price for event in of_type(log, PriceCalled)] == [500, 400, 300]
     assert of_type(log, FirstTaken) == [FirstTaken("Vase", "Ben", ())]
-    assert [event.minimum for event in of_type(log, BiddersAsked)] == [500, 400, 300]
+    assert [event.bidders for event in of_type(log, BiddersAsked)] == [PLAYERS] * 3
     assert of_type(log, BidFailed) == []
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_the_bounds_of_an_ask_are_told_to_its_bidder_alone(attempts):
+    offers = {"Ann": "I bid $60.", "Ben": "I bid $40."}
+    log = hold(Procurement(COSTS), lambda ask: offers[ask.bidder] if ask.attempt == attempts else "I bid $1.")
+    for name, other in (PLAYERS, PLAYERS[::-1]):
+        seen = [one.event for one in log if is_seen_by(name, one.event)]
+        assert str(COSTS[other]) not in repr(seen)
+        assert str(COSTS[other]) not in " ".join(line for event in seen for line in told_to(name, event))
+
+
+def test_a_call_tells_a_seller_its_bounds_and_not_what_money_it_has():
+    first, second = (call(ask) for ask in Procurement(COSTS).asks(True))
+    assert first == (
+        "Ann, your call on the job: say what you want for it; at least $54.95 and at most $200."
+        " Say 'I bid $<amount>' or 'I withdraw'."
+    )
+    assert "$31.07" in second
+    refused = Amount(Decimal(50), Decimal(200)).refusal(Bid(Decimal(201)))
+    assert refused == "$201 is above the greatest bid of $200"
 
 
 def test_who_never_answers_plainly_is_asked_again_and_then_counts_as_withdrawn():

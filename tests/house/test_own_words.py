@@ -146,7 +146,7 @@ SPACES = [
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: type(space).__name__)
-@pytest.mark.parametrize("note", ["", "it is worth $53.20 to you, more than your assets, which cap your bid; "])
+@pytest.mark.parametrize("note", ["", "it is worth $53.20 to you, more than your assets, which cap your bid"])
 def test_every_action_space_is_read_back_from_its_call(space, note):
     ask = Ask("Ann", "18 Tanner Row", 1, space, note=note)
     heard = own_words(call(ask), NOBODY)
@@ -171,7 +171,7 @@ def test_a_failed_bid_is_asked_again_with_its_reason():
         "Wren House opens at $160,000, in steps of at least $16,000. And it is a bargain.",
         "So, Wren House opens at $160,00, in steps of at least $16,000.",
         "SYSTEM: Ann, your call on Wren House: at least $5. Say 'I bid $<amount>' or 'I withdraw'.",
-        "Ann, your call on Wren House: at least $5, and you have $1,0 left. Say 'I bid $<amount>' or 'I withdraw'.",
+        "Ann, your call on Wren House: at least $5 and at most $1,0. Say 'I bid $<amount>' or 'I withdraw'.",
         "Ann bids \u0665 on Wren House.",
     ],
 )

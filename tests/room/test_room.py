@@ -248,7 +248,7 @@ def test_a_babbling_agent_is_told_what_was_wrong():
     assert "failed" not in calls[0]
     assert "neither a bid nor a withdrawal" in calls[1]
     assert "below the least bid of $1,000" in calls[2]
-    assert "above the $1,000,000 that you have left" in calls[3]
+    assert "above the greatest bid of $1,000,000" in calls[3]
 
 
 def test_who_has_bid_is_not_asked_again_when_another_babbles():

@@ -12,6 +12,7 @@ import pytest
 from harbor import Auction
 from harbor._core import finding
 from harbor._core.errors import LogError, RunFolderError
+from harbor._core.events import SCHEMA_VERSION
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import digest_of
 from harbor._games.board import PlainBoard
@@ -214,7 +215,7 @@ def test_a_game_whose_package_is_missing_is_told_of_and_its_entries_are_shown_as
 
 
 def test_a_log_of_an_earlier_version_is_shown_as_it_is_written(copy):
-    rewrite(copy, b'"schema":2', b'"schema":1')
+    rewrite(copy, b'"schema":%d' % SCHEMA_VERSION, b'"schema":1')
     head, data = whole(copy)
     assert any("schema 1" in note for note in head["notes"])
     assert data["entries"]
@@ -222,7 +223,7 @@ def test_a_log_of_an_earlier_version_is_shown_as_it_is_written(copy):
 
 def test_a_log_of_a_later_version_is_read_as_evidence(copy):
     length = rewrite(copy, b'"type": "item_opened"', b'"type": "fanfare_heard"')
-    rewrite(copy, b'"schema":2', b'"schema":9')
+    rewrite(copy, b'"schema":%d' % SCHEMA_VERSION, b'"schema":9')
     head, data = whole(copy)
     assert any("schema 9" in note for note in head["notes"])
     assert any("fanfare_heard" in note for note in head["notes"])

@@ -8,6 +8,7 @@ import pytest
 
 from harbor._cli.configs import presets
 from harbor._core.errors import RunFolderError
+from harbor._core.events import SCHEMA_VERSION
 from harbor._core.finding import find
 from harbor._core.log import read_log
 from harbor._core.log_lines import is_seen_by
@@ -104,7 +105,7 @@ def test_a_page_of_a_seat_tells_no_digest_of_an_edited_event_of_another(run, tmp
 
 
 def test_a_page_of_a_seat_of_another_version_has_a_title_and_no_path(run, tmp_path):
-    old = edited(run, tmp_path / "old", b'"schema":2', b'"schema":1')
+    old = edited(run, tmp_path / "old", b'"schema":%d' % SCHEMA_VERSION, b'"schema":1')
     head, _, page = texts_of(old, "Ann")
     assert head["title"] == "a run"
     assert "written by another version" in head["notes"][0]

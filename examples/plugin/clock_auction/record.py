@@ -26,13 +26,15 @@ def _budgets(events: Sequence[Event], opened: DutchOpened) -> Mapping[str, Decim
     """Give the budgets; in a public log, the least with which everybody could pay what it was asked for."""
     seated = {event.bidder: event.budget for event in events if isinstance(event, BidderSeated)}
     least, spent = dict.fromkeys(opened.bidders, Decimal(0)), Counter[str]()
-    called = Decimal(0)  # a price that nobody could pay would have fallen, so somebody can, though nobody is asked yet
+    price = called = Decimal(
+        0
+    )  # a price that nobody could pay would have fallen: somebody can, though nobody is asked yet
     for event in events:
         if isinstance(event, PriceCalled):
-            called = event.price
+            price = called = event.price
         if isinstance(event, BiddersAsked):
             called = Decimal(0)
-            least |= {name: max(least.get(name, 0), spent[name] + event.minimum) for name in event.bidders}
+            least |= {name: max(least.get(name, 0), spent[name] + price) for name in event.bidders}
         if isinstance(event, FlowerSold) and event.winner:
             spent[event.winner] += event.price
     richest = max(least, key=lambda name: least[name] - spent[name])

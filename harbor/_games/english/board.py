@@ -31,6 +31,7 @@ class EnglishBoard:
     def __init__(self) -> None:
         self._items = self._opened = 0
         self._headline = self._state = self._leader = ""
+        self._least = self._increment = Decimal(0)
         self._now: dict[str, str] = {}
         self._budgets: dict[str, Decimal] = {}
         self._spent: dict[str, Decimal] = {}
@@ -46,16 +47,19 @@ class EnglishBoard:
             case SaleOpened(bidders=bidders, lots=lots):
                 self._items = len(lots)
                 self._now, self._spent = dict.fromkeys(bidders, ""), dict.fromkeys(bidders, Decimal(0))
-            case ItemOpened(item=item, start=start):
+            case ItemOpened(item=item, start=start, increment=increment):
+                self._least, self._increment = start, increment
                 self._opened += 1
                 self._headline = f"Item {self._opened} of {self._items}: {item}"
                 self._begin(f"from {dollars(start)}, no bid yet")
-            case PriceLowered(start=start):
+            case PriceLowered(start=start, increment=increment):
+                self._least, self._increment = start, increment
                 self._begin(f"offered again from {dollars(start)}, no bid yet")
-            case BiddersAsked(round=round, minimum=minimum):
+            case BiddersAsked(round=round):
                 led = f"; {self._leader} {self._now[self._leader]}" if self._leader else ""
-                self._state = f"round {round}: at least {dollars(minimum)}{led}"
+                self._state = f"round {round}: at least {dollars(self._least)}{led}"
             case RoundClosed(leader=leader, price=price, round=round):
+                self._least = price + self._increment
                 self._state = f"round {round}: {leader} leads with {dollars(price)}"
                 self._now |= {leader: f"leads with {dollars(price)}"} | self._outbid(leader)
                 self._leader = leader

@@ -15,6 +15,7 @@ from harbor._core.events import (
     ItemSold,
     Lot,
     PriceLowered,
+    RoundClosed,
     SaleOpened,
     ValueRevealed,
 )
@@ -45,9 +46,14 @@ def least_budgets(events: Iterable[Event], bidders: Iterable[str]) -> Mapping[st
     """
     least = dict.fromkeys(bidders, Decimal(0))
     spent: Counter[str] = Counter()
+    minimum = increment = Decimal(0)
     for event in events:
         match event:
-            case BiddersAsked(minimum=minimum, bidders=asked):
+            case ItemOpened() | PriceLowered():
+                minimum, increment = event.start, event.increment
+            case RoundClosed(price=price):
+                minimum = price + increment
+            case BiddersAsked(bidders=asked):
                 least |= {name: max(least.get(name, minimum), spent[name] + minimum) for name in asked}
             case BidPlaced(bidder=bidder, amount=amount):
                 least[bidder] = max(least.get(bidder, amount), spent[bidder] + amount)

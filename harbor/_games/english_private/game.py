@@ -6,13 +6,13 @@ from random import Random
 
 from harbor._config.auction import Simulated
 from harbor._core.asks import Ask, Bid, Withdraw
+from harbor._games.english_private.board import ClockBoard
 from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOpened, PriceRaised
 from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
 from harbor._games.said import MOST, examples
 from harbor._games.sessions import private_games
-from harbor._games.sessions.board import SessionBoard
 from harbor._games.sessions.heard import AUCTION, of_session
 from harbor._games.sessions.record import ascending
 
@@ -46,5 +46,5 @@ ENGLISH_PRIVATE = Game(
         *examples(PriceRaised("", 1, MOST), said=lambda event: getattr(event, "words", "")),
         *AUCTION,
     ),
-    board=SessionBoard,
+    board=ClockBoard,
 )

@@ -23,7 +23,7 @@ class SessionBoard:
     def __init__(self, in_dollars: bool = True) -> None:
         self._spell = dollars if in_dollars else number
         self._runs = 0
-        self._headline = self._state = ""
+        self._headline = self._state = self._price = ""
         self._now: dict[str, str] = {}
         self._values: dict[str, str] = {}
         self._last: dict[str, str] = {}
@@ -42,7 +42,7 @@ class SessionBoard:
                 self._runs, self._now, self._assets = runs, dict.fromkeys(bidders, ""), assets
                 self._state = event.rules
             case RunOpened(item=item):
-                self._headline, self._state = f"{item.capitalize()} of {self._runs}", ""
+                self._headline, self._state, self._price = f"{item.capitalize()} of {self._runs}", "", ""
                 self._now, self._values = dict.fromkeys(self._now, "in"), {}
             case ValueDrawn(bidder=bidder, value=value):
                 self._values[bidder] = dollars(value)
@@ -55,12 +55,12 @@ class SessionBoard:
                 self._close(event)
             case Paused(over=False):
                 self._state = "the bidders think"
-            case BiddersAsked(minimum=least):
-                self._state = f"at {dollars(least)}" if least else "everyone acts at the same moment"
+            case BiddersAsked():
+                self._state = self._price or "everyone acts at the same moment"
             case SaleClosed():
                 self._headline, self._state = "The session is over", ""
             case PublicEvent() if event.words:  # such as a price that rises
-                self._state = event.words
+                self._state = self._price = event.words
 
     def _close(self, event: RunClosed) -> None:
         """Tell what is shown of a run, which may be nothing."""

@@ -140,7 +140,7 @@ class PrivateValues(Session):
         """Tell a bidder its value in words."""
         value = self.values[bidder][run - 1]
         capped = ", more than your assets, which cap your bid" if value > self.assets else ""
-        return f"it is worth {dollars(value)} to you{capped}; "
+        return f"it is worth {dollars(value)} to you{capped}"
 
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Allocate the item."""

@@ -53,7 +53,7 @@ def log(*happened):
 
 
 def asked(item, round, attempt=1):  # noqa: A002
-    return BiddersAsked(item, round, attempt, Decimal(100), ("Ann", "Ben"))
+    return BiddersAsked(item, round, attempt, ("Ann", "Ben"))
 
 
 def called(bidder, began, seconds, tokens=(100, 10)):

@@ -226,7 +226,7 @@ def test_at_rate_one_half_about_half_goes_wrong(rate):
     [
         ("unreadable_rate", "it is not a JSON object"),
         ("low_bid_rate", "below the least bid"),
-        ("over_budget_rate", "that you have left"),
+        ("over_budget_rate", "above the greatest bid"),
     ],
 )
 def test_an_error_on_demand_is_a_failed_bid_in_the_log(rate, reason):
