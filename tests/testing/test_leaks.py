@@ -11,6 +11,7 @@ import pytest
 from harbor.games import Amount, Bid, Shown
 from harbor.testing import check_game
 from support import third_price as good
+from support.plugins import remembering
 from support.third_price import MOST, THIRD, Abrupt, Third, ThirdClosed, ThirdOpened, ThirdValue, drawn
 
 NEXT = {"Ann": "Ben", "Ben": "Cho", "Cho": "Ann"}
@@ -91,6 +92,12 @@ class Board:
         return Shown(str(KNOWN))
 
 
+@pytest.fixture(autouse=True)
+def _forgotten(monkeypatch):
+    with remembering(monkeypatch):
+        yield
+
+
 TO_ALL = "all are told what only '(Ann|Ben|Cho)' should know"
 TO_ANOTHER = "'Ben' alone is told what the rules keep for 'Ann'"
 IN_AN_ASK = "'Ben' notices in its ask what only 'Ann' should know"
@@ -136,7 +143,7 @@ def test_the_game_that_is_broken_here_keeps_its_promises():
 
 def test_a_bound_that_is_the_value_of_the_bidder_that_is_asked_is_no_leak():
     def own(rules, name, run):
-        return Third.ask(rules, name, run)._replace(space=Amount(Decimal(0), rules.values[name][run - 1]))
+        return Third.ask(rules, name, run)._replace(space=Amount(rules.values[name][run - 1], Decimal(MOST)))
 
     check_game(with_rules(ask=own))
 
