@@ -40,7 +40,7 @@ from harbor.evaluation._running.experiment_folder import (
 from harbor.evaluation._running.hosting import check_agents, check_people, given_to
 from harbor.evaluation._running.options import RunOptions as RunOptions
 from harbor.evaluation._running.tally import Tally, tally
-from harbor.evaluation._running.trial_folder import set_aside
+from harbor.evaluation._running.trial_folder import may_pass, set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
 
 NO_AGENTS: Mapping[str, Any] = {}
@@ -95,7 +95,8 @@ async def resume_experiment(
 ) -> Results:
     """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
-    A failed trial stays failed unless `retry_failed`. A folder that somebody sent needs `trust`, as in `harbor.resume`.
+    A failed trial stays failed unless `retry_failed`; one that could not be played again as its log tells is tried
+    again. A folder that somebody sent needs `trust`, as in `harbor.resume`.
     `agents` are given as to `run_experiment`.
 
     Raises:
@@ -167,9 +168,10 @@ def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[lis
     """Give the trials that are still to be run, and the records of the others."""
     todo, done = [], []
     for trial, record in zip(trials(experiment), read_results(path).records, strict=True):
-        again = record.status == "failed" and retry_failed
+        folder = trial_path(path, trial)
+        again = record.status == "failed" and (retry_failed or may_pass(folder))
         if again:
-            set_aside(trial_path(path, trial))
+            set_aside(folder)
         if again or record.status == "unfinished":
             todo.append(trial)
         else:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -76,7 +77,7 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str], anew: bool = Fa
         RunFolderError: it has other settings.
         LogError: a log was edited.
     """
-    failure = _failure(path)
+    failure = str(_failure(path).get("failure", ""))
     if not begun(path):
         return broken_off(trial, failure=failure)
     check_config(path, trial)
@@ -117,10 +118,16 @@ def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:
     write_whole(path / RECORD, _CACHED.dump_json(cached, exclude_defaults=True))
 
 
-def keep_failure(path: Path, reason: str) -> None:
-    """Write why a trial failed."""
+def keep_failure(path: Path, reason: str, passing: bool) -> None:
+    """Write why a trial failed, and whether resuming is to try it again unasked."""
     make_private(path, exist_ok=True)
-    write_whole(path / FAILURE, json.dumps({"failure": reason}).encode() + b"\n", synced=True)
+    told = {"failure": reason} | ({"passing": True} if passing else {})
+    write_whole(path / FAILURE, json.dumps(told).encode() + b"\n", synced=True)
+
+
+def may_pass(path: Path) -> bool:
+    """Tell whether a session failed over a trial, and not the trial itself."""
+    return _failure(path).get("passing") is True
 
 
 def set_aside(path: Path) -> None:
@@ -190,8 +197,9 @@ def _cached(path: Path) -> _CachedRecord | None:
         return None
 
 
-def _failure(path: Path) -> str:
+def _failure(path: Path) -> dict[str, Any]:
     try:
-        return str(json.loads(read_sent(path / FAILURE, MOST_SETTINGS))["failure"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return ""
+        told = json.loads(read_sent(path / FAILURE, MOST_SETTINGS))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}

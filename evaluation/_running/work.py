@@ -10,7 +10,7 @@ from typing import Any
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import HarborError, LimitReached, ModelError, RunFolderError, RunPaused, Unanswered
+from harbor._core.errors import HarborError, LimitReached, LogError, ModelError, RunFolderError, RunPaused, Unanswered
 from harbor._core.finding import follow, references
 from harbor._core.handles import OUT_OF_HANDLES
 from harbor._core.log_lines import Entry
@@ -129,7 +129,8 @@ async def _run_task(task: Task) -> TaskOutcome:
             raise
         if isinstance(lack := error.__cause__, OSError) and lack.errno in OUT_OF_HANDLES:  # that is no game's own
             raise lack from error
-        found = failed(task, str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}")
+        reason = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
+        found = failed(task, reason, passing=isinstance(error, LogError))  # what differs may agree again
     return TaskOutcome(found, budget.spent if budget else 0.0)
 
 
@@ -149,10 +150,10 @@ def worker_lost(task: Task) -> TaskOutcome:
     )
 
 
-def failed(task: Task, reason: str) -> TrialRecord:
-    """Record why a trial has failed."""
+def failed(task: Task, reason: str, passing: bool = False) -> TrialRecord:
+    """Record why a trial has failed; `passing`: the session did, and the next one tries the trial again."""
     path = trial_path(task.folder, task.trial)
-    keep_failure(path, redact(reason)[:LONGEST_REASON])
+    keep_failure(path, redact(reason)[:LONGEST_REASON], passing)
     return read_trial(path, task.trial, task.metrics)
 
 

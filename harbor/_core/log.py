@@ -98,6 +98,11 @@ class Log:
         """Call `listener` with every later entry, right after it is written or compared."""
         self._listeners.append(listener)
 
+    @property
+    def has_past(self) -> bool:
+        """Whether the next event stands in the file already."""
+        return len(self.entries) < self._replayed
+
     def now(self) -> float:
         """Give the seconds since the log was opened."""
         return self._clock() - self._opened
@@ -109,7 +114,7 @@ class Log:
             LogError: the file has another event in this place; the file is left as it is.
         """
         seq = len(self.entries)
-        if seq < self._replayed:
+        if self.has_past:
             entry = self._recorded(seq, event)
         else:
             entry = Entry(seq, self._clock() - self._opened, event)

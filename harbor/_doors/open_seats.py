@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from harbor._core.asks import Unreadable
 from harbor._core.errors import HarborError
+from harbor._core.running_time import running_seconds
 from harbor._doors.door import Door
 from harbor._doors.given import LONGEST_ANSWER, Given, answer_in
 from harbor._doors.turn import Turn
@@ -44,9 +45,8 @@ class OpenSeat(Door):
         if not self._called.is_set():
             raise TimeoutError("no client has called for this seat since its last turn")
         self._called.clear()
-        loop = asyncio.get_running_loop()
-        given: asyncio.Future[Given] = loop.create_future()
-        self._turn, self._given, self._asked_at, self._last = turn, given, loop.time(), turn.number
+        given: asyncio.Future[Given] = asyncio.get_running_loop().create_future()
+        self._turn, self._given, self._asked_at, self._last = turn, given, running_seconds(), turn.number
         self._wake()
         try:
             return await given
@@ -75,7 +75,7 @@ class OpenSeat(Door):
     @property
     def asked_for(self) -> float:
         """For how many seconds the turn has been held."""
-        return asyncio.get_running_loop().time() - self._asked_at
+        return running_seconds() - self._asked_at
 
     async def next_turn(self, seconds: float) -> Turn | None:
         """Give the turn that is to be answered, once there is one; None: the time is over, or the seat is closed."""

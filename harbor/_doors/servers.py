@@ -11,6 +11,7 @@ from harbor._config.agents import AgentServer
 from harbor._core.asks import Unreadable
 from harbor._core.errors import told
 from harbor._core.redaction import named_secret, redact
+from harbor._core.running_time import running_seconds
 from harbor._core.version import __version__
 from harbor._doors.door import Door, DoorFailed
 from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, object_of, turn_named
@@ -66,14 +67,22 @@ class ServerDoor(Door):
         Raises:
             DoorFailed: the server can't be reached, breaks off, or answers with an error.
         """
+        began = running_seconds()
         try:
             async with self._client.stream("POST", self._url, content=turn.line.encode()) as response:
                 body = await _body(response)
+        except httpx.ConnectTimeout as error:
+            if running_seconds() - began < CONNECT_SECONDS / 2:  # most of the time this process was stopped
+                return await self.ask(turn)
+            raise self._silent(error) from None
         except httpx.HTTPError as error:
-            raise DoorFailed(f"{self._url} gives no answer ({told(error)}); start it, or mend its address") from None
+            raise self._silent(error) from None
         if not response.is_success:
             raise DoorFailed(f"{self._url} answers {_error(response, body)}")
         return _answer(response, body, turn)
+
+    def _silent(self, error: httpx.HTTPError) -> DoorFailed:
+        return DoorFailed(f"{self._url} gives no answer ({told(error)}); start it, or mend its address")
 
     async def close(self) -> None:
         """Close the connection."""

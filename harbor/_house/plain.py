@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import count
+from math import inf
 from typing import Any
 
 from harbor._core.amounts import Amount, Number
@@ -62,9 +63,10 @@ def carry(
         except StopIteration:
             return
         opening = len(sale.log.entries) - 1
+        has_past = sale.log.has_past  # what was decided in time is not timed again
         said = {
             ask.bidder: recorded(opening, ask.bidder)
-            or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), patience[ask.bidder])
+            or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), inf if has_past else patience[ask.bidder])
             for ask in turn
         }
         yield number

@@ -2,7 +2,8 @@
 
 Agents and policies share a thread with every other seat, so one that never gives it back would end the sale. A thread
 of its own looks at the steps that are open and raises `Overdue` in those that last too long. What runs in C, as
-`time.sleep` does, can't be interrupted: it is overdue when it returns.
+`time.sleep` does, can't be interrupted: it is overdue when it returns. The same thread looks at `running_seconds`, by
+which all this is timed.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from harbor._core.running_time import look, look_away, running_seconds
 
 T = TypeVar("T")
 GRACE_SECONDS = 0.1
 """How long a player that ran out of time has to tidy up, and to record the calls that it has made."""
-ROUND_SECONDS = 0.05
-"""How often the steps that are open are looked at."""
+ROUND_SECONDS = 0.02
+"""How often the steps that are open are looked at, and the clock."""
 AGAIN_SECONDS = 1.0
 """When a step that swallowed its interruption is interrupted again."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -31,7 +35,22 @@ class Overdue(BaseException):
 
 _OPEN: dict[int, Step] = {}
 """The innermost step that is open, by thread."""
+_TIMED: set[object] = set()
+"""What else is timed now."""
 _SOME = threading.Event()
+
+
+@contextmanager
+def timed() -> Iterator[None]:
+    """Keep `running_seconds` from counting pauses inside."""
+    key = object()
+    _TIMED.add(key)
+    if not _SOME.is_set():
+        _wake()
+    try:
+        yield
+    finally:
+        _TIMED.remove(key)
 
 
 class Step:
@@ -40,13 +59,15 @@ class Step:
     __slots__ = ("_interrupt_at", "_interrupted", "_interrupting", "_thread", "_until")
 
     def __init__(self, limit: float) -> None:
-        self._until = self._interrupt_at = time.monotonic() + limit
+        if not _SOME.is_set():
+            _wake()
+        self._until = self._interrupt_at = running_seconds() + limit
         self._interrupted = self._interrupting = False
 
     @property
     def late(self) -> bool:
         """Whether it took too long."""
-        return self._interrupted or time.monotonic() > self._until
+        return self._interrupted or running_seconds() > self._until
 
     def run(self, call: Callable[..., T], *arguments: Any) -> T:
         """Run the code.
@@ -54,8 +75,6 @@ class Step:
         Raises:
             Overdue: it was interrupted and let that through.
         """
-        if not _SOME.is_set():
-            _wake()
         thread = self._thread = threading.get_ident()
         outer = _OPEN.get(thread)
         try:
@@ -100,10 +119,13 @@ class _Watchdog(threading.Thread):
         while True:
             _SOME.wait(AGAIN_SECONDS)  # and not for ever: the clearing below may come just as a step opens
             time.sleep(ROUND_SECONDS)
-            if not _OPEN:
+            if not (_OPEN or _TIMED):
+                look_away()
                 _SOME.clear()
+                continue
+            look(self.native_id or 0)
             for step in _OPEN.copy().values():
-                step.look(time.monotonic())
+                step.look(running_seconds())
 
 
 _dog = _Watchdog()
@@ -112,6 +134,7 @@ _dog = _Watchdog()
 def _wake() -> None:
     if _dog.ident is None:
         _dog.start()
+    look(_dog.native_id or 0)
     _SOME.set()
 
 
@@ -120,6 +143,8 @@ def _renew() -> None:
     global _dog, _SOME
     _dog, _SOME = _Watchdog(), threading.Event()
     _OPEN.clear()
+    _TIMED.clear()
+    look_away()
 
 
 os.register_at_fork(after_in_child=_renew)

@@ -17,7 +17,9 @@ from harbor._core.errors import ConfigError, HarborError, RunFolderError, told, 
 from harbor._core.events import EVERYONE, Event
 from harbor._core.log_lines import Entry, is_seen_by
 from harbor._core.redaction import known_secret
+from harbor._core.running_time import running_timeout
 from harbor._doors.open_seats import OpenSeat
+from harbor._house.watchdog import timed
 from harbor._runs.folder import run_name
 from harbor._runs.inputs import RunInputs
 from harbor._runs.result import Result
@@ -109,12 +111,9 @@ class HeldAuction:
 
 async def within(waits: Iterable[Coroutine[Any, Any, None]], seconds: float) -> None:
     """Wait for all of these, but no longer than so many seconds."""
-    tasks = [asyncio.ensure_future(wait) for wait in waits]
-    try:
-        await asyncio.wait(tasks, timeout=seconds)
-    finally:
-        for task in tasks:
-            task.cancel()
+    with timed(), suppress(TimeoutError):
+        async with running_timeout(seconds):
+            await asyncio.gather(*waits)
 
 
 class HeldAuctions:

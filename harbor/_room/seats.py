@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 from autogen_agentchat.agents import BaseChatAgent
@@ -25,7 +26,7 @@ from harbor._doors.door import DoorBidder
 from harbor._doors.given import Usage
 from harbor._house.auctioneer import call
 from harbor._house.hearing import FATAL, failed, held_up, in_words, without_keys
-from harbor._house.watchdog import GRACE_SECONDS, Overdue
+from harbor._house.watchdog import GRACE_SECONDS, Overdue, timed
 from harbor._models.agent_costs import AgentCosts
 from harbor._room.border import Said, answer_of, copied, linked, meant
 from harbor._room.told_calls import called
@@ -87,6 +88,7 @@ class Seat(BaseChatAgent):
             interrupted if it does not give the thread back.
         recorded: gives the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
             is next asked.
+        decided: says whether this turn is one that an interrupted run has decided in time; it is not timed again.
         waited: gives the seconds that the agent has waited for the provider of its model, which are not its own.
         clock: gives seconds since the log was opened, for the calls of a quoted agent's own models.
         costs: the account that pays for those calls.
@@ -103,6 +105,7 @@ class Seat(BaseChatAgent):
         quoted: bool = False,
         own: bool = False,
         recorded: Callable[[], SeatReply | None] = lambda: None,
+        decided: Callable[[], bool] = lambda: False,
         waited: Callable[[], float] = lambda: 0.0,
         clock: Callable[[], float] = time.monotonic,
         costs: AgentCosts | None = None,
@@ -116,6 +119,7 @@ class Seat(BaseChatAgent):
         self._quoted = quoted
         self._own = own
         self._recorded = recorded
+        self._decided = decided
         self._waited = waited
         self._late = late
         self._clock = clock
@@ -138,18 +142,19 @@ class Seat(BaseChatAgent):
         await self._admit(cancellation_token)
         self._told = []
         try:
-            return await self._turn(heard, cancellation_token)
+            with timed():
+                return await self._turn(heard, cancellation_token)
         finally:
             self._pay()
 
     async def _turn(self, heard: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        began, time_left = self._clock(), TurnTime(self._timeout, self._waited)
+        began, time_left = self._clock(), TurnTime(inf if self._decided() else self._timeout, self._waited)
         ask = _ask_in(heard) if self._quoted else None
         token = linked(cancellation_token)
         thinking = asyncio.ensure_future(self._ask(heard, token, time_left))
         token.link_future(thinking)
         try:
-            done = await _in_time(thinking, time_left)
+            done = await time_left.suffices(thinking)
         except asyncio.CancelledError:
             thinking.cancel()
             run_quietly(token.cancel)
@@ -252,16 +257,6 @@ def _ask_in(messages: Sequence[BaseChatMessage]) -> Ask | Pause | None:
     """Find the last ask among messages."""
     asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
     return ASK.validate_json(asks[-1]) if asks else None
-
-
-async def _in_time(thinking: asyncio.Future[Any], time_left: TurnTime) -> bool:
-    """Wait for an answer; false: its time is over."""
-    while not thinking.done():
-        if (left := time_left.left()) <= 0:
-            return False
-        # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
-        await asyncio.wait({thinking}, timeout=left)
-    return True
 
 
 def _retrieve(late: asyncio.Future[Any]) -> None:

@@ -10,6 +10,7 @@ from types import coroutine
 from typing import Any, TypeVar
 
 from harbor._core.errors import told
+from harbor._core.running_time import loop_seconds
 from harbor._house.hearing import is_not_theirs
 from harbor._house.watchdog import GRACE_SECONDS, Overdue, Step
 
@@ -36,7 +37,9 @@ def run_quietly(call: Callable[[], object]) -> None:
 
 
 class TurnTime:
-    """The time that a seat has for a turn. Waits for its provider and what other agents' code takes are not its own.
+    """The time that a seat has for a turn.
+
+    Waits for its provider, what other agents' code takes and pauses of this process are not its own.
 
     Args:
         seconds: how much it has.
@@ -44,7 +47,7 @@ class TurnTime:
     """
 
     def __init__(self, seconds: float, waited: Callable[[], float]) -> None:
-        self._clock = asyncio.get_running_loop().time
+        self._clock = partial(loop_seconds, asyncio.get_running_loop())
         self._waited = waited
         self._own = 0.0
         self._given_up = False
@@ -62,6 +65,15 @@ class TurnTime:
             Overdue: it has held the thread beyond its time.
         """
         return await self._in_steps(work, lambda: max(self.left(), GRACE_SECONDS))
+
+    async def suffices(self, thinking: asyncio.Future[Any]) -> bool:
+        """Wait for an answer; false: the time is over."""
+        while not thinking.done():
+            if (left := self.left()) <= 0:
+                return False
+            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
+            await asyncio.wait({thinking}, timeout=left)
+        return True
 
     def give_up(self) -> None:
         """Run nothing more of it but its end: the next cancellation is not the agent's to swallow."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -84,7 +85,7 @@ async def hold_in_room(
             for name, chat, settings in ((name, chat, auction.models[name]) for name, chat in chats.items())
         }
         age = auction.inputs.age or (next(_GAMES),)
-        wait = LONGEST_WAIT if batch is None else None  # a batch may take a day
+        wait = LONGEST_WAIT if batch is None else inf  # a batch may take a day
         cache = auction.inputs.cache.of_game(auction.config.seed, wait) if auction.inputs.cache else None
         seats = (seating or Seating)(auction, models, players, sale, folder, mine, age, cache)
         await seats.room().run_to_end()
@@ -119,18 +120,20 @@ class Seating:
 
     def _seat(self, number: int, resolved: ResolvedBidder) -> Seat:
         buffer, bidder, waiting = EventBuffer(), resolved.settings, Waiting()
-        replay = self.folder.replay if self.folder else ReplayCache()
+        replay, log = self.folder.replay if self.folder else ReplayCache(), self.sale.log
+        quoted = bool(bidder.agent) or bidder.person
         return Seat(
             f"seat_{number}",
             bidder.name,
             self._agent(number, resolved, buffer, waiting),
             bidder.timeout_seconds,
             buffer,
-            quoted=bool(bidder.agent) or bidder.person,
+            quoted=quoted,
             own=not bidder.agent and resolved.policy is None,
-            recorded=lambda: replay.turn(len(self.sale.log.entries) - 1, bidder.name),
+            recorded=lambda: replay.turn(len(log.entries) - 1, bidder.name),
+            decided=lambda: log.has_past and not quoted,  # of the quoted, what is not recorded was not heard
             waited=lambda: waiting.seconds,
-            clock=self.sale.log.now,
+            clock=log.now,
             costs=self._costs(bidder),
             late=FLUSH if isinstance(bidder.agent, AgentCommand) else "",
         )

@@ -80,6 +80,8 @@ def _trials(kind: Kind, asked: argparse.Namespace, passed: dict[str, Outcome], f
 def _possible(kind: Kind, fault: str) -> bool:
     if fault == "worker" and not kind.workers:
         print(f"{kind.name}: has no workers that could die; skipped", flush=True)
+    elif (fault == "stop") != kind.hasty:
+        print(f"{kind.name}: only hasty bidders are stopped for a while, and nothing else; skipped", flush=True)
     elif fault == "disk" and not space.permitted():
         print(f"{kind.name}: a small file system can't be mounted here; skipped (run as root)", flush=True)
     else:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from crash.kinds import Kind
+from crash.kinds import PATIENCE, Kind
 
-FAULTS = ("kill", "power", "disk", "handles", "clock", "worker")
+FAULTS = ("kill", "power", "disk", "handles", "clock", "worker", "stop")
 Moment = Literal["time", "bytes", "step", "never"]
 Victim = Literal["process", "all", "worker"]
 _TURNS = ("kill", "power", "kill", "disk", "power", "kill", "handles", "clock", "power", "kill")
@@ -23,7 +23,7 @@ class Plan:
 
     At a `moment`, a share of its time, of what it writes to its logs, or of its steps (acts on files), its `victim` is
     killed by signal 9. From a share of its steps on it can open `handles` more files and no others. Its
-    clock has `jumps`.
+    clock has `jumps`. Each of its `stops` begins at a share of its time, and takes so many seconds.
     """
 
     moment: Moment = "never"
@@ -31,6 +31,7 @@ class Plan:
     victim: Victim = "process"
     handles: tuple[float, int] | None = None
     jumps: tuple[tuple[int, float, float], ...] = ()
+    stops: tuple[tuple[float, float], ...] = ()
 
     def __str__(self) -> str:
         said = [] if self.moment == "never" else [f"kill {self.victim} at {self.share:.3f} of its {self.moment}"]
@@ -38,11 +39,15 @@ class Plan:
             said.append(f"{self.handles[1]} handles at {self.handles[0]:.3f} of its steps")
         if self.jumps:
             said.append(f"{len(self.jumps)} jumps of the clock")
+        if self.stops:
+            said.append(f"{len(self.stops)} stops of {sum(seconds for _, seconds in self.stops):.1f} s in all")
         return ", ".join(said) or "nothing"
 
 
 def fault_of(kind: Kind, seed: int) -> str:
     """Give the fault whose turn it is: of ten seeds in a row four or so are kills, and each fault has one at least."""
+    if kind.hasty:
+        return "stop"
     turns = _TURNS_OF_WORKERS if kind.workers else _TURNS
     return turns[seed % len(turns)]
 
@@ -60,6 +65,8 @@ def sessions(fault: str, chance: Random) -> Sequence[Plan]:
             return [Plan(handles=(chance.random(), chance.choice((0, 0, 1, 2))))]
         case "clock":
             return [Plan(*_kill_at(chance), jumps=_jumps(chance)), Plan(jumps=_jumps(chance))]
+        case "stop":
+            return [Plan(stops=_stops(chance))]
         case _:  # a full disk, which is not what a session does
             return [Plan() for _ in range(chance.choice((1, 2)))]
 
@@ -78,3 +85,11 @@ def _jumps(chance: Random) -> tuple[tuple[int, float, float], ...]:
     """Draw jumps: the clock on the wall goes either way, the steady one forward, as it does where a machine slept."""
     readings = sorted(int(10 ** chance.uniform(0, 4)) for _ in range(5))
     return tuple((one, chance.uniform(-DAY, DAY), chance.choice((0.0, chance.uniform(0, DAY)))) for one in readings)
+
+
+def _stops(chance: Random) -> tuple[tuple[float, float], ...]:
+    """Draw one stop or two that are longer than a bidder has, or many that are so together."""
+    if chance.random() < 0.25:
+        first = chance.random()
+        return tuple((first, 0.25 * PATIENCE) for _ in range(6))
+    return tuple((share, 1.5 * PATIENCE) for share in sorted(chance.random() for _ in range(chance.choice((1, 2)))))

@@ -6,6 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from textwrap import dedent
 
+from crash import agents
+
+PATIENCE = 1.5
+"""Seconds that hasty bidders have for a turn."""
+SERVER = "http://agents.invalid/"
+"""Stands in settings for the address of the agents' server."""
+
 ENGLISH = """
 name = "english"
 seed = 11
@@ -132,6 +139,31 @@ name = "none"
 auction.bidders.Ann = { planning = "none" }
 """
 )
+HASTY = (
+    """
+name = "hasty"
+seed = 5
+[models.simulated]
+simulated = { latency_seconds = 0.1 }
+"""
+    + LOTS.format("")
+    + "".join(
+        f"""
+[[bidders]]
+name = "{name}"
+budget = 4000
+timeout_seconds = {PATIENCE}
+{player}
+"""
+        for name, player in (
+            ("Ann", ""),
+            ("Ben", 'agent = "crash.agents:function"'),
+            ("Cho", f"agent = {{ command = {agents.PROGRAM} }}"),
+            ("Dot", f'agent = {{ url = "{SERVER}" }}'),
+            ("Eve", 'rule = "minimum-raise"'),
+        )
+    )
+)
 CONFIG, OUT = "config.toml", "disk/run"
 
 
@@ -139,7 +171,8 @@ CONFIG, OUT = "config.toml", "disk/run"
 class Kind:
     """A kind of game: its settings, and the words that begin and resume it.
 
-    `workers`: it has processes of its own. `remembers`: it leaves memories. `free`: its calls cost nothing, so that
+    `workers`: it has processes of its own. `hasty`: its bidders have less time than it is stopped for, and agents that
+    go on meanwhile. `remembers`: it leaves memories. `free`: its calls cost nothing, so that
     those which a power cut has taken may be made again.
     """
 
@@ -151,6 +184,7 @@ class Kind:
     workers: bool = False
     remembers: bool = False
     free: bool = False
+    hasty: bool = False
 
     @property
     def first(self) -> tuple[str, ...]:
@@ -178,6 +212,7 @@ KINDS = {
         Kind("water", WATER),
         Kind("second-price", SECOND_PRICE),
         Kind("series", SERIES, remembers=True),
+        Kind("hasty", HASTY, free=True, hasty=True),
         _experiment("asyncio"),
         _experiment("processes", "--jobs", "2"),
         _experiment("ray", "--jobs", "2"),

@@ -30,6 +30,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LONGEST = 120.0
 """Seconds after which a session hangs; the longest kind takes ten on a busy machine."""
+MOMENT = 0.02
+"""Seconds that a process runs at least between two stops."""
 _nap = time.sleep
 _now = clock.true_seconds
 
@@ -144,7 +146,7 @@ def _watched(
     pid: int, place: Place, plan: Plan, usual: Lengths | None, chance: Random, began: float, on_kill: Callable[[], None]
 ) -> tuple[int, bool]:
     """Wait for the end of a process, and kill whom the plan names when the moment is there; says if it hangs."""
-    at_first, killed = place.written(), False
+    at_first, killed, stops, stopped = place.written(), False, [*plan.stops], 0.0
     while True:
         ended, code = os.waitpid(pid, os.WNOHANG)
         if ended:
@@ -152,11 +154,22 @@ def _watched(
         if _now() - began > LONGEST:
             os.killpg(pid, signal.SIGKILL)
             return os.waitpid(pid, 0)[1], True
+        if usual and stops and _now() - began - stopped >= stops[0][0] * usual.seconds:
+            stopped += _stop(pid, stops.pop(0)[1])
         if usual and not killed and _is_there(plan, usual, place, at_first, _now() - began):
             killed = _kill(pid, plan, chance)
             if killed and plan.victim == "worker":
                 on_kill()
         _nap(0.002)
+
+
+def _stop(pid: int, seconds: float) -> float:
+    """Stop a process for a while, then let it run for a moment; gives the seconds that it was stopped."""
+    os.kill(pid, signal.SIGSTOP)
+    _nap(seconds)
+    os.kill(pid, signal.SIGCONT)
+    _nap(MOMENT)
+    return seconds
 
 
 def _is_there(plan: Plan, usual: Lengths, place: Place, at_first: int, seconds: float) -> bool:

@@ -15,12 +15,13 @@ from support.folders import ROOT
 ONCE = range(3, 8)
 """The seeds whose turns are a full disk, a power cut, a kill, a lack of handles and a clock that jumps."""
 SEEDS = dict.fromkeys(["english", "water", "second-price", "series", "experiment"], ONCE) | {
-    "experiment-processes": range(1, 3)  # a power cut, and a worker that dies
+    "experiment-processes": range(1, 3),  # a power cut, and a worker that dies
+    "hasty": range(1, 3),  # stops
 }
 
 
 def test_the_seeds_are_those_of_each_fault_once():
-    assert {fault_of(KINDS["english"], seed) for seed in ONCE} == {*FAULTS} - {"worker"}
+    assert {fault_of(KINDS["english"], seed) for seed in ONCE} == {*FAULTS} - {"worker", "stop"}
     assert [fault_of(KINDS["experiment-processes"], seed) for seed in SEEDS["experiment-processes"]] == [
         "power",
         "worker",

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from crash import space
+from crash import agents, space
 from crash.faults import Plan, sessions
-from crash.kinds import CONFIG, Kind
+from crash.kinds import CONFIG, SERVER, Kind
 from crash.leaving import Left, difference, is_begun, left_in, prompts, told_of
 from crash.place import Lengths, Place
 from crash.power import Disk
@@ -71,7 +71,7 @@ class Trial:
         self._read = 0
         shutil.rmtree(place.folder, ignore_errors=True)
         place.disk.mkdir(parents=True)
-        (place.folder / CONFIG).write_text(kind.settings)
+        (place.folder / CONFIG).write_text(_settings(kind))
         self._disk = Disk(place.disk, place.journal, place.attic)
 
     def session(self, plan: Plan = NOTHING, words: tuple[str, ...] | None = None) -> Ended:
@@ -88,7 +88,7 @@ class Trial:
         ended = hold(self.place, words, plan, usual, self.chance, on_kill)
         self._count(recorded, may)
         self._owed = Counter()
-        if plan.jumps or ended.code != 0:
+        if plan.jumps or plan.stops or ended.code != 0:
             self.outcome.struck += is_begun(self.place.out)
         if plan.victim == "all" and ended.code < 0:
             self._owed = told_of(self.place.out)
@@ -147,6 +147,10 @@ class Trial:
     def _notes(self) -> list[dict[str, str]]:
         path = self.place.journal
         return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
+
+
+def _settings(kind: Kind) -> str:
+    return kind.settings.replace(SERVER, agents.address()) if kind.hasty else kind.settings
 
 
 def undisturbed(kind: Kind, folder: Path) -> Whole:

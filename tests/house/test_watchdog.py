@@ -1,8 +1,11 @@
 """Code that does not give its thread back is interrupted, and nothing else ever is."""
 
+import ctypes
+import re
 import sys
 import threading
 import time
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -91,3 +94,18 @@ def test_no_interruption_ever_comes_after_the_end_of_its_step(monkeypatch):
     finally:
         sys.setswitchinterval(interval)
     assert interrupted > 0
+
+
+def test_code_in_c_that_works_and_keeps_pythons_lock_is_late_as_no_pause_is():
+    step = Step(0.15)
+    with suppress(Overdue):
+        step.run(re.match, "(a+)+b", "a" * 22)
+    assert step.late
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't tell how often a thread has waited")
+def test_code_in_c_that_sleeps_and_keeps_pythons_lock_is_late_as_no_pause_is():
+    step = Step(0.15)
+    with suppress(Overdue):
+        step.run(ctypes.PyDLL(None).usleep, 400_000)
+    assert step.late

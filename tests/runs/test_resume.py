@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -19,9 +20,11 @@ from autogen_agentchat.messages import TextMessage
 from autogen_core.models import RequestUsage
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
+from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, LogError, RunFolderError
 from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
+from harbor._games.policies import Truthful
 from harbor._runs.folder import RunFolder
 from harbor.evaluation._metrics.summary import summarise
 from support.clerk import Clerk
@@ -296,6 +299,26 @@ def test_a_seat_that_ran_out_of_time_is_not_waited_for_again(tmp_path):
     resume(folder, models={"mine": sound}, agents={"Dot": clerk_after(folder)})
     assert sound.made == []
     assert timeless(folder)[: len(before)] == before
+
+
+@pytest.mark.parametrize("rival", [{"rule": "minimum-raise"}, {}], ids=["scripts alone", "in the room"])
+def test_what_was_decided_in_time_is_not_timed_again(tmp_path, monkeypatch, rival):
+    bidders = [Bidder("Ann", rule="truthful", timeout_seconds=0.5), Bidder("Ben", **rival)]
+    folder, decide, slowed = tmp_path / "run", Truthful.decide, list[Ask]()
+    whole = Auction(items=houses(2), bidders=bidders).run(out=folder).log
+    log = folder / "events.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+
+    def slowly(policy, ask, seen):
+        if not slowed:
+            slowed.append(ask)
+            time.sleep(0.7)
+        return decide(policy, ask, seen)
+
+    monkeypatch.setattr(Truthful, "decide", slowly)
+    again = resume(folder).log
+    assert slowed
+    assert [entry.event for entry in again] == [entry.event for entry in whole]
 
 
 def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):

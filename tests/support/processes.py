@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -31,6 +32,17 @@ def when(condition: Callable[[], T], running: subprocess.Popen[str]) -> T:
         assert running.poll() is None, running.communicate()
         nap.wait(0.01)
     return found
+
+
+def stopped_and_continued(running: subprocess.Popen[Any], seconds: float) -> tuple[int, int]:
+    """Let a process stand still for a while whenever it is stopped; give how often it was, and its exit code."""
+    stops = 0
+    while os.WIFSTOPPED(status := os.waitpid(running.pid, os.WUNTRACED)[1]):
+        stops += 1
+        time.sleep(seconds)  # how long it is stopped is what is tested
+        running.send_signal(signal.SIGCONT)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    return stops, running.returncode
 
 
 def full_disk(size: int) -> dict[str, Any]:

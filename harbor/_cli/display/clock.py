@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from typing import Any
+
+from harbor._core.running_time import running_seconds
 
 TICK_SECONDS = 1.0
 MARKS = (60, 30, 10, 5, 4, 3, 2, 1)
@@ -26,7 +27,7 @@ class Clock:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._until = time.monotonic() + seconds
+        self._until = running_seconds() + seconds
         self._told = seconds
         self._first = True
 
@@ -47,7 +48,7 @@ class Clock:
         return not over.done()
 
     def _left(self) -> int:
-        return max(0, int(self._until - time.monotonic()))
+        return max(0, int(self._until - running_seconds()))
 
     def _show(self) -> None:
         if sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":

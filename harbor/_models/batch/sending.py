@@ -10,6 +10,7 @@ from secrets import token_hex
 from typing import TypeVar
 
 from harbor._core.errors import HarborError, ModelError, RunPaused
+from harbor._core.running_time import running_seconds
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
 from harbor._models.calls.faults import end_of_pause, fault_of, status_of
@@ -151,7 +152,7 @@ async def _until_answered(ask: Callable[[], Awaitable[T]]) -> T:
         ModelError: it is refused.
         RunPaused: it was tried for long enough.
     """
-    began, failures, odd = time.monotonic(), 0, 0
+    began, failures, odd = running_seconds(), 0, 0
     while True:
         try:
             return await ask()
@@ -163,7 +164,7 @@ async def _until_answered(ask: Callable[[], Awaitable[T]]) -> T:
             pause = fault.retry_after or backoff(failures)
             if fault.kind in ("refused", "filtered") or odd == ODD_TRIES:
                 raise ModelError(f"a batch is refused: {fault.words}") from error
-            if time.monotonic() - began + pause > RETRY_SECONDS:
+            if running_seconds() - began + pause > RETRY_SECONDS:
                 until = f" until {end_of_pause(fault.retry_after)}" if fault.retry_after else ""
                 raise RunPaused(f"batches can't be reached{until}, last: {fault.words}") from error
             await asyncio.sleep(pause)

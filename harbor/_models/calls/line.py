@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ModelError, RunPaused
+from harbor._core.running_time import running_seconds, running_timeout
 from harbor._models.calls.faults import Fault, end_of_pause, fault_of
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
@@ -101,7 +101,7 @@ class Line:
             except TooLong as pause:
                 raise RunPaused(f"{self._who} {self._asks(pause.seconds)}") from pause
             except _Faulty as faulty:
-                trouble = trouble or time.monotonic()
+                trouble = trouble or running_seconds()
                 failures += 1
                 await asyncio.sleep(self._pause(faulty.fault, failures, trouble))
 
@@ -121,7 +121,7 @@ class Line:
         )
         verdict: Verdict = Failed()
         try:
-            async with asyncio.timeout(self.settings.timeout_seconds or self.patience):
+            async with running_timeout(self.settings.timeout_seconds or self.patience):
                 answer, taken = await attempt()
         except Exception as error:
             fault = self._judged(fault_of(error))
@@ -135,7 +135,7 @@ class Line:
             self.governor.leave(ticket, verdict)
 
     def _note_answer(self) -> None:
-        _answered[self.identity.account] = time.monotonic()
+        _answered[self.identity.account] = running_seconds()
 
     def _judged(self, fault: Fault) -> Fault:
         """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
@@ -160,7 +160,7 @@ class Line:
         Raises:
             RunPaused: it has been tried for long enough, by this call and by all others of the account.
         """
-        now = time.monotonic()
+        now = running_seconds()
         since = max(trouble, _answered.get(self.identity.account, trouble))
         patience = self.settings.retry_seconds
         left = min(since + patience, trouble + OWN_SHARE * patience) - now

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+from harbor._core.running_time import running_seconds
 
 
 @dataclass
 class Waiting:
     """The time that a bidder has waited, in seconds; calls side by side count once."""
 
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = running_seconds
     _before: float = 0.0
     _since: float = 0.0
     _calls: int = 0

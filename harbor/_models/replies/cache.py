@@ -23,6 +23,7 @@ from typing import Any
 
 from harbor._config.dialects import PROVIDERS
 from harbor._config.models import ModelSettings, ReplyForm
+from harbor._core.running_time import running_timeout
 from harbor._models.replies.reply_folder import (
     Asked,
     CachedReply,
@@ -73,7 +74,7 @@ class ReplyCache:
         """Whether nothing is kept there."""
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
-    def of_game(self, seed: int, longest_wait: float | None = LONGEST_WAIT) -> GameCache:
+    def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
         """Open it for a game, whose calls are counted from the beginning.
 
         `longest_wait` is how many seconds it waits for the same call of another game (None: until that has ended).
@@ -97,9 +98,7 @@ class GameCache:
     call that is replayed from the records of an interrupted run is told by `count` instead.
     """
 
-    def __init__(
-        self, folder: ReplyFolder, seed: int, draw: str = "", longest_wait: float | None = LONGEST_WAIT
-    ) -> None:
+    def __init__(self, folder: ReplyFolder, seed: int, draw: str = "", longest_wait: float = LONGEST_WAIT) -> None:
         self._folder, self._seed, self._draw, self._longest_wait = folder, seed, draw, longest_wait
         self._times: Counter[str] = Counter()
         self._questions: dict[int, _Question] = {}  # by the id of the request, which the question holds on to
@@ -111,7 +110,8 @@ class GameCache:
         key = (id(asyncio.get_running_loop()), str(self._folder.path), self._question(request).place)
         if (other := _ASKING.get(key)) is not None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(other.wait(), self._longest_wait)
+                async with running_timeout(self._longest_wait):
+                    await other.wait()
             yield  # whatever has become of that call: those who wait may have to ask, and none waits twice
             return
         _ASKING[key] = asking = asyncio.Event()

@@ -1,12 +1,10 @@
 """A clock that can jump, put in place of Python's before anything else is imported.
 
-`time.time` and `time.monotonic` jump, `datetime.now` and the event loop don't: a bidder whose loop sees an hour pass
-runs out of time, and that is play.
+`time.time` and `time.monotonic` jump, and with the latter the clock of event loops; `datetime.now` does not.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 _wall, _steady = time.time, time.monotonic
@@ -39,4 +37,3 @@ def _monotonic() -> float:
 def install() -> None:
     """Put it in place; it tells the true time as long as there are no `jumps`."""
     time.time, time.monotonic = _time, _monotonic
-    asyncio.BaseEventLoop.time = lambda _: _steady()

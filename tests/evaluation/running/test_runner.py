@@ -17,8 +17,10 @@ import pytest
 from filelock import FileLock
 
 from harbor._config.auction import read_settings
+from harbor._core.asks import Withdraw
 from harbor._core.errors import ConfigError, HarborError, LogError, RunFolderError
 from harbor._core.marks import mark
+from harbor._games.policies import MinimumRaise
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
@@ -325,6 +327,17 @@ def test_a_log_that_was_edited_is_refused_by_name(begun):
     path.write_text(path.read_text().replace('"Ben"', '"Bob"', 1))
     with pytest.raises(LogError, match=r"none/all/0002/events\.jsonl' line .* was edited"):
         resume(begun)
+
+
+def test_a_game_that_could_not_be_played_again_is_tried_again_by_resuming(whole, begun, monkeypatch):
+    log = begun / "games" / "none" / "all" / "0002" / "events.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+    with monkeypatch.context() as otherwise:
+        otherwise.setattr(MinimumRaise, "decide", lambda *_: Withdraw())
+        [failed] = resume(begun).of("failed")
+    assert "but this run gives" in failed.detail
+    resume(begun)
+    assert results(begun) == results(whole)
 
 
 def test_a_folder_that_another_process_runs_is_refused(begun):

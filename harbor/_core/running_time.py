@@ -1,0 +1,109 @@
+"""A clock that goes only while this process runs: not while it was stopped, asleep, or kept waiting by other processes.
+
+The time limits of players are measured by it, as a pause is no play. A thread of its own looks at it every few
+milliseconds, by `look`; between two looks it goes on for `MOST_SECONDS`, or for as long as code was at work here. While
+nobody looks it goes as `time.monotonic` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+MOST_SECONDS = 0.05
+"""How far it goes between two looks if nothing is at work here: this is what a pause costs."""
+
+
+class _Look(NamedTuple):
+    """What was seen last: three clocks, the thread that looks, and how often it had waited."""
+
+    steady: float
+    processor: float
+    seconds: float
+    thread: int = 0
+    waits: int = 0
+
+
+_start = time.monotonic()
+_last = _Look(_start, -math.inf, _start)
+
+
+def running_seconds() -> float:
+    """Give the reading of the clock, in seconds. It never runs backwards, and takes no lock."""
+    return _reading(_last, time.monotonic())
+
+
+def loop_seconds(loop: asyncio.AbstractEventLoop) -> float:
+    """Give the reading of an event loop's own clock without pauses, in seconds."""
+    now = loop.time()  # first, so that a pause between the two is not counted
+    last, steady = _last, time.monotonic()
+    return now - (steady - _reading(last, steady))
+
+
+def look(thread: int) -> None:
+    """Note that this process runs, and that this thread will soon look again."""
+    global _last
+    last, now = _last, time.monotonic()
+    _last = _Look(now, time.process_time(), _reading(last, now), thread, _waits(thread))
+
+
+def look_away() -> None:
+    """Let the clock go as the steady one does, as nobody will look."""
+    global _last
+    last, now = _last, time.monotonic()
+    _last = _Look(now, -math.inf, _reading(last, now))
+
+
+def _reading(last: _Look, now: float) -> float:
+    passed = now - last.steady
+    if passed > MOST_SECONDS:
+        held = (_waits(last.thread) - last.waits) * sys.getswitchinterval()
+        passed = min(passed, max(MOST_SECONDS, time.process_time() - last.processor, held))
+    return last.seconds + passed
+
+
+def _waits(thread: int) -> int:
+    """Count how often a thread has waited for something; 0 where the system does not tell.
+
+    One that waits for Python's lock does so every few milliseconds: so code that holds the lock and sleeps is told from
+    a process that is stopped.
+    """
+    try:
+        told = Path(f"/proc/self/task/{thread}/status").read_bytes()
+    except OSError:
+        return 0
+    found = re.search(rb"^voluntary_ctxt_switches:\s*(\d+)", told, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+@asynccontextmanager
+async def running_timeout(seconds: float) -> AsyncIterator[None]:
+    """Cancel what is inside after so many seconds in which this process runs.
+
+    Raises:
+        TimeoutError: they were over.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop_seconds(loop) + seconds
+    alarm: asyncio.TimerHandle
+    async with asyncio.timeout(None) as limit:
+
+        def ring() -> None:
+            nonlocal alarm
+            if (left := until - loop_seconds(loop)) > 0:
+                alarm = loop.call_later(left, ring)
+            else:
+                limit.reschedule(loop.time())
+
+        alarm = loop.call_later(seconds, ring)
+        try:
+            yield
+        finally:
+            alarm.cancel()

@@ -1,0 +1,128 @@
+"""What is limited in time is limited in time in which its process runs: each program here is stopped in the middle."""
+
+from __future__ import annotations
+
+import sys
+from subprocess import Popen
+from textwrap import indent
+
+import pytest
+
+from support.processes import stopped_and_continued
+
+LIMIT, PAUSE = 0.6, 1.0
+BEGINNING = """
+import asyncio, os, signal, socket, threading
+from harbor._core.running_time import loop_seconds, running_seconds, running_timeout
+from harbor._house.watchdog import timed
+
+async def stop():
+    await asyncio.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    await asyncio.sleep(0.05)
+
+async def main():
+    with timed():
+BODY
+
+asyncio.run(main())
+"""
+TIMEOUT = f"""
+async with running_timeout({LIMIT}):
+    await stop()
+try:
+    async with running_timeout(0.1):
+        await asyncio.Event().wait()
+except TimeoutError:
+    pass
+"""
+CLOCKS = f"""
+loop = asyncio.get_running_loop()
+before = running_seconds(), loop_seconds(loop)
+await stop()
+assert running_seconds() - before[0] < {LIMIT}
+assert loop_seconds(loop) - before[1] < {LIMIT}
+"""
+MANY = f"""
+async with running_timeout(2 * {LIMIT}):
+    await stop()
+    await stop()
+    await stop()
+"""
+CALL = f"""
+from harbor._config.models import ModelSettings
+from harbor._models.calls.line import Identity, Line
+
+asked = []
+
+async def attempt():
+    asked.append(1)
+    if len(asked) == 1:
+        await stop()
+    return "hello", 1
+
+line = Line("mine", ModelSettings(use="openai:gpt"), Identity("account", "model"), patience={LIMIT})
+assert await line.send(attempt, 1) == ("hello", 0)
+"""
+CLIENTS = f"""
+from harbor._mcp.held_auctions import within
+
+come = asyncio.Event()
+
+async def comes():
+    await stop()
+    come.set()
+
+coming = asyncio.create_task(comes())
+await within([come.wait()], {LIMIT})
+assert come.is_set()
+"""
+CONNECTION = """
+from decimal import Decimal
+from harbor import AgentServer
+from harbor._core.asks import Ask
+from harbor._core.spaces import Amount
+from harbor._doors import servers
+from harbor._doors.turn import SeatTurns
+
+servers.CONNECT_SECONDS = 2.0
+listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+address = listener.getsockname()
+full = [socket.create_connection(address)]  # the next one has to wait
+
+def serve():
+    while True:
+        client, _ = listener.accept()
+        if client.recv(1):
+            head = b"HTTP/1.1 200 OK\\r\\ncontent-type: text/plain\\r\\ncontent-length: 11\\r\\n\\r\\n"
+            client.sendall(head + b"I withdraw.")
+
+async def comes_late():
+    await stop()
+    full[0].close()
+    threading.Thread(target=serve, daemon=True).start()
+
+late = asyncio.create_task(comes_late())
+door = servers.ServerDoor(AgentServer(url="http://{}:{}/".format(*address)))
+given = await door.ask(SeatTurns("english", "seat").of(Ask("Ann", "Vase", 1, Amount(Decimal(1), Decimal(2))), []))
+assert given.answer == "I withdraw."
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "stops", "pause"),
+    [
+        (TIMEOUT, 1, PAUSE),
+        (CLOCKS, 1, PAUSE),
+        (MANY, 3, PAUSE),
+        (CALL, 1, PAUSE),
+        (CLIENTS, 1, PAUSE),
+        (CONNECTION, 1, 2.5),
+    ],
+    ids=["a limit", "clocks", "many stops", "a call of a model", "clients that are waited for", "a connection"],
+)
+def test_a_process_that_is_stopped_loses_no_time(body, stops, pause):
+    program = BEGINNING.replace("BODY", indent(body, " " * 8))
+    with Popen([sys.executable, "-c", program]) as running:
+        assert stopped_and_continued(running, pause) == (stops, 0)
