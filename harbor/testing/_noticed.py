@@ -46,8 +46,8 @@ class Pair(NamedTuple):
         owner = self.keeper or (next(iter(told)) if len(told) == 1 else "")
         if not owner:
             return ""  # it is the house's, or several bidders are told of it
-        since = 0.0 if self.kind in OF_A_SEAT else _since(told.get(owner), noticed.pop(owner, None))
-        noticed.pop(owner, None)
+        own = noticed.pop(owner, None)
+        since = 0.0 if self.kind in OF_A_SEAT else _since(told.get(owner), own)
         for other, first in told.items():
             if other != owner and first.settled <= since and not first.event.discloses:
                 return f"{other!r} alone is told what the rules keep for {owner!r}: {first.event!r}; tell {owner!r}"

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from harbor.games import Amount, Bid, Shown
+from harbor.events import PrivateEvent
+from harbor.games import Amount, Bid, Money, Shown
 from harbor.testing import check_game
 from support import third_price as good
 from support.plugins import remembering
@@ -157,6 +158,19 @@ def test_what_an_event_discloses_on_purpose_is_no_leak():
         return ThirdShown(in_the_item(rules, run, winner, price).item, winner, price)
 
     check_game(replace(with_rules(closed=shown), events=(ThirdOpened, ThirdValue, ThirdShown)))
+
+
+def test_what_another_is_told_on_purpose_is_no_leak():
+    @dataclass(frozen=True, slots=True)
+    class ThirdHint(PrivateEvent):
+        value: Money
+        discloses = True
+
+    def tell(rules, run):
+        told = Third.tell(rules, run)
+        return [*told, *(ThirdHint(NEXT[one.bidder], one.value) for one in told)]
+
+    check_game(replace(with_rules(tell=tell), events=(*THIRD.events, ThirdHint)))
 
 
 def test_what_everyone_is_told_before_is_no_secret_of_whom_it_is_kept_for():
