@@ -65,7 +65,11 @@ class Eve(BaseChatAgent):
         last = messages[-1].to_text()
         if "Lot C" in last:
             raise RuntimeError(f"crash-of-eve with {KEY} and {TOKEN}")
-        words = "I bid $1,100, words-of-eve!" if "Lot B" in last and "$1,000," in last else "I withdraw, words-of-eve!"
+        words = (
+            "I bid $1,100, words-of-eve!"
+            if "Lot B" in last and "at least $1,000 and" in last
+            else "I withdraw, words-of-eve!"
+        )
         return Response(chat_message=TextMessage(content=words, source=self.name, metadata={"mine": "metadata-of-eve"}))
 
     async def on_reset(self, cancellation_token: Any) -> None:

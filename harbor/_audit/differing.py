@@ -19,11 +19,12 @@ BIDS = ("bid",)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first difference in what a seat was told: its channel, and the texts around it, as before and now."""
+    """The first difference in what a seat was told: its channel, the texts around it, and after which settlement."""
 
     channel: Channel
     before: str
     now: str
+    settled: int
 
 
 def differences(before: Tape, now: Tape, change: Change, seats: Sequence[str]) -> dict[str, Difference]:
@@ -50,18 +51,19 @@ def _first(before: Sequence[Told], now: Sequence[Told]) -> Difference | None:
         then, told = (one[place] if place < len(one) else None for one in (before, now))
         if then is None or told is None:
             texts = ["(nothing)" if one is None else around(one.text, 0) for one in (then, told)]
-            return Difference((then or told or before[0]).channel, *texts)
+            there = then or told or before[0]
+            return Difference(there.channel, *texts, there.settled)
         if (then.channel, then.text) != (told.channel, told.text):
             later = [(one.channel, one.text) for one in now[place : place + NEAR]]
             earlier = [(one.channel, one.text) for one in before[place : place + NEAR]]
             swapped = (then.channel, then.text) in later and (told.channel, told.text) in earlier
-            return _between("order" if swapped else told.channel, then.text, told.text)
+            return _between("order" if swapped else told.channel, then.text, told.text, told.settled)
     return None
 
 
-def _between(channel: Channel, before: str, now: str) -> Difference:
+def _between(channel: Channel, before: str, now: str, settled: int) -> Difference:
     at = next((i for i, (a, b) in enumerate(zip(before, now, strict=False)) if a != b), min(len(before), len(now)))
-    return Difference(channel, around(before, at), around(now, at))
+    return Difference(channel, around(before, at), around(now, at), settled)
 
 
 def around(text: str, at: int) -> str:
@@ -78,9 +80,9 @@ def _public_leak(before: Tape, now: Tape, change: Change) -> Difference | None:
     if not then or not told:
         return None
     if sorted(_words(then)) == sorted(_words(told)):
-        return _between("order", repr(then[0]), repr(told[0]))
+        return _between("order", repr(then[0]), repr(told[0]), now.settled_at(now.differs))
     if isinstance(then[0], OF_THE_HOUSE) and isinstance(told[0], OF_THE_HOUSE):
-        return _between("event", repr(then[0]), repr(told[0]))
+        return _between("event", repr(then[0]), repr(told[0]), now.settled_at(now.differs))
     return None
 
 

@@ -22,8 +22,9 @@ from harbor._core.events import (
 )
 from harbor._core.log_lines import Entry
 
-Channel = Literal["prompt", "message", "ask", "event", "memory", "error", "order"]
-"""The ways over which a seat is told something; "order": two things come in another order."""
+Channel = Literal["prompt", "message", "ask", "event", "memory", "error", "order", "page", "answer"]
+"""The ways over which a seat is told something; "order": two things come in another order. A "page" shows what it was
+told, and an "answer" is what it says itself."""
 OF_THE_HOUSE = (BiddersAsked, Paused, SaleClosed)
 """The public events that no rules give: the house writes them."""
 
@@ -46,6 +47,14 @@ class Told(NamedTuple):
 
     channel: Channel
     text: str
+    public: int
+    settled: int
+
+
+class Happened(NamedTuple):
+    """An event of any audience, and after how many public events and settlements it came."""
+
+    event: Event
     public: int
     settled: int
 
@@ -82,6 +91,7 @@ class Tape:
 
     like: Sequence[Event] | None = None
     public: list[Event] = field(default_factory=list)
+    log: list[Happened] = field(default_factory=list)
     told: dict[str, list[Told]] = field(default_factory=lambda: defaultdict(list))
     said: dict[str, dict[Place, str | None]] = field(default_factory=lambda: defaultdict(dict))
     asks: dict[str, dict[Place, Ask]] = field(default_factory=lambda: defaultdict(dict))
@@ -101,6 +111,7 @@ class Tape:
             Parted: what is public differs from the other game, and that part of it is over.
         """
         event = entry.event
+        self.log.append(Happened(event, len(self.public), len(self.settled)))
         if isinstance(event, BidFailed):
             self.failed[event.bidder].add(Place(event.item, event.round, event.attempt))
         if isinstance(event, SeatFailed | ThoughtFailed):
@@ -110,6 +121,10 @@ class Tape:
         elif event.audience != ANALYST:
             # `repr` and not equality: the order of what is in a table is told too.
             self.tell(event.audience.removeprefix("bidder:"), "event", repr(event))
+
+    def settled_at(self, public: int) -> int:
+        """Give the settlement from which the public event of this number followed."""
+        return next(one.settled for one in self.log if one.public == public and one.event.audience == EVERYONE)
 
     def settle(self, state: Any, actions: Mapping[str, Action], rng: Random) -> None:
         """Note what is settled, before it is."""

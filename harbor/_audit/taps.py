@@ -45,6 +45,7 @@ class TappedSeat:
     def answer(self, ask: Ask, words: str | None) -> str | None:
         """Note an answer, and give it, or that of the script."""
         place = Place.of(ask)
+        self._tape.tell(self._bidder, "answer", words or "")
         if self._script is not None and place in self._script:
             words = self._scripted(self._script[place], ask, place)
         self._tape.said[self._bidder][place] = words

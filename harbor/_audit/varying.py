@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from decimal import Decimal
@@ -132,6 +132,12 @@ def _values(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Ch
 def _by_bidder(rules: Any, names: set[str]) -> dict[str, Mapping[str, Any]]:
     tables = {one.name: getattr(rules, one.name) for one in fields(rules) if one.init}
     return {name: table for name, table in tables.items() if isinstance(table, Mapping) and names <= set(table)}
+
+
+def kept_for(rules: Any, other: Any, bidders: Sequence[str]) -> list[str]:
+    """Name the bidders for whom rules and other rules of the same game keep something else by name."""
+    kept, now = (_by_bidder(one, set(bidders)) if is_dataclass(one) else {} for one in (rules, other))
+    return [name for name in bidders if any(kept[key][name] != now.get(key, {}).get(name) for key in kept)]
 
 
 def _other_rules(kept: Mapping[str, Mapping[str, Any]], bidder: str, auction: ResolvedAuction) -> ResolvedAuction:

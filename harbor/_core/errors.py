@@ -91,10 +91,18 @@ def told(error: BaseException) -> str:
     from harbor._core.redaction import redact  # here, as `harbor --help` has no use for it
 
     try:
-        lines = redact(str(error)).splitlines()
+        lines = redact(str(error) or _asserted(error)).splitlines()
     except (Exception, SystemExit):
         lines = []
     return ": ".join([type(error).__name__, *lines[:1]])
+
+
+def _asserted(error: BaseException) -> str:
+    """Give the source of an `assert` that has no text of its own."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__) if isinstance(error, AssertionError) else []
+    return str(frames[-1].line) if frames else ""
 
 
 def placed(error: BaseException) -> str:

@@ -41,6 +41,11 @@ class PublicEvent:
         """What `words` says, sentence by sentence, put as the bidder of that name is told it."""
         return (self.words,) if self.words else ()
 
+    @property
+    def discloses(self) -> bool:
+        """Whether the rules tell with it, on purpose, what was private until now: that a bidder can't afford more."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class PrivateEvent:
@@ -56,6 +61,11 @@ class PrivateEvent:
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
         """How its bidder is told it, sentence by sentence; none if the next call speaks of it, or nobody needs to."""
         return ()
+
+    @property
+    def discloses(self) -> bool:
+        """Whether the rules tell with it, on purpose, what is private to another."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +146,11 @@ class BidderWithdrew(PublicEvent):
     round: int
     bidder: str
     reason: WithdrawalReason
+
+    @property
+    def discloses(self) -> bool:
+        """Whether its money ran out, which shows its budget."""
+        return self.reason == "cannot afford"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from itertools import cycle
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.events import BiddersAsked
+from harbor._core.events import BiddersAsked, LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_seen_by, named
 from harbor._core.telling import as_json
@@ -18,12 +21,13 @@ from harbor._house.checking import check
 from harbor._runs.auction import Auction
 from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
+from harbor.testing._leaks import check_leaks
 from harbor.testing._playing import (
-    BIDDERS,
     Asked,
     cuts,
     equal,
     legal,
+    names_of,
     played,
     promised,
     public,
@@ -33,50 +37,60 @@ from harbor.testing._playing import (
     thinking,
     whole,
 )
-from harbor.testing._rules import Secrets, check_rules
+from harbor.testing._records import winners_of
+from harbor.testing._rules import check_rules
 
 UNEXPLAINED = ("task", "game", "item", "items")
 """Facts that need no explanation: two are for the built-in model alone, and two say what they are."""
 GAMES_OF_RULES = 5
+NAMED = re.compile("`([a-z][a-z0-9_]*)`")
 
 
 def check_game(
     game: Game,
     settings: Mapping[str, Any] | None = None,
-    bidders: Sequence[str] = BIDDERS,
-    secrets: Secrets | None = None,
+    bidders: Sequence[str] = (),
 ) -> None:
     """Check that a game keeps its promises.
 
-    It has all its parts, and its settings are read back as they were written. Its rules are pure, and neither ask nor
-    tell what is another's (`check_rules`). The built-in model, the rational policy and legal random play are never
-    refused; hostile play breaks nothing. Equal runs give equal logs, which are read back as they were written, and all
-    that happens is in its events. Facts of prompts come from what the bidder has seen and from nowhere else, and each
-    is explained. Its standings name every bidder once, and can be taken of a log that broke off anywhere. If it has a
-    record, every log follows from it, also one that broke off, one without settings and one of public events alone. Its
-    board shows texts to each viewer.
+    It has all its parts, and its settings are read back as they were written. Its rules are pure (`check_rules`). The
+    built-in model, the rational policy and legal random play are never refused; hostile play breaks nothing. Equal runs
+    give equal logs, which are read back as they were written, and all that happens is in its events; who wins is a
+    bidder. Facts of prompts come from what the bidder has seen and from nowhere else; each is explained, and none is
+    explained that is not there. Its standings name every bidder once, can be taken of a log that broke off anywhere,
+    and are the same of public events alone where its measures are `public`. If it has a record, every log follows from
+    it, also one that broke off, one without settings and one of public events alone. Its board shows texts to each
+    viewer.
+
+    Nobody notices what is another's. Each draw of `build`, and each setting of a seat that it `uses`, is changed in
+    turn, and the same acts are played again. What only one bidder is told by this changes nothing that others are
+    asked, told, shown or answer, up to the first act that is no longer legal, or to an event of which `discloses` is
+    true. A setting that changes nothing anywhere is not used.
 
     Args:
         game: the game.
         settings: of its rules, for a short game; by default as they are.
-        bidders: their names; a game may know only some.
-        secrets: what others must not see, by bidder, as in `check_rules`.
+        bidders: their names, for a game that takes only some; by default three, or those whom its settings name, or
+            as many as it takes.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
     """
     whole(game, "game")
     with promised(f"the game {game.name!r}"):
+        bidders = bidders or names_of(game)
         models, rational, random, adversary = (
             table(game, seated(bidders, player), settings or {})
             for player in (thinking(game), {"rule": "rational"}, {"rule": "random"}, {"rule": "adversary"})
         )
         _settings_come_back(models)
-        check_rules(game.build(models.rules, models), secrets, games=GAMES_OF_RULES)
+        check_rules(game.build(models.rules, models), games=GAMES_OF_RULES)
+        check_leaks(game, table(game, _alternating(game, bidders), settings or {}))
         for auction, who in ((rational, "the rational policy"), (random, "random play"), (adversary, "")):
             log = auction.run().log
             sound(log)
             _known_events(game, log)
+            _won_by_bidders(log, bidders)
             equal(log, auction.run().log)
             if who:
                 legal(log, who)
@@ -84,6 +98,12 @@ def check_game(
             _verified(game, log, auction)
             _shown(game, log, bidders)
         _thought(game, models)
+
+
+def _alternating(game: Game, bidders: Sequence[str]) -> list[dict[str, Any]]:
+    """Seat a bidder that thinks beside a rational one, so that prompts and answers are looked at."""
+    players = cycle((thinking(game), {"rule": "rational"}))
+    return [{"name": name, **player} for name, player in zip(bidders, players, strict=False)]
 
 
 def _thought(game: Game, auction: Auction) -> None:
@@ -97,6 +117,7 @@ def _thought(game: Game, auction: Auction) -> None:
     _shown(game, log, [bidder.name for bidder in auction.bidders])
     if game.play is not None:
         explained(calls)
+        _nothing_else_explained(game.play, calls)
         _told_only_what_was_seen(game.play, auction, log)
 
 
@@ -105,6 +126,17 @@ def explained(calls: Sequence[Asked]) -> None:
     for call in calls:
         missing = [name for name in call.facts if f"`{name}`" not in call.text and name not in UNEXPLAINED]
         require(not missing, f"the prompt {call.purpose!r} does not explain these facts in backticks", missing)
+
+
+def _nothing_else_explained(play: Play, calls: Sequence[Asked]) -> None:
+    """Require that a name in backticks is that of a fact in some call, at any depth, or of a part of some reply.
+
+    A fact that only some calls have is explained under `[if NAME]`, which is sent only with it.
+    """
+    own = NAMED.findall(play.system.read_text(encoding="utf-8") + play.prompt.read_text(encoding="utf-8"))
+    there = "\n".join(f"{call.text}\n{call.reply}" for call in calls)
+    absent = sorted({name for name in own if f"`{name}`" in there and f'"{name}"' not in there})
+    require(not absent, "its prompts name facts in backticks that are in no prompt; leave them out", absent)
 
 
 def _settings_come_back(auction: Auction) -> None:
@@ -122,6 +154,12 @@ def _known_events(game: Game, log: Sequence[Entry]) -> None:
     require(not strange, "its log has events that are not among its events", strange)
 
 
+def _won_by_bidders(log: Sequence[Entry], bidders: Sequence[str]) -> None:
+    for closed in of_type(log, LotClosed):
+        strange = [name for name in winners_of(closed) if isinstance(name, str) and name not in bidders]
+        require(not strange, f"who wins {closed.item!r} is no bidder", strange)
+
+
 def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
     rows = game.measures.standings(log)
     require(sorted(row.bidder for row in rows) == sorted(bidders), "the standings do not name every bidder once", rows)
@@ -129,6 +167,19 @@ def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
         last = type(cut[-1].event).__name__
         with promised(f"the summary of a log of {game.name!r} that breaks off after {last}"):
             json.dumps(summarise(cut).as_json())
+    if game.measures.public:
+        with promised(f"the measures of public events of {game.name!r}"):
+            _known_in_public(game.measures.standings(public(log)), rows)
+
+
+def _known_in_public(told: Sequence[Any], full: Sequence[Any]) -> None:
+    """Require that rows of public events alone are the same as those of the log; None: public events don't tell it."""
+    kept = {row.bidder: row for row in full}
+    pairs = [
+        (getattr(row, one.name), getattr(kept.get(row.bidder), one.name, None)) for row in told for one in fields(row)
+    ]
+    agree = len(told) == len(full) and all(public in (None, value) for public, value in pairs)
+    require(agree, "its measures are not `public`: of public events alone its standings are others", (told, full))
 
 
 def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:

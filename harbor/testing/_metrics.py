@@ -13,7 +13,7 @@ from harbor._runs.auction import Auction
 from harbor._runs.series import run_series
 from harbor.evaluation._metrics.measurement import Measurement, Metric
 from harbor.evaluation._metrics.registry import measure
-from harbor.testing._playing import ITEMS, cuts, held, promised, thinkers, whole
+from harbor.testing._playing import ITEMS, cuts, held, promised, thinkers, unplayed, whole
 
 FAILED = "the metric failed"
 """How a missing value begins whose metric broke."""
@@ -38,7 +38,8 @@ def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
     require((metric.measure.__doc__ or "").strip(), f"{what} has no docstring that gives its formula")
     with promised(what):
         valued = [_measured(metric, one, what) for one in ([log] if log else (one for _, one in fitting(metric)))]
-        require(valued, f"no installed game opens with {metric.of.__name__}; give check_metric a log of one that does")
+        nowhere = unplayed(metric.of) or f"no installed game opens with {metric.of.__name__}"
+        require(valued, f"{nowhere}; give check_metric a log of one that does")
         require(any(valued), f"{what} has no value in a whole game")
         other = measure([metric.name], ())
         require(all(one.value is None and one.missing for one in other), f"{what} of another game does not say so")

@@ -6,25 +6,39 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from harbor._core.errors import HarborError
-from harbor._core.events import EVERYONE, BiddersAsked, BidFailed, LogOpened, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.errors import HarborError, placed, told
+from harbor._core.events import (
+    EVERYONE,
+    BiddersAsked,
+    BidFailed,
+    Event,
+    LogOpened,
+    SaleClosed,
+    SeatFailed,
+    ThoughtFailed,
+)
 from harbor._core.extensions import Found, Kind, fault
 from harbor._core.finding import GIVEN, everything, find, use
 from harbor._core.layout import CALLS, EVENTS
 from harbor._core.log import difference, of_type, read_log
 from harbor._core.log_lines import Entry
+from harbor._games.building import build
 from harbor._games.game import Game
 from harbor._games.purity import require
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
+from harbor._runs.items import with_items
 
 MOST_TURNS = 10_000
-BIDDERS = ("Ann", "Ben", "Cho")
+MORE_BIDDERS = ("Ann", "Ben", "Cho", "Dan", "Eve", "Fay")
+BIDDERS = MORE_BIDDERS[:3]
+OTHER_NUMBERS = (2, 4, 5, 6)
+"""How many bidders are tried in a game that takes no three."""
 BUDGET = 6_000
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "downsizing")
 ITEMS = (
@@ -49,12 +63,13 @@ CUTS = 20
 
 
 class Asked(NamedTuple):
-    """A model call: whose, for what, what the model read, and the facts in it."""
+    """A model call: whose, for what, what the model read, the facts in it, and the reply."""
 
     bidder: str
     purpose: str
     text: str
     facts: Mapping[str, Any]
+    reply: str
 
 
 class Played(NamedTuple):
@@ -82,7 +97,9 @@ def promised(what: str) -> Iterator[None]:
     """Let no refusal and no error of what is checked pass as anything but a broken promise."""
     try:
         yield
-    except AssertionError:
+    except AssertionError as error:
+        if not str(error):  # somebody's `assert` without a text
+            raise AssertionError(f"{what} fails with {placed(error)}") from error
         raise
     except HarborError as error:
         raise AssertionError(f"{what} is refused: {error}") from error
@@ -91,8 +108,14 @@ def promised(what: str) -> Iterator[None]:
 
 
 def names_of(game: Game) -> tuple[str, ...]:
-    """Name bidders of a game: those whom its settings name as residents, else three."""
-    return tuple(getattr(game.settings(), "residents", BIDDERS))
+    """Name bidders whom a game takes: three, or those whom its settings name, or fewer or more."""
+    settings = game.settings()
+    tables = [tuple(one) for name in type(settings).model_fields if isinstance(one := getattr(settings, name), dict)]
+    for names in (BIDDERS, *filter(None, tables), *(MORE_BIDDERS[:number] for number in OTHER_NUMBERS)):
+        with suppress(HarborError):
+            build(with_items(table(game, seated(names, {"rule": "random"}), {})))
+            return names
+    return BIDDERS
 
 
 def table(
@@ -184,11 +207,13 @@ def thinkers(game: Game, bidders: Sequence[str] = (), **mind: Any) -> list[dict[
     """Give the settings of bidders with personas who have every thought of a game, or these."""
     names = bidders or names_of(game)
     given = mind or thinking(game)
-    return [{"name": name, "persona": persona, **given} for name, persona in zip(names, PERSONAS, strict=False)]
+    return [{"name": name, "persona": persona, **given} for name, persona in zip(names, cycle(PERSONAS), strict=False)]
 
 
 _HELD: dict[str, tuple[Game, Auction, Sequence[Entry]]] = {}
 """An auction of each installed game, by its name, with its log."""
+_UNPLAYED: dict[str, str] = {}
+"""Why an installed game could not be played, by its name."""
 
 
 def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
@@ -196,13 +221,23 @@ def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
     for one in everything("game"):
         game: Game = one.value
         if one.name not in _HELD or _HELD[one.name][0] is not game:
-            with suppress(Exception):  # another's game may need settings that only its author knows, or break
+            for kept in (_HELD, _UNPLAYED):
+                kept.pop(one.name, None)
+            try:
                 auction = table(game, thinkers(game), {}, seed=1)
                 _HELD[one.name] = game, auction, auction.run().log
+            except Exception as error:  # another's game may need settings that only its author knows, or break
+                _UNPLAYED[one.name] = told(error)
         if one.name in _HELD:
             yield _HELD[one.name][1:]
 
 
+def unplayed(kind: type[Event]) -> str:
+    """Say which installed games open with such an event and can't be played by the suites, and why; empty if none."""
+    games = [one.value for one in everything("game") if one.name in _UNPLAYED and issubclass(one.value.opening, kind)]
+    return "; ".join(f"the game {one.name!r} can't be played here ({_UNPLAYED[one.name]})" for one in games)
+
+
 def _asked(call: Mapping[str, Any]) -> Asked:
     text = "\n".join(call["prompt"])
-    return Asked(call["bidder"], call["purpose"], text, read_facts(text))
+    return Asked(call["bidder"], call["purpose"], text, read_facts(text), call["reply"])

@@ -143,7 +143,7 @@ class _Replay:
         row = self.outcomes.get(closed.item) if peek else self.outcomes.pop(closed.item, None)
         if row is None:
             return
-        winners, price = _winners(closed), getattr(closed, "price", None)
+        winners, price = winners_of(closed), getattr(closed, "price", None)
         if sorted(winners) != sorted(_names(row.get("winners"))):
             yield Difference(closed.item, 0, "winners", str(list(winners)), str(list(_names(row.get("winners")))))
         if "price" in row and price is not None and row["price"] != price:
@@ -157,14 +157,14 @@ def _action(ask: Ask, attempts: Sequence[Decimal | None]) -> Action:
     return Withdraw("failed bids", amount) if violation(ask, Bid(amount)) else Bid(amount)
 
 
-def _winners(closed: LotClosed) -> Sequence[str]:
+def winners_of(closed: LotClosed) -> Sequence[str]:
     """Name who has won, as the events of Harbor's games tell it."""
     found = (getattr(closed, name, None) for name in ("winners", "served", "winner"))
     return _names(next((one for one in found if one is not None), None))
 
 
 def _names(given: Any) -> Sequence[str]:
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+    return (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Collection) else ()
 
 
 def _cells(number: int, row: Row) -> dict[str, Any]:

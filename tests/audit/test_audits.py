@@ -52,7 +52,7 @@ class Talker(BaseChatAgent):
         return (TextMessage,)
 
     async def on_messages(self, messages, cancellation_token):
-        words = f"I bid $1,{500 + self._cents()}" if "$1,000," in messages[-1].to_text() else "I withdraw"
+        words = f"I bid $1,{500 + self._cents()}" if "at least $1,000 and" in messages[-1].to_text() else "I withdraw"
         return Response(chat_message=TextMessage(content=words, source=self.name))
 
     async def on_reset(self, cancellation_token):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harbor._core.finding import everything
+from harbor._games.sessions.private_values import PrivateValues
 from harbor.testing import (
     check_catalogue,
     check_experiment,
@@ -32,17 +33,20 @@ def values(kind, slow=()):
 @pytest.mark.parametrize("game", values("game", ["english"]))
 def test_every_game_keeps_its_promises(game):
     settings = {name: value for name, value in SHORT.items() if name in game.settings.model_fields}
-    check_game(game, settings, getattr(game.settings(), "residents", ("Ann", "Ben", "Cho")))
+    check_game(game, settings)
 
 
+@pytest.mark.parametrize("show", ["actions", "actions and values"])
 @pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
-def test_a_private_value_is_a_secret_where_only_actions_are_shown(game):
-    values = {"Ann": (61.37,), "Ben": (59.83,), "Cho": (57.29,)}
+def test_a_game_whose_values_are_given_keeps_them_private_until_it_shows_them(game, show, monkeypatch):
     value = next(one.value for one in everything("game") if one.name == game)
-    rules = {"runs": 1, "values": values, "distribution": {"kind": "normal", "mean": 50, "deviation": 10}}
-    check_game(value, {**rules, "show": "actions"}, secrets=values)
-    with pytest.raises(AssertionError, match="can be seen by another"):
-        check_game(value, {**rules, "show": "actions and values"}, secrets=values)
+    prior = {"kind": "normal", "mean": 50, "deviation": 10}
+    rules = {"runs": 1, "values": {"Ann": (61.37,), "Ben": (59.83,), "Cho": (57.29,)}, "distribution": prior}
+    check_game(value, {**rules, "show": show})
+    facts = PrivateValues.facts
+    monkeypatch.setattr(PrivateValues, "facts", lambda one: {**facts(one), "fee": one.values["Ann"][0]})
+    with pytest.raises(AssertionError, match="all are told what only 'Ann' should know"):
+        check_game(value, {**rules, "show": show})
 
 
 @pytest.mark.parametrize("policy", values("policy"))

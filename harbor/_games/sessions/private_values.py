@@ -60,6 +60,11 @@ class ItemAllotted(RunClosed):
     values: dict[str, Money]
     price: Money | None
 
+    @property
+    def discloses(self) -> bool:
+        """Whether it shows the values."""
+        return bool(self.values)
+
     def details(self) -> Mapping[str, object]:
         """Give price and values."""
         return {"price": self.price, "values": self.values}

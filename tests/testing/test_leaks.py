@@ -1,0 +1,216 @@
+"""The suite for games finds what a game tells others, without being told the secrets: one broken game per kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from random import Random
+
+import pytest
+
+from harbor.events import PrivateEvent
+from harbor.games import Amount, Bid, Money, Shown
+from harbor.testing import check_game
+from support import third_price as good
+from support.plugins import remembering
+from support.third_price import MOST, THIRD, Abrupt, Third, ThirdClosed, ThirdOpened, ThirdValue, drawn
+
+NEXT = {"Ann": "Ben", "Ben": "Cho", "Cho": "Ann"}
+KNOWN = {}
+"""What planted code knows of the values and should not."""
+
+
+def with_rules(build=None, **methods):
+    """The game, with these methods in its rules."""
+    rules = type("Rules", (Third,), methods)
+    return replace(THIRD, build=build or (lambda settings, config: rules(drawn(settings, config))))
+
+
+def with_part(game, part, **changes):
+    return replace(game, **{part: replace(getattr(game, part), **changes)})
+
+
+def overheard(settings, config):
+    KNOWN.update(drawn(settings, config))
+    return Third(KNOWN.copy())
+
+
+def bounded_by_the_top(settings, config):
+    values = drawn(settings, config)
+    return Third(values, int(top(values)))
+
+
+def with_a_seed_of_their_own(settings, config):
+    rng = Random(config.seed)
+    values = {one.name: [Decimal(rng.randint(1, MOST))] for one in config.bidders}
+    return Third(values, int(top(values)))
+
+
+def top(values):
+    return max(value for own in values.values() for value in own)
+
+
+def first_of(rules, run):
+    return next(iter(rules.values.values()))[run - 1]
+
+
+def in_the_item(rules, run, winner, price):
+    return ThirdClosed(f"run {run}, worth {first_of(rules, run)} to Ann", winner, price)
+
+
+def to_the_next(rules, run):
+    return [replace(event, bidder=NEXT[event.bidder]) for event in Third.tell(rules, run)]
+
+
+def to_two(rules, run):
+    return [*Third.tell(rules, run), *to_the_next(rules, run)]
+
+
+def bounded(rules, name, run):
+    return Third.ask(rules, name, run)._replace(space=Amount(Decimal(0), MOST + first_of(rules, run)))
+
+
+def noted(rules, name, run):
+    note = "" if name == "Ann" else f"Ann has {first_of(rules, run)}; "
+    return Third.ask(rules, name, run)._replace(note=note)
+
+
+def without_the_poor(rules, run):
+    return [ask for ask in Third.asks(rules, run) if rules.values[ask.bidder][run - 1] > MOST / 3]
+
+
+def with_the_top(name, seen):
+    return {**good.facts(name, seen), "value": float(top(KNOWN))}
+
+
+class Board:
+    """A board that shows what planted code knows."""
+
+    def note(self, event):
+        pass
+
+    def shown(self):
+        return Shown(str(KNOWN))
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(monkeypatch):
+    with remembering(monkeypatch):
+        yield
+
+
+TO_ALL = "all are told what only '(Ann|Ben|Cho)' should know"
+TO_ANOTHER = "'Ben' alone is told what the rules keep for 'Ann'"
+IN_AN_ASK = "'Ben' notices in its ask what only 'Ann' should know"
+LEAKS = {
+    "a value in the item of a public event": (with_rules(closed=in_the_item), TO_ALL),
+    "the greatest value in the opening": (
+        with_rules(opened=lambda rules: ThirdOpened(tuple(rules.values), int(top(rules.values)))),
+        TO_ALL,
+    ),
+    "the greatest value, computed before the opening": (replace(THIRD, build=bounded_by_the_top), TO_ALL),
+    "the greatest value, drawn from a seed": (replace(THIRD, build=with_a_seed_of_their_own), TO_ALL),
+    "who is asked": (with_rules(asks=without_the_poor), TO_ALL),
+    "a value told to another": (with_rules(tell=to_the_next), TO_ANOTHER),
+    "a value told to another as well": (with_rules(tell=to_two), TO_ANOTHER),
+    "a value in the bounds of all": (with_rules(ask=bounded), IN_AN_ASK),
+    "a value in the note of another's ask": (with_rules(ask=noted), IN_AN_ASK),
+    "facts of a prompt": (
+        with_part(with_rules(overheard), "play", facts=with_the_top),
+        "the prompt of '.*' hangs on what it is not told",
+    ),
+    "a rational player": (
+        replace(with_rules(overheard), rational=lambda *_: Bid(top(KNOWN))),
+        "the answer of '.*' hangs on what it is not told",
+    ),
+    "a board": (replace(with_rules(overheard), board=Board), "the page of '.*' hangs on what it is not told"),
+}
+
+
+def broken(game, promise):
+    with pytest.raises(AssertionError, match=promise) as said:
+        check_game(game)
+    assert "\n" not in str(said.value)
+
+
+@pytest.mark.parametrize("where", LEAKS)
+def test_what_one_bidder_alone_is_told_is_found_wherever_another_can_see_it(where):
+    broken(*LEAKS[where])
+
+
+def test_the_game_that_is_broken_here_keeps_its_promises():
+    check_game(THIRD)
+
+
+def test_a_bound_that_is_the_value_of_the_bidder_that_is_asked_is_no_leak():
+    def own(rules, name, run):
+        return Third.ask(rules, name, run)._replace(space=Amount(rules.values[name][run - 1], Decimal(MOST)))
+
+    check_game(with_rules(ask=own))
+
+
+def test_what_an_event_discloses_on_purpose_is_no_leak():
+    @dataclass(frozen=True, slots=True)
+    class ThirdShown(ThirdClosed):
+        discloses = True
+
+    def shown(rules, run, winner, price):
+        return ThirdShown(in_the_item(rules, run, winner, price).item, winner, price)
+
+    check_game(replace(with_rules(closed=shown), events=(ThirdOpened, ThirdValue, ThirdShown)))
+
+
+def test_what_another_is_told_on_purpose_is_no_leak():
+    @dataclass(frozen=True, slots=True)
+    class ThirdHint(PrivateEvent):
+        value: Money
+        discloses = True
+
+    def tell(rules, run):
+        told = Third.tell(rules, run)
+        return [*told, *(ThirdHint(NEXT[one.bidder], one.value) for one in told)]
+
+    check_game(replace(with_rules(tell=tell), events=(*THIRD.events, ThirdHint)))
+
+
+def test_what_everyone_is_told_before_is_no_secret_of_whom_it_is_kept_for():
+    """As the needs of residents are: the bounds of each follow from what the opening tells."""
+
+    def opened(rules):
+        return ThirdOpened((*rules.values, *map(str, rules.values.values())))
+
+    def own(rules, name, run):
+        return Third.ask(rules, name, run)._replace(space=Amount(Decimal(0), rules.values[name][run - 1]))
+
+    public = with_rules(opened=opened, ask=own, tell=lambda *_: [])
+    public = replace(public, rational=lambda ask, _: Bid(ask.maximum))
+    check_game(with_part(public, "play", facts=lambda name, _: {"bidders": [], "value": 1}))
+
+
+# ---------------------------------------------------------------- what else no one could see
+
+
+def test_a_winner_that_is_no_bidder_is_named():
+    zed = with_rules(closed=lambda _, run, __, price: ThirdClosed(f"run {run}", "Zed", price))
+    broken(zed, r"who wins 'run 1' is no bidder: \['Zed'\]")
+
+
+@pytest.mark.parametrize("setting", ["budget", "objective"])
+def test_a_setting_that_a_game_says_it_uses_and_does_not_is_named(setting):
+    broken(replace(THIRD, uses=(setting,)), rf"in its `uses` and change nothing; leave them out: \['{setting}'\]")
+
+
+def test_a_prompt_that_names_a_fact_that_is_not_there_is_named(tmp_path):
+    system = THIRD.play.system.read_text().replace("- `you` is", "- `reserve` is the reserve price.\n- `you` is")
+    (tmp_path / "system.md").write_text(system)
+    reserved = with_part(THIRD, "play", system=tmp_path / "system.md")
+    broken(reserved, r"name facts in backticks that are in no prompt; leave them out: \['reserve'\]")
+
+
+def test_measures_that_are_not_public_and_say_so_are_named():
+    broken(with_part(THIRD, "measures", public=True), "its measures are not `public`")
+
+
+def test_an_assert_without_a_text_is_named_by_its_line():
+    abrupt = replace(THIRD, build=lambda settings, config: Abrupt(drawn(settings, config)))
+    broken(abrupt, r"fails with AssertionError: assert all\(.*\), at __init__.py:\d+$")
