@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import Rectangle
 
-from harbor.evaluation._report.canvas import COLOURS, FAINT, Drawing, LegendEntry, Panel, paint
+from harbor.evaluation._report.canvas import COLOURS, FAINT, TALLEST_PANEL, Drawing, LegendEntry, Panel, paint
 from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import GAME, PanelData, drawing, names_in, parts, values_of
+from harbor.evaluation._report.panels import GAME, PanelData, drawing, few_bidders, names_in, parts, values_of
 
 MATCH = "persona_match"
 FIRST_GAMES = 3
@@ -27,6 +27,7 @@ ON_DARK, ON_LIGHT = "#f7fbff", "#08306b"
 """Of the numbers on dark and on light cells; all stay as they are on a dark page."""
 SIDE, CELL, MARGIN = 300, 24, 78
 """Pixels: the side of a square heatmap; a cell, and everything around the cells, of one with numbers."""
+MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // CELL
 PRIORITIES = 1, 3
 FRAME = COLOURS[1]
 """Of the frames of matched items: it stands out on pale and dark cells, on a light and a dark page, and in grey."""
@@ -77,11 +78,12 @@ def _means(part: PanelData, title: str) -> Panel:
 def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw how often each bidder bid on each item, in the first games of each arm and condition."""
     table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
-    bidders, most = names_in(table, "bidder"), table["value"].max()
-    shown = _first_games(parts(loaded, metric, ("arm", "condition", "repeat")))
+    most = table["value"].max()
+    shown = few_bidders(_first_games(parts(loaded, metric, ("arm", "condition", "repeat"))), MOST_BIDDERS)
     places = sorted(int(at) for at in table["at"].unique())
 
     def panel(part: PanelData) -> Panel:
+        bidders = names_in(part.rows, "bidder")
         grid = part.rows.pivot_table("value", "bidder", "at", aggfunc="mean").reindex(index=bidders)
 
         def draw(axes: Axes) -> None:

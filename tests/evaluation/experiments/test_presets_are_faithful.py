@@ -341,4 +341,4 @@ def test_published_values_are_unchanged_to_the_digit(name):
 def test_published_values_say_of_how_many_games_they_are(name):
     for one in experiment(name).published:
         for value in one.values:
-            assert one.games(value) or one.model == "none: a uniform guess", one
+            assert one.games(value) or one.derived, one
