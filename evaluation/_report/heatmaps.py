@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from math import ceil
 from typing import Any
 
 import matplotlib as mpl
@@ -27,6 +28,10 @@ ON_DARK, ON_LIGHT = "#f7fbff", "#08306b"
 """Of the numbers on dark and on light cells; all stay as they are on a dark page."""
 SIDE, CELL, MARGIN = 300, 24, 78
 """Pixels: the side of a square heatmap; a cell, and everything around the cells, of one with numbers."""
+NAME = 15
+"""Pixels: the least height of a row with its name."""
+MOST_NUMBERS = 15
+"""The most columns in which each cell has room for its number, and each column for its name."""
 MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // CELL
 PRIORITIES = 1, 3
 FRAME = COLOURS[1]
@@ -57,7 +62,7 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
 
         own = sorted(place for place in matched)
         told = f"items {', '.join(map(str, own))} match its persona" if own else "no item matches a persona of it"
-        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, SIDE, SIDE)
+        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, SIDE, _height(grid))
 
     return drawing(title, caption, shown, panel, (MATCHED,), facts(loaded, metric, first=FIRST_GAMES))
 
@@ -72,7 +77,12 @@ def _means(part: PanelData, title: str) -> Panel:
         axes.set(xlabel="item on sale", ylabel="item, by its place")
 
     told = f"means from {write(grid.min().min(), 'number')} to {write(grid.max().max(), 'number')}"
-    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, SIDE)
+    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, _height(grid))
+
+
+def _height(grid: pd.DataFrame) -> int:
+    """Give the height of a heatmap of priorities: square, or higher where its rows need it for their names."""
+    return min(TALLEST_PANEL, max(SIDE, MARGIN + NAME * len(grid)))
 
 
 def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
@@ -143,12 +153,13 @@ def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, number
     low, high = scale
     style: dict[str, Any] = {"cmap": CMAP, "edgecolors": FAINT, "linewidth": 0.3}
     axes.pcolormesh(grid.to_numpy("float64"), vmin=low, vmax=high, **style)
-    axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
+    each = ceil(grid.shape[1] / MOST_NUMBERS)
+    axes.set_xticks([place + 0.5 for place in range(0, grid.shape[1], each)], [str(at) for at in grid.columns[::each]])
     axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [str(name) for name in grid.index])
     axes.set_ylim(grid.shape[0], 0)
     axes.grid(visible=False)
     middle = (low + high) / 2
-    for row, values in enumerate(grid.to_numpy("float64") if numbers else ()):
+    for row, values in enumerate(grid.to_numpy("float64") if numbers and each == 1 else ()):
         for column, value in enumerate(values):
             if value == value:
                 tone = ON_DARK if value > middle else ON_LIGHT

@@ -7,6 +7,7 @@ from typing import Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation._analysis.means import Mean, mean_of, per_draw
 from harbor.evaluation._metrics.registry import metric_of
@@ -28,6 +29,7 @@ KEYS = (
 CELL = ["arm", "condition"]
 ASIDE = 0.16
 """How far the two stand apart: in places, or in rows."""
+MOST_TICKS = 12
 ROW, MARGIN, WIDE = 52, 70, 520
 MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // ROW
 """Pixels: the height of a row, of everything around the rows, and the width of the panel."""
@@ -56,7 +58,7 @@ def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing |
                 game_dots(axes, list(rows["at"] + aside), list(rows["value"]), place, links(loaded, rows))
                 _curve(axes, curve, place, aside)
             axes.set(xlim=(first - 0.5, last + 0.5), xlabel=f"{metric_of(metric).place} on sale")
-            axes.set_xticks(range(int(first), int(last) + 1))
+            axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
 
         told = _told([rows["value"] for rows in own], unit_of(metric))
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw)
