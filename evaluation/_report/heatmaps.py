@@ -38,12 +38,14 @@ FRAME = COLOURS[1]
 """Of the frames of matched items: it stands out on pale and dark cells, on a light and a dark page, and in grey."""
 SHADES = tuple(LegendEntry(f"mean priority {mean:g}", to_hex(CMAP((mean - 1) / 2))) for mean in (1, 1.5, 2, 2.5, 3))
 """The one scale of all panels of means."""
+DARKER = LegendEntry("the darker, the more bids", to_hex(CMAP(1.0)))
+"""Of heatmaps whose cells have no room for numbers."""
 MATCHED = LegendEntry("framed, with ◆: the item matches the bidder's persona", FRAME, "▢", "s", filled=False)
 
 
 def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw the priority of each item (`about`) at each place: of single games if matches are known, else means."""
-    matches = values_of(loaded, MATCH)
+    table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
     if matches.empty:
         told = facts(loaded, metric)
         by = ("arm", "condition", "bidder")
@@ -64,7 +66,8 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
         told = f"items {', '.join(map(str, own))} match its persona" if own else "no item matches a persona of it"
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, SIDE, _height(grid))
 
-    return drawing(title, caption, shown, panel, (MATCHED,), facts(loaded, metric, first=FIRST_GAMES))
+    keys = (MATCHED, *(SHADES if table["at"].nunique() > MOST_NUMBERS else ()))
+    return drawing(title, caption, shown, panel, keys, facts(loaded, metric, first=FIRST_GAMES))
 
 
 def _means(part: PanelData, title: str) -> Panel:
@@ -109,9 +112,8 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
         size = (MARGIN + 60 + CELL * len(places), MARGIN + CELL * len(bidders))
         return paint(part.heading, f"{title}, {part.heading}: bids in all, {told}", draw, *size)
 
-    return drawing(
-        title, caption, shown, panel, (MATCHED,) if len(matches) else (), facts(loaded, metric, first=FIRST_GAMES)
-    )
+    keys = (*((MATCHED,) if len(matches) else ()), *((DARKER,) if len(places) > MOST_NUMBERS else ()))
+    return drawing(title, caption, shown, panel, keys, facts(loaded, metric, first=FIRST_GAMES))
 
 
 def _by_name(split: list[PanelData]) -> list[PanelData]:

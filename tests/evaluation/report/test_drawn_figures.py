@@ -416,3 +416,26 @@ def test_a_figure_that_is_asked_for_is_drawn_alone_and_nothing_is_analysed_for_o
     assert "analysis" not in vars(anew)
     assert [*drawings(anew, name)] == [name]
     assert "ratings" not in vars(anew.analysis)
+
+
+def test_a_line_of_a_guess_is_promised_only_where_it_is_drawn():
+    error = {"profiling_error": of("profiling_error", lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",))}
+    guess = of("uniform_profiling_error", lambda *_: 1.6, abouts=("Ben",))
+    with_guess = figures(loaded(error | {"uniform_profiling_error": guess}))["profiling-error"]
+    assert "Dotted lines" in with_guess.caption
+    assert "Dotted lines" not in figures(loaded(error))["profiling-error"].caption
+
+
+def test_no_density_is_cut_where_its_panel_ends():
+    peaked = loaded({"winning_bid": of("winning_bid", lambda repeat, _: 100.0 if repeat < 5 else 101.0)})
+    for place in range(len(figures(peaked)["winning-bids"].panels)):
+        axes = drawn(figures(peaked)["winning-bids"], place)
+        assert max(line.get_ydata().max() for line in axes.lines) <= axes.get_ylim()[1]
+
+
+def test_shades_are_in_the_legend_where_cells_have_no_room_for_numbers():
+    many = {"engagement": lambda _, bidder: [Measurement("engagement", 2.0, bidder, "", item) for item in range(1, 31)]}
+    wide = figures(loaded(many, arms=("one",)))["engagement"]
+    assert [key.label for key in wide.legend] == ["the darker, the more bids"]
+    assert not [text for text in drawn(wide).texts if text.get_text() == "2"]
+    assert "the darker, the more bids" not in [one.label for one in figures(loaded(MATCHING))["engagement"].legend]
