@@ -83,7 +83,7 @@ FIGURES = (
         question="Do the groups buy at different prices?",
         description="Winning bids",
         caption="Histogram and, where they differ, Gaussian kernel density of all winning bids, as shares of their"
-        " group. After Chen et al. 2023, sec. 4.3.",
+        " group; a density ends where the panel ends. After Chen et al. 2023, sec. 4.3.",
         needs="winning_bid",
         draw=distributions.density,
     ),

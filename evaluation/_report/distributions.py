@@ -42,16 +42,12 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         groups = [part.rows.loc[part.rows[series] == name, "value"] for name in names]
 
         top = 1.1 * max(np.histogram(values, edges)[0].max() / len(values) for values in groups if len(values))
-        peak = max((_kernel(values, edges).max() for values in groups if values.nunique() > 1), default=0.0)
 
         def draw(axes: Axes) -> None:
             for place, values in enumerate(groups):
                 _density(axes, values, edges, place)
             axes.set(
-                xlim=(edges[0], edges[-1]),
-                ylim=(0, max(peak, min(top, 1))),
-                xlabel=title.lower(),
-                ylabel="share of the group",
+                xlim=(edges[0], edges[-1]), ylim=(0, min(top, 1)), xlabel=title.lower(), ylabel="share of the group"
             )
             show_unit(axes, unit_of(metric), vertical=False)
 
@@ -76,22 +72,14 @@ def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> No
         hatch=hatch(place),
     )
     if values.nunique() > 1:
+        grid = np.linspace(edges[0], edges[-1], POINTS)
         axes.plot(
-            _grid(edges),
-            _kernel(values, edges),
+            grid,
+            gaussian_kde(values)(grid) * (edges[1] - edges[0]),
             color=colour(place),
             linestyle=dash(place),
             linewidth=1.8,
         )
-
-
-def _grid(edges: np.ndarray) -> np.ndarray:
-    return np.linspace(edges[0], edges[-1], POINTS)
-
-
-def _kernel(values: pd.Series, edges: np.ndarray) -> np.ndarray:
-    """Give the density at the points of a panel, times the width of a bin."""
-    return np.asarray(gaussian_kde(values)(_grid(edges)) * (edges[1] - edges[0]))
 
 
 def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str:

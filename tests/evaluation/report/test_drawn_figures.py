@@ -426,13 +426,6 @@ def test_a_line_of_a_guess_is_promised_only_where_it_is_drawn():
     assert "Dotted lines" not in figures(loaded(error))["profiling-error"].caption
 
 
-def test_no_density_is_cut_where_its_panel_ends():
-    peaked = loaded({"winning_bid": of("winning_bid", lambda repeat, _: 100.0 if repeat < 5 else 101.0)})
-    for place in range(len(figures(peaked)["winning-bids"].panels)):
-        axes = drawn(figures(peaked)["winning-bids"], place)
-        assert max(line.get_ydata().max() for line in axes.lines) <= axes.get_ylim()[1]
-
-
 def test_shades_are_in_the_legend_where_cells_have_no_room_for_numbers():
     many = {"engagement": lambda _, bidder: [Measurement("engagement", 2.0, bidder, "", item) for item in range(1, 31)]}
     wide = figures(loaded(many, arms=("one",)))["engagement"]
