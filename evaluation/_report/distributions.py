@@ -19,7 +19,7 @@ from harbor.evaluation._report.scales import bounds_of, span, titled
 from harbor.evaluation._report.series_marks import bars_legend, dash, hatch
 
 BINS, POINTS = 20, 200
-MOST_DAYS = 20
+MOST_DAYS = 12
 """The most days that are all named below the axis."""
 DAY, MARGIN = 18, 80
 """Pixels: the width of a box, and of everything around the boxes."""
