@@ -113,7 +113,7 @@ def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
 def _row_height(rows: Sequence[_Row], *, cut: bool) -> int:
     """Give the height of each of some rows, in pixels: a row that is cut has words below it."""
     tallest = max(2, *(len(row.label) for row in rows))
-    return LINE * (tallest + cut) + GAP
+    return LINE * (tallest + 2 * cut) + GAP
 
 
 def _far(rows: Sequence[_Row]) -> _Row | None:
@@ -181,7 +181,7 @@ def _arrows(axes: Axes, place: int, row: _Row) -> None:
         if pairs:
             axes.plot(edge, place - BASE, arrow, color=colour(0), markersize=4, alpha=GAME_ALPHA, clip_on=False)
             said.append(f"{counted(len(pairs), 'pair')} to {write(max(pairs, key=abs), unit_of(row.one.metric))}")
-        axes.text(edge, place + 0.2, "\n".join(said), ha=side, va="top", fontsize=7)
+        axes.text(edge, place + 0.14, "\n".join(said), ha=side, va="top", fontsize=7)
 
 
 def stacked(xs: Iterable[float], wide: float) -> list[float]:
