@@ -50,18 +50,19 @@ class PublishedValue(Settings):
 
 
 class Published(Settings):
-    """Numbers that a paper prints for one model.
+    """Numbers that a paper prints for one model, or that follow from theory.
 
     Attributes:
         source: Where they are printed.
-        model: The model that they are of.
+        model: The model that they are of, or what they are derived from.
         metric: What they are of; a correlation of metrics a and b is called "a ~ b".
         values: The numbers.
         n: How many games each is of, unless it has an `n` of its own.
         note: What else has to be known of them.
+        derived: Whether they follow from theory, as the error of a uniform guess does: no model produced them.
     """
 
-    public: ClassVar[frozenset[str]] = frozenset({"metric", "model", "n", "source", "values"})
+    public: ClassVar[frozenset[str]] = frozenset({"derived", "metric", "model", "n", "source", "values"})
 
     source: str
     model: str
@@ -69,6 +70,12 @@ class Published(Settings):
     values: tuple[PublishedValue, ...] = Field(min_length=1)
     n: int | None = Field(None, ge=1)
     note: str = ""
+    derived: bool = False
+
+    @property
+    def produced_by(self) -> str:
+        """The model, or a word that none produced the numbers."""
+        return f"derived: {self.model}" if self.derived else self.model
 
     def games(self, value: PublishedValue) -> int | None:
         """Give how many games a number is of (None: the paper does not tell)."""

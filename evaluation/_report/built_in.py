@@ -17,7 +17,7 @@ FIGURES = (
         description="Priorities of matched items and of others",
         caption="Mean priority, from 1 (give up if need be) to 3 (top), of the items still to come: those that match"
         " the bidder's persona, and the others, whatever their places. A game counts while it has such an item left."
-        " After Harbor, Fig. 3.",
+        " Whiskers end where the panel ends. After Harbor, Fig. 3.",
         needs="matched_priority",
         draw=matched_items.by_place,
         by_place=True,
@@ -55,8 +55,7 @@ FIGURES = (
         name="profiling-error",
         question="How far are profiles of rivals from the truth, and are they better than a uniform guess?",
         description="Profiling error over rounds",
-        caption=f"KL(truth ‖ profile) over all bidders and rivals; 0 is the truth. {_BAND} The dotted line is the error"
-        " of a uniform guess, as many as there are kinds of truth. After Harbor, Fig. 5.",
+        caption=f"KL(truth ‖ profile) over all bidders and rivals; 0 is the truth. {_BAND} After Harbor, Fig. 5.",
         needs="profiling_error",
         draw=curves.by_condition,
         by_place=True,
@@ -83,8 +82,8 @@ FIGURES = (
         name="winning-bids",
         question="Do the groups buy at different prices?",
         description="Winning bids",
-        caption="Histogram and Gaussian kernel density of all winning bids, as shares of their group. After Chen et al."
-        " 2023, sec. 4.3.",
+        caption="Histogram and, where they differ, Gaussian kernel density of all winning bids, as shares of their"
+        " group; a density ends where the panel ends. After Chen et al. 2023, sec. 4.3.",
         needs="winning_bid",
         draw=distributions.density,
     ),

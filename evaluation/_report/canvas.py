@@ -30,6 +30,8 @@ PIXELS_AN_INCH = 96
 INCHES_FOR_NUMBERS = 5.0
 """From this width on a picture has room for numbers beside its marks; a page always has."""
 WIDTH, HEIGHT = 430, 280
+TALLEST_PANEL = 940
+"""Pixels: a panel that is no taller has room on a page of paper, with a heading and a short legend."""
 LONGEST_LABEL, LONGEST_LINE = 28, 24
 """Most characters of a label on one line, and of each line of a label on two."""
 STYLE: dict[Any, Any] = {
@@ -98,7 +100,8 @@ class Drawing:
 
     `failure` says in one line why it could not be drawn; then there are no panels. `question` is what it answers;
     `facts` are what its numbers are by name: of how many games (n), in which unit, by which interval. `beside`
-    explains what only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks.
+    explains what only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks; `narrow` says where it is
+    found instead.
     """
 
     title: str
@@ -110,10 +113,11 @@ class Drawing:
     question: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     beside: str = ""
+    narrow: str = ""
 
     def reading(self, inches: float = INCHES_FOR_NUMBERS) -> str:
         """Say what it asks, what it shows at this width, and what its numbers are, in one paragraph."""
-        beside = self.beside if inches >= INCHES_FOR_NUMBERS else ""
+        beside = self.beside if inches >= INCHES_FOR_NUMBERS else self.narrow
         return " ".join(filter(None, (self.question, self.caption, *(_sentence(*one) for one in self.facts), beside)))
 
 

@@ -31,6 +31,7 @@ SIDESTEP = 0.11
 LEAST_MARK, MARK_PER_BID = 8.0, 14.0
 """The area of a mark, in square points: of an item without bids, and what each bid adds."""
 UNIFORM = "uniform_profiling_error"
+GUESSED = " Dotted lines are the error of a uniform guess, one for each number of personas that a rival may mix."
 
 
 def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
@@ -73,6 +74,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
         return paint(part.heading, f"{title}, {part.heading}: {_told(curves, metric, references)}", draw)
 
     keys, told = lines_legend(names.values()), facts(loaded, metric, over_games(metric))
+    caption += GUESSED * (len(levels) > 0)
     return drawing(title, caption, parts(loaded, metric, by), panel, keys, told)
 
 

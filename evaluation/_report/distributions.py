@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from harbor.evaluation._report.scales import bounds_of, span, titled
 from harbor.evaluation._report.series_marks import bars_legend, dash, hatch
 
 BINS, POINTS = 20, 200
+MOST_DAYS = 12
+"""The most days that are all named below the axis."""
 DAY, MARGIN = 18, 80
 """Pixels: the width of a box, and of everything around the boxes."""
 
@@ -112,7 +115,8 @@ def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
             )
             axes.axhline(float(np.mean(medians)), color=COLOURS[1], linewidth=1.4, linestyle="--")
             axes.set(xlabel="day", ylim=ends, ylabel=titled(metric))
-            axes.set_xticks(list(days), [str(day) for day in days])
+            named = places[:: ceil(len(places) / MOST_DAYS)]
+            axes.set_xticks(named, [str(day) for day in named])
             show_unit(axes, unit_of(metric))
 
         told = f"mean of the medians of {len(days)} days {write(float(np.mean(medians)), unit_of(metric))}"

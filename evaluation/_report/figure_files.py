@@ -12,7 +12,7 @@ from harbor.evaluation._report.figures import means, ways_to_draw
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paper_tables import SIMULATED
-from harbor.evaluation._report.picture import WIDTHS, picture
+from harbor.evaluation._report.picture import WIDTHS, pictures
 from harbor.evaluation._report.tables import asked
 from harbor.evaluation._report.tex import escaped
 
@@ -33,30 +33,38 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
-def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width: str) -> tuple[Path, Path]:
+def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:
     """Write a figure into a file, and its caption beside it: ready for LaTeX, or as text beside an SVG.
 
+    Where it has several pages, each is a file, numbered from 1: `NAME-1.pdf`, `NAME-2.pdf`.
+
     Returns:
-        the file, and that of the caption, whose name ends in `-caption`.
+        each file, followed by that of its caption, whose name ends in `-caption`.
 
     Raises:
         ConfigError: it can't be drawn.
-        OSError: the file can't be written.
+        OSError: a file can't be written.
     """
-    painted, said = picture(drawing, form, WIDTHS[width]), caption(loaded, drawing, WIDTHS[width])
+    painted = pictures(drawing, form, WIDTHS[width])
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, painted, private=False)
-    words, ending = (said, ".txt") if form == "svg" else (_tex(file, said, width), ".tex")
-    beside = file.with_name(f"{file.stem}-caption{ending}")  # NAME.tex may be the manuscript
-    write_whole(beside, f"{words}\n".encode(), private=False)
-    return file, beside
+    written = []
+    for number, (data, page) in enumerate(painted, 1):
+        own = file.with_name(f"{file.stem}-{number}{file.suffix}") if page else file
+        write_whole(own, data, private=False)
+        said = caption(loaded, drawing, WIDTHS[width], page)
+        words, ending = (said, ".txt") if form == "svg" else (_tex(own, said, width), ".tex")
+        beside = own.with_name(f"{own.stem}-caption{ending}")  # NAME.tex may be the manuscript
+        write_whole(beside, f"{words}\n".encode(), private=False)
+        written += [own, beside]
+    return written
 
 
-def caption(loaded: Loaded, drawing: Drawing, inches: float) -> str:
-    """Say in one paragraph what a figure of this width shows, and of what."""
+def caption(loaded: Loaded, drawing: Drawing, inches: float, page: str = "") -> str:
+    """Say in one paragraph what a figure of this width shows, and of what, and which page of it this is."""
     left = f"{drawing.left_out} more panels are left out." if drawing.left_out else ""
     title = legible(drawing.title).rstrip(".") + "."
-    return legible(" ".join(filter(None, (title, drawing.reading(inches), left, SIMULATED * loaded.results.simulated))))
+    simulated = SIMULATED * loaded.results.simulated
+    return legible(" ".join(filter(None, (title, drawing.reading(inches), left, simulated, page))))
 
 
 def _tex(file: Path, said: str, width: str) -> str:

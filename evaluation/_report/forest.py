@@ -10,12 +10,14 @@ from textwrap import wrap
 import pandas as pd
 from matplotlib.axes import Axes
 
+from harbor._core.counting import counted
 from harbor.evaluation._analysis.comparisons import ONE_DRAW, paired_differences
 from harbor.evaluation._analysis.findings import Difference
 from harbor.evaluation._experiments.design import Comparison
 from harbor.evaluation._report.canvas import (
     INCHES_FOR_NUMBERS,
     INK,
+    TALLEST_PANEL,
     Drawing,
     LegendEntry,
     Panel,
@@ -27,21 +29,19 @@ from harbor.evaluation._report.facts import Facts
 from harbor.evaluation._report.formatting import MINUS, equation_of_p, in_draws, legible, unit_of, write, write_interval
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import link_to
-from harbor.evaluation._report.published_marks import keys_of, published_differences
+from harbor.evaluation._report.published_marks import Source, keys_of, published_differences
 from harbor.evaluation._report.scales import bounds_of, few_ticks, span, titled
-from harbor.evaluation._report.series_marks import GAMES_KEY, game_dots, open_mark
+from harbor.evaluation._report.series_marks import GAME_ALPHA, GAMES_KEY, game_dots, open_mark
 from harbor.evaluation._report.sides import sides_of
 
 WIDE, LINE, GAP, MARGIN = 700, 14, 14, 74
 """Pixels: the width of a panel, the heights of a line of a label, between rows, and of everything around the rows."""
-LONGEST, NARROW = 34, 24
-"""Characters on each line of a label, and of why there is no interval."""
+LONGEST, NARROW, MOST_LINES = 34, 24, 3
+"""Characters on each line of a label, and of why there is no interval; the most lines of each side of a label."""
 BASE, TOP, STEP = 0.2, 0.45, 0.1
 """Of single pairs, shares of a row: the least and the greatest distance from its middle, and between two of a stack."""
 COLUMNS = 100
 """Places along an axis; pairs at the same place are stacked."""
-MOST_ROWS = 24
-"""The most rows of a panel; more go on in the next."""
 TITLE = "Planned comparisons"
 FAR = 5
 """A row that spreads more than so many times as far as any other is cut where the axis ends."""
@@ -49,7 +49,11 @@ CAPTION = (
     "Marks are means of the paired differences; right of the line the first of the two has more. Faint dots are single"
     " pairs of games."
 )
-CUT = " An arrow marks a row that goes on beyond the axis, to the number beside it."
+CUT = (
+    " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it, or single"
+    " pairs, with how many they are and the farthest."
+)
+IN_TABLES = "The numbers of each row and its p are in the table of planned comparisons."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
 
 
@@ -67,7 +71,8 @@ def forest(loaded: Loaded) -> Drawing | None:
     cut = any(_far(some) for some in _panelled(rows))
     caption = CAPTION + CUT * cut + (NO_INTERVAL if known else "")
     question, told = loaded.experiment.question, _facts(found)
-    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=_beside(loaded, found))
+    beside = _beside(loaded, found)
+    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=beside, narrow=IN_TABLES)
 
 
 class _Row:
@@ -77,8 +82,8 @@ class _Row:
         comparison = Comparison(metric=one.metric, of=one.of, against=one.against)
         self.one = one
         of, against, shared = sides_of(one.of, one.against, loaded.experiment)
-        named = (f"{of} {MINUS} {against}", shared)
-        self.label = [line for part in named for line in wrap(legible(part.replace("_", " ")), LONGEST)]
+        named = [legible(part.replace("_", " ")) for part in (f"{of} {MINUS} {against}", shared)]
+        self.label = [line for part in named for line in wrap(part, LONGEST, max_lines=MOST_LINES, placeholder="…")]
         known = one.note != ONE_DRAW
         self.pairs = paired_differences(values, comparison).dropna() if known else pd.Series(dtype="float64")
         self.published = published_differences(loaded.experiment, comparison.metrics, one.of, one.against)
@@ -98,10 +103,17 @@ class _Row:
 
 
 def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
-    """Put the rows of each metric in panels of `MOST_ROWS`."""
+    """Put the rows of each metric in panels of as many as have room."""
     for metric in dict.fromkeys(row.one.metric for row in rows):
         own = [row for row in rows if row.one.metric == metric]
-        yield from (own[first : first + MOST_ROWS] for first in range(0, len(own), MOST_ROWS))
+        most = (TALLEST_PANEL - MARGIN) // _row_height(own, cut=True)
+        yield from (own[first : first + most] for first in range(0, len(own), most))
+
+
+def _row_height(rows: Sequence[_Row], *, cut: bool) -> int:
+    """Give the height of each of some rows, in pixels: a row that is cut has words below it."""
+    tallest = max(2, *(len(row.label) for row in rows))
+    return LINE * (tallest + 2 * cut) + GAP
 
 
 def _far(rows: Sequence[_Row]) -> _Row | None:
@@ -111,7 +123,7 @@ def _far(rows: Sequence[_Row]) -> _Row | None:
     return widest if 0 < FAR * next_wide < wide else None
 
 
-def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[str]) -> Panel:
+def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[Source]) -> Panel:
     metric, far = rows[0].one.metric, _far(rows)
     ends = [end for row in rows for end in (*row.middle, *(() if row is far else row.spread))]
     named, (least, most) = metric.replace("_", " "), bounds_of(metric, _bidders(loaded))
@@ -134,12 +146,11 @@ def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[str]) -> Panel:
         show_unit(axes, unit_of(metric), vertical=False)
 
     told = "; ".join(f"{' '.join(row.label)} {' '.join(_numbers(row.one).split())}" for row in rows)
-    tallest = max(2, *(len(row.label) for row in rows))
-    height = MARGIN + (LINE * tallest + GAP) * len(rows)
+    height = MARGIN + _row_height(rows, cut=far is not None) * len(rows)
     return paint(named, f"{TITLE}, {named}: {told}", draw, WIDE, height)
 
 
-def _row(axes: Axes, place: int, row: _Row, known: Sequence[str]) -> None:
+def _row(axes: Axes, place: int, row: _Row, known: Sequence[Source]) -> None:
     """Draw one comparison: faint pairs, interval and mean, published marks below the middle, numbers at the right."""
     one = row.one
     low, high = axes.get_xlim()
@@ -158,14 +169,19 @@ def _row(axes: Axes, place: int, row: _Row, known: Sequence[str]) -> None:
 
 
 def _arrows(axes: Axes, place: int, row: _Row) -> None:
-    """Mark where a row goes on beyond the axis, and say how far."""
+    """Mark where an interval or single pairs go on beyond the axis, and say how far."""
     low, high = axes.get_xlim()
-    unit = unit_of(row.one.metric)
-    for end, edge, arrow, side in ((row.spread[0], low, "<", "left"), (row.spread[1], high, ">", "right")):
-        if not low <= end <= high:
+    for edge, arrow, side, beyond in ((low, "<", "left", low.__gt__), (high, ">", "right", high.__lt__)):
+        ends = [end for end in (row.one.low, row.one.high) if end is not None and beyond(end)]
+        pairs = [pair for pair in row.pairs if beyond(pair)]
+        said = []
+        if ends:
             axes.plot(edge, place, arrow, color=colour(0), markersize=7, clip_on=False)
-            said = f"to {write(end, unit)}"
-            axes.text(edge, place + 0.2, said, ha=side, va="top", fontsize=7)
+            said.append(f"to {write(ends[0], unit_of(row.one.metric))}")
+        if pairs:
+            axes.plot(edge, place - BASE, arrow, color=colour(0), markersize=4, alpha=GAME_ALPHA, clip_on=False)
+            said.append(f"{counted(len(pairs), 'pair')} to {write(max(pairs, key=abs), unit_of(row.one.metric))}")
+        axes.text(edge, place + 0.14, "\n".join(said), ha=side, va="top", fontsize=7)
 
 
 def stacked(xs: Iterable[float], wide: float) -> list[float]:

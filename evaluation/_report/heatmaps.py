@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from math import ceil
 from typing import Any
 
 import matplotlib as mpl
@@ -12,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import Rectangle
 
-from harbor.evaluation._report.canvas import COLOURS, FAINT, Drawing, LegendEntry, Panel, paint
+from harbor.evaluation._report.canvas import COLOURS, FAINT, TALLEST_PANEL, Drawing, LegendEntry, Panel, paint
 from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import GAME, PanelData, drawing, names_in, parts, values_of
+from harbor.evaluation._report.panels import GAME, PanelData, drawing, few_bidders, names_in, parts, values_of
 
 MATCH = "persona_match"
 FIRST_GAMES = 3
@@ -27,17 +28,24 @@ ON_DARK, ON_LIGHT = "#f7fbff", "#08306b"
 """Of the numbers on dark and on light cells; all stay as they are on a dark page."""
 SIDE, CELL, MARGIN = 300, 24, 78
 """Pixels: the side of a square heatmap; a cell, and everything around the cells, of one with numbers."""
+NAME = 15
+"""Pixels: the least height of a row with its name."""
+MOST_NUMBERS = 15
+"""The most columns in which each cell has room for its number, and each column for its name."""
+MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // CELL
 PRIORITIES = 1, 3
 FRAME = COLOURS[1]
 """Of the frames of matched items: it stands out on pale and dark cells, on a light and a dark page, and in grey."""
 SHADES = tuple(LegendEntry(f"mean priority {mean:g}", to_hex(CMAP((mean - 1) / 2))) for mean in (1, 1.5, 2, 2.5, 3))
 """The one scale of all panels of means."""
+DARKER = LegendEntry("the darker, the more bids", to_hex(CMAP(1.0)))
+"""Of heatmaps whose cells have no room for numbers."""
 MATCHED = LegendEntry("framed, with ◆: the item matches the bidder's persona", FRAME, "▢", "s", filled=False)
 
 
 def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw the priority of each item (`about`) at each place: of single games if matches are known, else means."""
-    matches = values_of(loaded, MATCH)
+    table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
     if matches.empty:
         told = facts(loaded, metric)
         by = ("arm", "condition", "bidder")
@@ -56,9 +64,10 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
 
         own = sorted(place for place in matched)
         told = f"items {', '.join(map(str, own))} match its persona" if own else "no item matches a persona of it"
-        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, SIDE, SIDE)
+        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, SIDE, _height(grid))
 
-    return drawing(title, caption, shown, panel, (MATCHED,), facts(loaded, metric, first=FIRST_GAMES))
+    keys = (MATCHED, *(SHADES if table["at"].nunique() > MOST_NUMBERS else ()))
+    return drawing(title, caption, shown, panel, keys, facts(loaded, metric, first=FIRST_GAMES))
 
 
 def _means(part: PanelData, title: str) -> Panel:
@@ -71,17 +80,23 @@ def _means(part: PanelData, title: str) -> Panel:
         axes.set(xlabel="item on sale", ylabel="item, by its place")
 
     told = f"means from {write(grid.min().min(), 'number')} to {write(grid.max().max(), 'number')}"
-    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, SIDE)
+    return paint(part.heading, f"{title}, {part.heading}: {told}, {part.games} games", draw, SIDE, _height(grid))
+
+
+def _height(grid: pd.DataFrame) -> int:
+    """Give the height of a heatmap of priorities: square, or higher where its rows need it for their names."""
+    return min(TALLEST_PANEL, max(SIDE, MARGIN + NAME * len(grid)))
 
 
 def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw how often each bidder bid on each item, in the first games of each arm and condition."""
     table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
-    bidders, most = names_in(table, "bidder"), table["value"].max()
-    shown = _first_games(parts(loaded, metric, ("arm", "condition", "repeat")))
+    most = table["value"].max()
+    shown = few_bidders(_first_games(parts(loaded, metric, ("arm", "condition", "repeat"))), MOST_BIDDERS)
     places = sorted(int(at) for at in table["at"].unique())
 
     def panel(part: PanelData) -> Panel:
+        bidders = names_in(part.rows, "bidder")
         grid = part.rows.pivot_table("value", "bidder", "at", aggfunc="mean").reindex(index=bidders)
 
         def draw(axes: Axes) -> None:
@@ -97,9 +112,8 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
         size = (MARGIN + 60 + CELL * len(places), MARGIN + CELL * len(bidders))
         return paint(part.heading, f"{title}, {part.heading}: bids in all, {told}", draw, *size)
 
-    return drawing(
-        title, caption, shown, panel, (MATCHED,) if len(matches) else (), facts(loaded, metric, first=FIRST_GAMES)
-    )
+    keys = (*((MATCHED,) if len(matches) else ()), *((DARKER,) if len(places) > MOST_NUMBERS else ()))
+    return drawing(title, caption, shown, panel, keys, facts(loaded, metric, first=FIRST_GAMES))
 
 
 def _by_name(split: list[PanelData]) -> list[PanelData]:
@@ -141,12 +155,13 @@ def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, number
     low, high = scale
     style: dict[str, Any] = {"cmap": CMAP, "edgecolors": FAINT, "linewidth": 0.3}
     axes.pcolormesh(grid.to_numpy("float64"), vmin=low, vmax=high, **style)
-    axes.set_xticks([place + 0.5 for place in range(grid.shape[1])], [str(at) for at in grid.columns])
+    each = ceil(grid.shape[1] / MOST_NUMBERS)
+    axes.set_xticks([place + 0.5 for place in range(0, grid.shape[1], each)], [str(at) for at in grid.columns[::each]])
     axes.set_yticks([place + 0.5 for place in range(grid.shape[0])], [str(name) for name in grid.index])
     axes.set_ylim(grid.shape[0], 0)
     axes.grid(visible=False)
     middle = (low + high) / 2
-    for row, values in enumerate(grid.to_numpy("float64") if numbers else ()):
+    for row, values in enumerate(grid.to_numpy("float64") if numbers and each == 1 else ()):
         for column, value in enumerate(values):
             if value == value:
                 tone = ON_DARK if value > middle else ON_LIGHT

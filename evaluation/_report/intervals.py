@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,17 +13,8 @@ from matplotlib.axes import Axes
 from harbor.evaluation._experiments.published import EVERYONE, PER_GAME, TRUESKILL
 from harbor.evaluation._metrics.measurement import Bounds
 from harbor.evaluation._metrics.registry import metric_or_none
-from harbor.evaluation._report.canvas import (
-    INK,
-    WIDTH,
-    Drawing,
-    Panel,
-    colour,
-    legend,
-    marker,
-    paint,
-    wrapped,
-)
+from harbor.evaluation._report.canvas import INK, Drawing, Panel, colour, marker, paint
+from harbor.evaluation._report.chart_rows import LINE, MARGIN, Row, laid_out, panelled, rows_of, write_rows
 from harbor.evaluation._report.facts import Facts, facts
 from harbor.evaluation._report.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.loading import Loaded
@@ -34,15 +26,15 @@ from harbor.evaluation._report.series_marks import GAMES_KEY, game_dots, open_ma
 from harbor.evaluation._report.tables import label_of
 
 WIDE = 520
-ROW, MARGIN = 19, 70
-"""Pixels: the width of a single panel, the height of a row of dots, and of everything around the rows."""
 QUESTION = "Who does better than whom, by rank?"
 AT_FIRST = 25.0
 """The rating that everybody begins with."""
 ASIDE = 0.3
 """How far published marks and single games stand from ours, a share of the distance of two rows."""
 
-CAPTION = "Mean of games, or of values where a game has several, with its 95 % interval."
+CAPTION = "Filled marks are means of games, or of values where a game has several."
+WHISKERS = " Whiskers are 95 % intervals."
+OPEN_MARKS = " Open marks just below are numbers of others, each in the row of what it is of."
 
 
 class Rating(NamedTuple):
@@ -58,22 +50,22 @@ RATED = {
     TRUESKILL: Rating(
         "TrueSkill",
         "mu after all games",
-        "Ratings mu after all games, averaged over shuffled orders of the games. The whisker is the 95 % interval by"
-        " resampling games; TrueSkill's own sigma is in the table of ratings. Everybody begins at 25, the dotted line.",
+        "Ratings mu after all games, averaged over shuffled orders of the games. TrueSkill's own sigma is in the table"
+        " of ratings. Everybody begins at 25, the dotted line.",
         "95 %, by resampling games",
     ),
     PER_GAME: Rating(
         "TrueSkill of single games",
         "mean of mu after single games",
-        "Mean of the ratings mu after each game alone, from 25 (the dotted line), with its 95 % interval over games."
-        " After Harbor, Table 3, whose ratings are of this kind.",
+        "Mean of the ratings mu after each game alone, from 25, the dotted line. After Harbor, Table 3, whose ratings"
+        " are of this kind.",
         "95 % over games, by t",
     ),
 }
 
 
 def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: Facts = ()) -> Drawing | None:
-    """Draw the mean of a metric with its interval, by arm and bidder, one panel per condition.
+    """Draw the mean of a metric with its interval, one row per condition, arm and bidder.
 
     Faint dots are single games, and open marks published numbers.
     """
@@ -83,14 +75,27 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
         found = [one for one in found if one.place.bidder != EVERYONE]
     if not found:
         return None
-    chart = _Chart(loaded, metric, says, found, published_marks(metric, everything, loaded.experiment))
-    conditions = list(dict.fromkeys(one.place.condition for one in found))
-    panels = tuple(chart.panel(condition) for condition in conditions[:MOST])
-    known = sources(metric, loaded.experiment) if chart.published else []
-    keys = (*(legend(chart.bidders) if chart.bidders != [""] else ()), *keys_of(known))
+    published = published_marks(metric, everything, loaded.experiment)
+    chart = _Chart(loaded, metric, says, _without_repetition(found, published), published)
+    panels = tuple(chart.panel(rows) for rows in panelled(chart.rows()))
+    keys = keys_of(sources(metric, loaded.experiment)) if chart.published else ()
     keys += () if chart.games.empty else (GAMES_KEY,)
     told = told or facts(loaded, metric, _methods(loaded, metric))
-    return Drawing(says, caption, panels, keys, max(0, len(conditions) - MOST), facts=told)
+    if chart.whose:
+        caption += f" All rows are of {chart.whose}."
+    caption += WHISKERS * any(one.low is not None for one in chart.found) + OPEN_MARKS * bool(chart.published)
+    return Drawing(says, caption, panels[:MOST], keys, max(0, len(panels) - MOST), facts=told)
+
+
+def _without_repetition(found: Sequence[Finding], published: Sequence[PublishedMark]) -> list[Finding]:
+    """Leave out the mean of everyone where it is that of one bidder, unless a number of others belongs to it."""
+    bidders = Counter((one.place.arm, one.place.condition) for one in found)
+    kept = {one.place for one in published}
+    return [
+        one
+        for one in found
+        if one.place.bidder != EVERYONE or bidders[one.place.arm, one.place.condition] != 2 or one.place in kept
+    ]
 
 
 def rated(loaded: Loaded, metric: str) -> Drawing | None:
@@ -119,7 +124,12 @@ class _Chart:
     ) -> None:
         self.loaded, self.metric, self.says, self.found = loaded, metric, says, found
         self.bidders = sorted({one.place.bidder for one in found}, key=lambda name: (name == EVERYONE, name))
-        self.published = [one for one in published if one.place.bidder in self.bidders]
+        shown = {(one.place.arm, one.place.condition) for one in found}
+        self.published = [
+            one
+            for one in published
+            if one.place.bidder in self.bidders and (one.place.arm, one.place.condition) in shown
+        ]
         self.games = _games(loaded, metric)
         means = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
         printed = [end for one in self.published for end in (one.value, one.low, one.high) if end is not None]
@@ -127,53 +137,43 @@ class _Chart:
         self.ends = min(ends), max(ends)
         self.bounds: Bounds = bounds_of(metric, len({*self.bidders} - {EVERYONE, ""}))
 
-    def panel(self, condition: str) -> Panel:
-        """Draw the dots of a condition."""
-        found = [one for one in self.found if one.place.condition == condition]
-        arms = list(dict.fromkeys(one.place.arm for one in found))
+    @property
+    def whose(self) -> str:
+        """The one bidder of all rows, where their labels do not name it."""
+        alone = len({(one.place.arm, one.place.condition) for one in self.found}) == 1
+        return self.bidders[0] if len(self.bidders) == 1 and not alone else ""
+
+    def rows(self) -> list[Row]:
+        """Give the rows of what was found, and of what is published beside it."""
+        return rows_of(self.loaded, [one.place for one in (*self.found, *self.published)], self.bidders)
+
+    def panel(self, rows: Sequence[Row]) -> Panel:
+        """Draw the dots of some rows."""
+        layout = laid_out(rows)
+        found = [one for one in self.found if one.place in layout.rows]
 
         def draw(axes: Axes) -> None:
             along(axes, self.metric, *self.ends, self.bounds, self.says)
             for one in found:
-                self._row(axes, one, arms)
+                self._row(axes, one, layout.rows[one.place])
             for mark in self.published:
-                if mark.place.condition == condition and mark.place.arm in arms:
-                    _published(axes, mark, self._at(mark.place.arm, mark.place.bidder, arms) + ASIDE * self.step)
-            axes.set_yticks(*self._rows(arms))
-            axes.set_ylim(len(arms) - 0.5, -0.5)
-            axes.grid(visible=False, axis="y")
+                if mark.place in layout.rows:
+                    _published(axes, mark, layout.rows[mark.place] + ASIDE)
+            write_rows(axes, rows, layout)
             if self.metric in RATED:
                 axes.axvline(AT_FIRST, color=INK, linewidth=1, linestyle=(0, (1, 1.5)), zorder=1)
 
         told = "; ".join(_told(self.loaded, one, unit_of(self.metric)) for one in found)
-        alone = len(self.loaded.experiment.conditions) == 1
-        name = "" if alone else label_of(self.loaded.experiment, "condition", condition)
-        height = MARGIN + ROW * len(arms) * (len(self.bidders) + 1)
-        return paint(name, f"{self.says}: {told}", draw, WIDE if alone else WIDTH, height)
+        return paint("", f"{self.says}: {told}", draw, WIDE, MARGIN + LINE * layout.height)
 
-    @property
-    def step(self) -> float:
-        """The distance of two bidders of an arm."""
-        return 1 / (len(self.bidders) + 1)
-
-    def _rows(self, arms: Sequence[str]) -> tuple[list[float], list[str]]:
-        """Name the rows: by arm or, where there is one arm alone, by bidder."""
-        experiment = self.loaded.experiment
-        if len(experiment.arms) == 1 and self.bidders != [""]:
-            return [self._at(arms[0], one, arms) for one in self.bidders], [wrapped(one) for one in self.bidders]
-        return list(range(len(arms))), [wrapped(label_of(experiment, "arm", arm)) for arm in arms]
-
-    def _at(self, arm: str, bidder: str, arms: Sequence[str]) -> float:
-        return arms.index(arm) + (self.bidders.index(bidder) + 1) * self.step - 0.5
-
-    def _row(self, axes: Axes, one: Finding, arms: Sequence[str]) -> None:
+    def _row(self, axes: Axes, one: Finding, row: float) -> None:
         """Draw a mean with its interval, and its single games just above."""
-        series, row = self.bidders.index(one.place.bidder), self._at(one.place.arm, one.place.bidder, arms)
+        series = self.bidders.index(one.place.bidder)
         place, games = one.place, self.games
         own = games[
             (games["arm"] == place.arm) & (games["condition"] == place.condition) & (games["bidder"] == place.bidder)
         ]
-        game_dots(axes, list(own["value"]), [row - ASIDE * self.step] * len(own), series, links(self.loaded, own))
+        game_dots(axes, list(own["value"]), [row - ASIDE] * len(own), series, links(self.loaded, own))
         if one.low is not None and one.high is not None:
             axes.plot([one.low, one.high], [row, row], color=colour(series))
         if one.value is not None:
@@ -184,7 +184,7 @@ def _published(axes: Axes, mark: PublishedMark, row: float) -> None:
     """Draw a published number just below ours, with the exact interval of a share."""
     if mark.low is not None and mark.high is not None:
         axes.plot([mark.low, mark.high], [row, row], color=INK, linewidth=0.8, linestyle="--")
-    open_mark(axes, mark.value, row, mark.source)
+    open_mark(axes, mark.value, row, mark.source, derived=mark.derived)
 
 
 def _games(loaded: Loaded, metric: str) -> pd.DataFrame:

@@ -7,15 +7,16 @@ from typing import Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from harbor.evaluation._analysis.means import Mean, mean_of, per_draw
 from harbor.evaluation._metrics.registry import metric_of
-from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel, colour, marker, paint, wrapped
+from harbor.evaluation._report.canvas import TALLEST_PANEL, Drawing, LegendEntry, Panel, colour, marker, paint, wrapped
 from harbor.evaluation._report.curves import mean_curve
 from harbor.evaluation._report.facts import facts, over_games
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import GAME, PanelData, drawing, links, names_in, parts, values_of
+from harbor.evaluation._report.panels import GAME, PanelData, drawing, few_bidders, links, names_in, parts, values_of
 from harbor.evaluation._report.scales import along, bounds_in, upright
 from harbor.evaluation._report.series_marks import GAMES_KEY, game_dots
 
@@ -28,7 +29,9 @@ KEYS = (
 CELL = ["arm", "condition"]
 ASIDE = 0.16
 """How far the two stand apart: in places, or in rows."""
+MOST_TICKS = 12
 ROW, MARGIN, WIDE = 52, 70, 520
+MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // ROW
 """Pixels: the height of a row, of everything around the rows, and the width of the panel."""
 
 
@@ -55,7 +58,7 @@ def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing |
                 game_dots(axes, list(rows["at"] + aside), list(rows["value"]), place, links(loaded, rows))
                 _curve(axes, curve, place, aside)
             axes.set(xlim=(first - 0.5, last + 0.5), xlabel=f"{metric_of(metric).place} on sale")
-            axes.set_xticks(range(int(first), int(last) + 1))
+            axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
 
         told = _told([rows["value"] for rows in own], unit_of(metric))
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw)
@@ -80,13 +83,13 @@ def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing 
     """Draw the means of matched items and of others with intervals, a row per bidder, a panel per arm and condition."""
     both = [values_of(loaded, name) for name in (metric, others_of(metric))]
     table = pd.concat(both)
-    bidders, bounds = names_in(table, "bidder"), bounds_in(metric, table)
+    bounds = bounds_in(metric, table)
     shown = pd.concat([_games(rows) for rows in both], keys=(MATCHED, OTHERS), names=["kind"])
     means = [_mean_of(rows, metric) for _, rows in shown.groupby([*CELL, "bidder", "kind"])]
     ends = [*table["value"], *(end for one in means for end in (one.low, one.high) if end is not None)]
 
     def panel(part: PanelData) -> Panel:
-        here = part.rows[CELL].drop_duplicates()
+        here, bidders = part.rows[CELL].drop_duplicates(), names_in(part.rows, "bidder")
         own = [_games(rows.merge(here, on=list(here))) for rows in both]
 
         def draw(axes: Axes) -> None:
@@ -104,7 +107,8 @@ def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing 
         )
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, WIDE, MARGIN + ROW * len(bidders))
 
-    return drawing(title, caption, parts(loaded, metric), panel, KEYS, facts(loaded, metric, over_games(metric)))
+    split = few_bidders(parts(loaded, metric), MOST_BIDDERS)
+    return drawing(title, caption, split, panel, KEYS, facts(loaded, metric, over_games(metric)))
 
 
 def _games(rows: pd.DataFrame) -> pd.DataFrame:

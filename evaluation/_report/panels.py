@@ -13,6 +13,8 @@ from harbor.evaluation._report.canvas import Drawing, LegendEntry, Panel, link
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.tables import label_of
 
+CONTINUED = ", continued"
+"""Ends the heading of a panel that goes on with other bidders of the same games."""
 MOST = 24
 """The most panels in a figure; the figure says how many are left out."""
 GAME = ["arm", "condition", "repeat"]
@@ -31,6 +33,17 @@ class PanelData:
     def games(self) -> int:
         """The number of games that it shows."""
         return len(self.rows[GAME].drop_duplicates())
+
+
+def few_bidders(split: Sequence[PanelData], most: int) -> list[PanelData]:
+    """Split panels of more bidders than have room in one."""
+    found = []
+    for one in split:
+        names = names_in(one.rows, "bidder")
+        for first in range(0, len(names), most):
+            rows = one.rows[one.rows["bidder"].isin(names[first : first + most])]
+            found.append(PanelData(one.heading + CONTINUED * bool(first), rows))
+    return found
 
 
 def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:

@@ -97,7 +97,7 @@ def _published_rows(loaded: Loaded, metric: str, own: Sequence[Finding], columns
             for place, value in values.items()
             if place.at is None and not place.about and place.bidder in columns
         ]
-        rows += _rows(loaded, printed, columns, f"{one.model}, {one.source}")
+        rows += _rows(loaded, printed, columns, f"{one.produced_by}, {one.source}")
     return rows
 
 

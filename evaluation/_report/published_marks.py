@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harbor.evaluation._analysis.means import exact_share
 from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, Side
@@ -23,13 +24,21 @@ class PublishedMark:
     low: float | None
     high: float | None
     source: int
+    derived: bool = False
+
+
+class Source(NamedTuple):
+    """What a legend says of a published number, and whether it is derived: no model produced it."""
+
+    says: str
+    derived: bool
 
 
 def published_marks(metric: str, found: Sequence[Finding], experiment: Experiment) -> list[PublishedMark]:
     """List the published numbers of a metric that belong to whole games; `source` counts them as `sources` does."""
     printed, known = published_numbers(metric, found, experiment), sources(metric, experiment)
     return [
-        PublishedMark(place, value.value, low, high, known.index(named(one)))
+        PublishedMark(place, value.value, low, high, known.index(named(one)), one.derived)
         for one, values in printed.items()
         for place, value in values.items()
         for low, high in [interval_of(one, value)]
@@ -37,19 +46,20 @@ def published_marks(metric: str, found: Sequence[Finding], experiment: Experimen
     ]
 
 
-def sources(metric: str, experiment: Experiment) -> list[str]:
+def sources(metric: str, experiment: Experiment) -> list[Source]:
     """Name each published source of a metric with its model, once."""
     return list(dict.fromkeys(named(one) for one in experiment.published if one.metric == metric))
 
 
-def named(one: Published) -> str:
+def named(one: Published) -> Source:
     """Name what was published: the model, the source, and of how many games."""
-    return f"{one.model} ({one.source}{f', n = {one.n}' if one.n else ''})"
+    kind = "" if one.derived else "published: "
+    return Source(f"{kind}{one.produced_by} ({one.source}{f', n = {one.n}' if one.n else ''})", one.derived)
 
 
-def keys_of(known: Sequence[str]) -> tuple[LegendEntry, ...]:
+def keys_of(known: Sequence[Source]) -> tuple[LegendEntry, ...]:
     """Name published marks in a legend."""
-    return tuple(published_key(place, f"published: {one}") for place, one in enumerate(known))
+    return tuple(published_key(place, one.says, derived=one.derived) for place, one in enumerate(known))
 
 
 def interval_of(one: Published, value: PublishedValue) -> tuple[float, float] | tuple[None, None]:
@@ -63,11 +73,12 @@ def interval_of(one: Published, value: PublishedValue) -> tuple[float, float] | 
 
 def published_differences(
     experiment: Experiment, metrics: tuple[str, str], of: Side, against: Side
-) -> dict[str, float]:
+) -> dict[Source, float]:
     """Give the differences of two printed means, by source; no interval follows from them, as pairs are not printed."""
-    found: dict[str, float] = {}
-    for one in experiment.published:
-        for other in experiment.published:
+    found: dict[Source, float] = {}
+    printed = [one for one in experiment.published if not one.derived]
+    for one in printed:
+        for other in printed:
             if (one.source, one.model) == (other.source, other.model) and (one.metric, other.metric) == metrics:
                 first, second = _printed(one, of), _printed(other, against)
                 if first is not None and second is not None:

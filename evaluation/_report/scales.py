@@ -47,7 +47,7 @@ def titled(metric: str, says: str = "") -> str:
     """Give the title of an axis: what is measured, and its unit unless the words or the ticks name it."""
     found, unit = metric_or_none(metric), unit_of(metric)
     said = says or (found.description if found else metric)
-    named = said if unit in ("dollars", "number", *said.split()) else f"{said}, {unit}"
+    named = said if unit in ("dollars", "number", "count", *said.casefold().split()) else f"{said}, {unit}"
     return "\n".join(wrap(named, LONGEST))
 
 

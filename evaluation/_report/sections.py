@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._report.canvas import TALLEST_PANEL
 from harbor.evaluation._report.figures import means
 from harbor.evaluation._report.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.inline import Inlined, inlined
@@ -21,8 +22,6 @@ from harbor.evaluation._report.tables import (
     published_numbers,
 )
 
-TALL = 900
-"""From this height in pixels on, a figure beside a table is folded."""
 MOST_ROWS = 200
 """The most rows of a table by item, day or rival; the exports have all."""
 
@@ -47,8 +46,8 @@ class Section:
 
     @property
     def tall(self) -> bool:
-        """Whether its figure has a panel that leaves little room for anything else."""
-        return self.drawing is not None and any(one.height > TALL for one in self.drawing.drawing.panels)
+        """Whether its figure leaves little room for anything else."""
+        return self.drawing is not None and sum(one.height for one in self.drawing.drawing.panels) > TALLEST_PANEL
 
 
 def sections(loaded: Loaded) -> list[Section]:
@@ -79,7 +78,7 @@ def _section(loaded: Loaded, name: str) -> Section:
         beside_published(name, whole, printed, loaded.results),
         beside_published(name, rest[:MOST_ROWS], {}, loaded.results) if rest else None,
         max(0, len(rest) - MOST_ROWS),
-        tuple(f"{one.source} ({one.model}): {one.note}" for one in printed if one.note),
+        tuple(f"{one.source} ({one.produced_by}): {one.note}" for one in printed if one.note),
     )
 
 

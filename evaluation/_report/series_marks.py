@@ -8,15 +8,18 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
-from harbor.evaluation._report.canvas import FAINT, INK, LegendEntry, colour, marker, shape, sign
+from harbor.evaluation._report.canvas import COLOURS, FAINT, INK, LegendEntry, colour, marker, shape, sign
 from harbor.evaluation._report.formatting import legible
 
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
 PATTERNS = ("■", "▨", "░", "▧", "▩", "▤", "▦")
 """The hatches as text, for legends."""
-OPEN = ("D", "s", "^", "v", "p")
-OPEN_SIGNS = ("◇", "□", "△", "▽", "⬠")
+OPEN = ("D", "s", "^", "v", "p", "<", ">", "h", "*", "o")
+OPEN_SIGNS = ("◇", "□", "△", "▽", "⬠", "◁", "▷", "⬡", "☆", "○")
+"""Of published numbers; beyond these they come again in other colours."""
+DERIVED, DERIVED_SIGN = "x", "\N{MULTIPLICATION SIGN}"
+"""Of numbers that follow from theory, and that no model produced."""
 PALE = 0.55
 """The opacity of bars: hatches and letters in ink are legible on them, on a white and on a black page."""
 GAME_SIZE, GAME_ALPHA = 9.0, 0.45
@@ -51,10 +54,16 @@ def bars_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
     )
 
 
-def published_key(place: int, says: str) -> LegendEntry:
-    """Name the open marks of published numbers; those beyond the known marks share the last."""
-    last = min(place, len(OPEN) - 1)
-    return LegendEntry(says, INK, OPEN_SIGNS[last], OPEN[last], filled=False)
+def published_key(place: int, says: str, *, derived: bool = False) -> LegendEntry:
+    """Name the open marks of published numbers, or the crosses of derived ones."""
+    if derived:
+        return LegendEntry(says, INK, DERIVED_SIGN, DERIVED, filled=False)
+    return LegendEntry(says, _ink(place), OPEN_SIGNS[place % len(OPEN)], OPEN[place % len(OPEN)], filled=False)
+
+
+def _ink(place: int) -> str:
+    """Give the colour of an open mark: ink, and others where all marks are taken."""
+    return (INK, *COLOURS)[place // len(OPEN) % (len(COLOURS) + 1)]
 
 
 GAMES_KEY = LegendEntry("single games", INK, "·", ".")
@@ -66,11 +75,12 @@ def bar_style(place: int) -> dict[str, Any]:
     return {"facecolor": to_rgba(colour(place), PALE), "edgecolor": INK, "hatch": hatch(place), "linewidth": 0.6}
 
 
-def open_mark(axes: Axes, x: float, y: float, place: int) -> None:
-    """Draw a published number."""
+def open_mark(axes: Axes, x: float, y: float, place: int, *, derived: bool = False) -> None:
+    """Draw a published number, or a derived one."""
+    key = published_key(place, "", derived=derived)
     axes.plot(
-        x, y, OPEN[min(place, len(OPEN) - 1)], color=INK, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5,
-        zorder=5, clip_on=False,
+        x, y, key.marker, color=key.colour, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5, zorder=5,
+        clip_on=False,
     )  # fmt: skip
 
 
@@ -95,7 +105,9 @@ def line_at(axes: Axes, at: float, says: str) -> None:
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
-    """Write the name of each line (name, x, y) beside its end, far enough from the next to be read."""
+    """Write the name of each line (name, x, y) beside its end, unless there is no room for all; the legend has them."""
+    if len(ends) * LEAST_GAP > 1:
+        return
     low, high = axes.get_ylim()
     short = [legible(name, LONGEST_END) for name in told_apart([name for name, _, _ in ends])]
     last = max((x for _, x, _ in ends), default=0.0)

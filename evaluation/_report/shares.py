@@ -9,14 +9,15 @@ from matplotlib.axes import Axes
 
 from harbor.evaluation._metrics.bidding import BINS
 from harbor.evaluation._metrics.strategy import ACTIONS
-from harbor.evaluation._report.canvas import Drawing, Panel, paint, wrapped
+from harbor.evaluation._report.canvas import TALLEST_PANEL, Drawing, Panel, paint, wrapped
 from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import PanelData, drawing, names_in, parts, values_of
+from harbor.evaluation._report.panels import PanelData, drawing, few_bidders, names_in, parts, values_of
 from harbor.evaluation._report.series_marks import bar_style, bars_legend
 
 ROW, MARGIN = 36, 70
+MOST_BARS = (TALLEST_PANEL - MARGIN) // ROW
 ON_WHITE = "#000000"
 """Of letters on a white ground, which stays white on a dark page."""
 WIDEST_NAME, LEAST_SHARE = 2, 0.06
@@ -59,7 +60,8 @@ def stacked(
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, height=MARGIN + ROW * len(shares))
 
     named = {kind: names.get(kind, kind) for kind in kinds}
-    return drawing(title, caption, parts(loaded, metric), panel, bars_legend(named.values()), facts(loaded, metric))
+    split = few_bidders(parts(loaded, metric), MOST_BARS)
+    return drawing(title, caption, split, panel, bars_legend(named.values()), facts(loaded, metric))
 
 
 def actions(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:

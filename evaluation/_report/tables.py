@@ -165,7 +165,7 @@ def beside_published(
     heads += [Column(Cell("this experiment", heading(results))), Column(Cell("n", "games"))]
     heads += [Column(Cell("missing", "games"), numeric=False)] if with_missing else []
     columns = _united(printed)
-    heads += [Column(Cell(one[0].source, one[0].model if len(one) == 1 else "")) for one in columns]
+    heads += [Column(Cell(one[0].source, one[0].produced_by if len(one) == 1 else "")) for one in columns]
     unit = unit_of(metric)
     spoiled = Counter((one.arm, one.condition) for one in results.of("finished") if one.failed_calls)
     rows = []
@@ -234,7 +234,7 @@ def _published_cell(column: Sequence[Published], printed: Printed, place: Place)
     if published is None:
         return Cell(NOTHING)
     value, unit = printed[published][place], unit_of(published.metric)
-    games, told = published.games(value), [published.model] if len(column) > 1 else []
+    games, told = published.games(value), [published.produced_by] if len(column) > 1 else []
     told += [_exact(published.metric, value.value, games) if games else "", f"n = {games}" if games else ""]
     told += ["" if value.sd is None else f"sd {write_printed(value.sd, unit)}"]
     return Cell(write_printed(value.value, unit), ", ".join(filter(None, told)))

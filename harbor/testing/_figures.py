@@ -19,6 +19,7 @@ from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figure import Figure
 from harbor.evaluation._report.inline import Chart, chart
 from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.picture import WIDTHS, pictures
 from harbor.testing._metrics import fitting
 from harbor.testing._playing import promised, whole
 
@@ -27,7 +28,8 @@ def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> No
     """Check that a figure keeps its promises.
 
     It is drawn from a small experiment that is run for it, twice alike, with words for those who can't see each of its
-    panels. It is drawn also where an arm has no value, and where no arm has one it costs nothing.
+    panels, none of them taller than a page of paper. It is drawn also where an arm has no value, and where no arm has
+    one it costs nothing.
 
     Args:
         figure: the figure.
@@ -45,6 +47,7 @@ def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> No
         require(drawing is not None and drawing.panels, f"{what} draws nothing of an experiment that has its metric")
         charts = _charts(drawing)
         require(charts == _charts(_drawn(figure, results, what)), f"{what} is drawn twice otherwise")
+        pictures(drawing, "svg", WIDTHS["column"])
         for panel in charts:
             words = panel.alt.removeprefix(figure.description).replace(panel.heading, "").strip(" .:;,")
             require(

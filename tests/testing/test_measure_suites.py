@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from harbor.evaluation import Figure, Metric, by_bidder, figure, measured, metric
+from harbor.evaluation._report.canvas import Drawing, paint
 from harbor.events import BidderSeated, SaleClosed, SaleOpened
 from harbor.games import of_type
 from harbor.testing import check_figure, check_metric
@@ -121,6 +122,15 @@ def test_a_figure_without_words_is_named(words):
 
 def test_a_figure_that_breaks_is_named():
     bad_figure("fails with AttributeError", draw=drawing(lambda axes, values: axes.nowhere()))
+
+
+def test_a_figure_that_is_taller_than_a_page_is_named():
+    def tower(*_):
+        return Drawing("Tower", "", (paint("", "high", lambda axes: None, height=2_000),))
+
+    bad_figure("a panel of it is 16.7 inches high, and a page 9", draw=tower)
+    grown = drawing(lambda axes, values: axes.get_figure(root=True).set_size_inches(3, 58) or "grown")
+    bad_figure("its function changes the size of the picture", draw=grown)
 
 
 def test_a_figure_that_draws_nothing_is_named():

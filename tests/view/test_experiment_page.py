@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
-from random import Random
 from urllib.parse import unquote
 
 import pytest
@@ -15,16 +13,13 @@ from playwright.sync_api import Page
 
 from harbor._core.marks import MARK
 from harbor._view.experiments import write_experiment
-from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation, measured
-from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.run_trial import offline, run_trial
-from harbor.evaluation._experiments.trial_records import Results, TrialRecord
-from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
+from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
 from harbor.evaluation._running.runner import run_experiment
 from support.browser import browser, findings, needs_browser, overflow, printed
-from support.small import brief
+from support.filled import full
 
 EVIL = "</style><img src=x onerror=\"document.title='run'\"><b>Ann</b>"
 SMALL = Experiment(
@@ -50,7 +45,6 @@ UNFOLDED = """() => {
   document.querySelectorAll("tr:nth-child(n + 5)").forEach((one) => one.remove());
 }"""
 """Unfolds everything, and leaves a panel of each figure and some rows of each table: of all, axe takes minutes."""
-REPEATS = 3
 """How many games of each arm and condition a page is made of; some arms have more of their own."""
 FIGURES_SEEN = """() => [...document.querySelectorAll(".chart")].map((one) => {
   const box = one.getBoundingClientRect();
@@ -154,23 +148,6 @@ def test_a_page_that_would_run_something_is_stopped_by_its_own_policy(page, look
     forged.write_text(page.read_text().replace("</body>", "<script>document.title = 'run'</script></body>"))
     with pytest.raises(AssertionError, match="Content Security Policy"):
         look(forged, Page.title)
-
-
-def full(name: str) -> Results:
-    """An experiment with games of all its cells: one is held with little to play, the others are like it with noise."""
-    design = experiment(name).model_copy(update={"repeats": REPEATS})
-    first = trials(design, repeats=1)[0]
-    held = asyncio.run(run_trial(replace(first, config=brief(offline(first.config))), measured(design)))
-    rng = Random(name)
-    return Results(design, tuple(like(held, game, rng) for game in trials(design) if game.repeat <= REPEATS))
-
-
-def like(held: TrialRecord, game, rng: Random) -> TrialRecord:
-    found = [
-        one if one.value is None or one.metric in ("rank", "priority") else replace(one, value=one.value * rng.random())
-        for one in held.measurements
-    ]
-    return replace(held, arm=game.arm, condition=game.condition, repeat=game.repeat, measurements=tuple(found))
 
 
 @pytest.mark.slow

@@ -214,5 +214,5 @@ def _published(experiment: Experiment) -> Iterator[dict[str, str | int | float |
                 "value": f"{value.value:g}",
                 "n": one.games(value),
                 "sd": value.sd,
-                "source": f"{one.model}: {one.source}",
+                "source": f"{one.produced_by}: {one.source}",
             }

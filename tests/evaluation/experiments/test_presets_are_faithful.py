@@ -315,8 +315,8 @@ PUBLISHED = {
     "beauty": (33, "25985ba93e91f53e"),
     "people": (18, "83ebb1c09f8ae93a"),
     "persona-profit": (16, "f3dc997b6255bd75"),
-    "profiling": (2, "47e43886802501b4"),
-    "profiling-capacity": (1, "8230bb80377a60ac"),
+    "profiling": (2, "6f7c78e355562514"),
+    "profiling-capacity": (1, "789ec86abf39147d"),
     "rationality": (20, "3b314f0838f7da87"),
     "second-price": (33, "2ea9238360b9d62f"),
     "standard": (42, "d484ad52fa9364de"),
@@ -341,4 +341,4 @@ def test_published_values_are_unchanged_to_the_digit(name):
 def test_published_values_say_of_how_many_games_they_are(name):
     for one in experiment(name).published:
         for value in one.values:
-            assert one.games(value) or one.model == "none: a uniform guess", one
+            assert one.games(value) or one.derived, one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -17,6 +18,7 @@ from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import metric_of
 from harbor.evaluation._metrics.strategy import ACTIONS
+from harbor.evaluation._report import forest
 from harbor.evaluation._report.built_in import FIGURES
 from harbor.evaluation._report.canvas import Drawing, colour, legend, marker
 from harbor.evaluation._report.figure_files import caption, drawings
@@ -25,7 +27,8 @@ from harbor.evaluation._report.forest import stacked
 from harbor.evaluation._report.heatmaps import FIRST_GAMES, FRAME
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.picture import WIDTHS
-from harbor.evaluation._report.series_marks import LEAST_GAP, OPEN, apart, told_apart
+from harbor.evaluation._report.scales import titled
+from harbor.evaluation._report.series_marks import LEAST_GAP, OPEN, apart, published_key, told_apart
 
 GAMES = 5
 PAPER = {"source": "A paper, Table 1", "model": "a model", "n": 15}
@@ -123,13 +126,28 @@ def test_no_pair_is_outside_the_axis_however_far_it_is_from_the_others():
     assert all(low < x < high for x, _ in dots(axes))
 
 
-def test_one_row_that_would_squeeze_the_others_is_cut_with_an_arrow_and_the_caption_says_so(compared, uneven):
+def test_what_lies_beyond_the_axis_has_a_mark_with_its_count_and_the_caption_says_so(compared, uneven):
     plot = figures(uneven)["differences"]
     axes = drawn(plot)
-    assert [one.get_text() for one in axes.texts if one.get_text().startswith("to ")] == ["to $5,000"]
-    assert max(x for x, _ in dots(axes)) <= axes.get_xlim()[1] < 5000
-    assert "An arrow marks" in plot.caption
-    assert "An arrow marks" not in figures(compared)["differences"].caption
+    [low, high], [cut] = axes.get_xlim(), [one.get_text() for one in axes.texts if "pair" in one.get_text()]
+    inside = len(dots(axes))
+    assert cut.splitlines() == ["to $4,963", f"{2 * GAMES - inside} pairs to $5,000"]
+    assert all(low <= x <= high for x, _ in dots(axes))
+    marks = [line for line in axes.lines if line.get_marker() in "<>"]
+    assert sorted(float(line.get_xdata()[0]) for line in marks) == [high, high]
+    assert "single pairs, with how many they are and the farthest" in plot.caption
+    assert "beyond the axis" not in figures(compared)["differences"].caption
+
+
+def test_a_pair_beyond_the_axis_is_counted_though_its_interval_ends_inside(uneven):
+    values = {1: -2_600.0, 2: 900.0, 3: 900.0, 4: 900.0, 5: 900.0}
+    one = forest._Row(uneven, uneven.analysis.values, uneven.analysis.differences[0])
+    one.pairs = pd.Series(values)
+    axes = Sheet(layout="constrained").subplots()
+    axes.set_xlim(-1_500, 1_500)
+    forest._arrows(axes, 0, one)
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["1 pair to \N{MINUS SIGN}$2,600"]
+    assert [line.get_marker() for line in axes.lines] == ["<"]
 
 
 def test_pairs_at_one_place_are_stacked_inside_their_row():
@@ -185,9 +203,80 @@ def test_axes_of_curves_end_where_the_unit_ends(metric, values):
     assert high <= (2 if metric == "series_rank" else most)
 
 
-def test_everyone_has_no_mark_where_what_one_has_others_lack():
+def labels(axes: Axes) -> list[str]:
+    """The labels of the rows of a chart."""
+    return [one.get_text() for one in axes.get_yticklabels()]
+
+
+def test_each_row_of_means_has_the_name_of_its_bidder_under_that_of_its_arm_and_published_numbers_lie_in_it(compared):
+    axes = drawn(means(compared, "profit"))
+    assert labels(axes) == ["Ann", "Ben", "everyone"] * 2
+    assert [one.get_text() for one in axes.texts] == ["one", "two"]
+    places = dict(
+        zip(axes.get_yticks(), [f"{arm} {name}" for arm in ("one", "two") for name in labels(axes)[:3]], strict=True)
+    )
+    found = {places[min(places, key=lambda row: abs(row - y))]: x for x, y in opened(axes)}
+    assert found == {"one Ann": 2.0, "two Ann": 2.5, "one Ben": 3.0}
+
+
+def test_everyone_has_no_row_where_what_one_has_others_lack():
     found = loaded({"rank": of("rank", lambda repeat, bidder: 1 + (len(bidder) + repeat) % 2)}, bidders=("Ann", "Beno"))
-    assert [key.label for key in means(found, "rank").legend] == ["Ann", "Beno", "single games"]
+    assert labels(drawn(means(found, "rank"))) == ["Ann", "Beno"] * 2
+
+
+def test_the_mean_of_everyone_is_left_out_where_it_is_that_of_one_and_the_caption_names_the_one():
+    found = loaded(
+        {"profit": lambda repeat, bidder: of("profit", lambda *_: repeat)(repeat, bidder) * (bidder == "Ann")}
+    )
+    drawing = means(found, "profit")
+    assert labels(drawn(drawing)) == ["one", "two"]
+    assert "All rows are of Ann." in drawing.caption
+
+
+def test_the_caption_of_means_promises_whiskers_and_open_marks_only_where_they_are_drawn(compared):
+    few = means(loaded({"profit": of("profit", lambda *_: 1.0)}, arms=("one",)), "profit")
+    assert "Open marks" in means(compared, "profit").caption
+    assert "Whiskers" in means(compared, "profit").caption
+    assert "Open marks" not in few.caption
+
+
+def test_a_derived_number_passes_as_no_published_one():
+    guess = Published(
+        metric="profit", values=(PublishedValue(bidder="Ann", value=2.3),), derived=True, **PAPER | {"n": None}
+    )
+    planned = Comparison(metric="profit", of=Side(arm="one", bidder="Ann"), against=Side(arm="two", bidder="Ann"))
+    found = loaded({"profit": of("profit", lambda repeat, _: repeat)}, published=[guess], comparisons=[planned])
+    drawing = means(found, "profit")
+    [key] = [one for one in drawing.legend if not one.filled]
+    assert key.label == "derived: a model (A paper, Table 1)"
+    assert key.marker not in OPEN
+    assert key.marker in [line.get_marker() for line in drawn(drawing).lines]
+    assert all(one.filled for one in figures(found)["differences"].legend)
+
+
+def test_published_sources_have_marks_of_their_own_however_many_they_are():
+    keys = [published_key(place, "") for place in range(40)]
+    assert len({(one.marker, one.colour) for one in keys}) == 40
+    assert len({(one.sign, one.colour) for one in keys}) == 40
+
+
+def test_no_axis_says_the_same_as_its_unit():
+    assert titled("final_profile_brier") == "Brier score of the last profile"
+    assert titled("items_won") == "items that a bidder won"
+    assert titled("final_profiling_error").endswith(", nats")
+
+
+def test_a_column_says_where_the_numbers_are_that_it_leaves_out(compared):
+    drawing = figures(compared)["differences"]
+    assert "in the table of planned comparisons" in caption(compared, drawing, WIDTHS["column"])
+    assert "in the table of planned comparisons" not in caption(compared, drawing, WIDTHS["page"])
+
+
+def test_lines_that_are_too_many_to_be_named_at_their_ends_are_named_in_the_legend():
+    names = tuple(f"Ann {at}" for at in range(20))
+    drawing = figures(loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, bidders=names))["health"]
+    assert not drawn(drawing).texts
+    assert len(drawing.legend) == 20
 
 
 @pytest.mark.parametrize("kinds", [2, 10])
@@ -327,3 +416,19 @@ def test_a_figure_that_is_asked_for_is_drawn_alone_and_nothing_is_analysed_for_o
     assert "analysis" not in vars(anew)
     assert [*drawings(anew, name)] == [name]
     assert "ratings" not in vars(anew.analysis)
+
+
+def test_a_line_of_a_guess_is_promised_only_where_it_is_drawn():
+    error = {"profiling_error": of("profiling_error", lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",))}
+    guess = of("uniform_profiling_error", lambda *_: 1.6, abouts=("Ben",))
+    with_guess = figures(loaded(error | {"uniform_profiling_error": guess}))["profiling-error"]
+    assert "Dotted lines" in with_guess.caption
+    assert "Dotted lines" not in figures(loaded(error))["profiling-error"].caption
+
+
+def test_shades_are_in_the_legend_where_cells_have_no_room_for_numbers():
+    many = {"engagement": lambda _, bidder: [Measurement("engagement", 2.0, bidder, "", item) for item in range(1, 31)]}
+    wide = figures(loaded(many, arms=("one",)))["engagement"]
+    assert [key.label for key in wide.legend] == ["the darker, the more bids"]
+    assert not [text for text in drawn(wide).texts if text.get_text() == "2"]
+    assert "the darker, the more bids" not in [one.label for one in figures(loaded(MATCHING))["engagement"].legend]

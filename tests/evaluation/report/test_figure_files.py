@@ -15,7 +15,8 @@ from PIL import Image
 from harbor._core.errors import ConfigError
 from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, legend, link, paint
 from harbor.evaluation._report.inline import chart, inlined
-from harbor.evaluation._report.picture import DOTS_AN_INCH, FORMATS, WIDTHS, picture
+from harbor.evaluation._report.picture import FORMATS, WIDTHS, pictures
+from harbor.evaluation._report.picture_legend import DOTS_AN_INCH
 
 NAME = r"<b>Ann</b> $\frac{1}{2}$ & ]]> \input{x}"
 PANELS, DOTS = 3, 7
@@ -37,7 +38,7 @@ def drawing() -> Drawing:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_png_is_as_wide_as_asked_at_300_dots_an_inch(drawing, width):
-    image = Image.open(BytesIO(picture(drawing, "png", WIDTHS[width])))
+    image = Image.open(BytesIO(only(drawing, "png", WIDTHS[width])))
     assert image.width == round(WIDTHS[width] * DOTS_AN_INCH)
     assert round(image.info["dpi"][0]) == DOTS_AN_INCH
     assert len(image.getcolors(1_000_000)) > 20
@@ -45,7 +46,7 @@ def test_a_png_is_as_wide_as_asked_at_300_dots_an_inch(drawing, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_pdf_has_the_width_all_panels_and_only_embedded_fonts(drawing, width):
-    pdf = picture(drawing, "pdf", WIDTHS[width])
+    pdf = only(drawing, "pdf", WIDTHS[width])
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
     assert float(box[1]) == pytest.approx(WIDTHS[width] * 72, abs=0.5)
     assert pdf.count(b"/FontFile2") == len(re.findall(rb"/Type /FontDescriptor", pdf)) > 0
@@ -55,13 +56,19 @@ def test_a_pdf_has_the_width_all_panels_and_only_embedded_fonts(drawing, width):
     assert page.count(b"/M0 Do") + page.count(b"cm") + page.count(b"Do") >= PANELS * DOTS
 
 
+def only(drawing: Drawing, form: str, width: float) -> bytes:
+    """A figure of one page as a file."""
+    [one] = pictures(drawing, form, width)
+    return one.data
+
+
 def streams(pdf: bytes) -> list[bytes]:
     """The packed streams of a PDF."""
     return [one for one in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL) if one[:1] == b"x"]
 
 
 def test_an_svg_is_sound_and_needs_no_font(drawing):
-    root = ElementTree.fromstring(picture(drawing, "svg", WIDTHS["column"]))
+    root = ElementTree.fromstring(only(drawing, "svg", WIDTHS["column"]))
     assert float(root.get("width").removesuffix("pt")) == pytest.approx(WIDTHS["column"] * 72)
     games = [one for one in root.iter(f"{SVG}g") if one.get("id") == "games"]
     assert [len(list(one.iter(f"{SVG}use"))) for one in games] == [DOTS] * PANELS
@@ -70,7 +77,7 @@ def test_an_svg_is_sound_and_needs_no_font(drawing):
 
 @pytest.mark.parametrize("form", ["pdf", "svg", "png"])
 def test_equal_figures_are_equal_files(drawing, form):
-    assert picture(drawing, form, 3.4) == picture(drawing, form, 3.4)
+    assert only(drawing, form, 3.4) == only(drawing, form, 3.4)
 
 
 ODD = {
@@ -86,10 +93,10 @@ ODD = {
 
 
 def test_figures_do_not_hang_on_settings_of_matplotlib_and_leave_them_as_they_were(drawing):
-    figures = [picture(drawing, form, 7.0) for form in FORMATS]
+    figures = [only(drawing, form, 7.0) for form in FORMATS]
     page = inlined("one", drawing).charts
     with mpl.rc_context(ODD):
-        assert [picture(drawing, form, 7.0) for form in FORMATS] == figures
+        assert [only(drawing, form, 7.0) for form in FORMATS] == figures
         assert inlined("one", drawing).charts == page
         assert {name: mpl.rcParams[name] for name in ODD} == ODD
 
@@ -127,7 +134,7 @@ def test_a_figure_that_fails_costs_itself_alone_in_a_page_and_is_one_line_as_a_f
     assert shown.charts == ()
     assert shown.drawing.failure
     with pytest.raises(ConfigError, match="figure 'Lost' can't be drawn: ValueError: no way"):
-        picture(drawing, "pdf", 3.4)
+        only(drawing, "pdf", 3.4)
 
 
 def test_what_a_draw_function_says_is_heard_by_those_who_can_t_see():
@@ -136,19 +143,17 @@ def test_what_a_draw_function_says_is_heard_by_those_who_can_t_see():
 
 def test_a_letter_that_the_fonts_lack_is_named_once(recwarn):
     panel = paint("拍卖", "", lambda axes: axes.set_xlabel("拍卖"))
-    picture(Drawing("Names", "", (panel, panel)), "pdf", 3.4)
+    only(Drawing("Names", "", (panel, panel)), "pdf", 3.4)
     assert [str(one.message).split(":")[0] for one in recwarn] == ["the fonts here lack 拍 卖"]
 
 
-def test_a_picture_that_is_higher_than_a_page_has_more_columns_and_says_so():
+def test_a_picture_that_is_higher_than_a_page_has_more_columns_and_then_more_pages():
     one = paint("", "", lambda _: None, 430, 280)
-    with pytest.warns(UserWarning, match="the picture of 'Many' is 10 inches high, and a page about 9"):
-        pdf = picture(Drawing("Many", "", (one,) * 12), "pdf", WIDTHS["page"])
-    high = float(re.search(rb"/MediaBox \[ ?0 0 [\d.]+ ([\d.]+)", pdf)[1]) / 72
-    assert high == pytest.approx(12 / 3 * 280 / 96 * 0.8, abs=1)
+    count = {panels: len(pictures(Drawing("Many", "", (one,) * panels), "svg", WIDTHS["page"])) for panels in (9, 12)}
+    assert count == {9: 1, 12: 2}
 
 
 def test_a_legend_draws_bars_with_hatches_and_open_marks():
     keys = (LegendEntry("a", "#0072b2", hatch="//"), LegendEntry("b", INK, "◇", "D", filled=False))
-    svg = picture(Drawing("", "", (paint("", "", lambda _: None),), keys), "svg", 3.4)
+    svg = only(Drawing("", "", (paint("", "", lambda _: None),), keys), "svg", 3.4)
     assert b"<pattern" in svg

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from harbor._cli.display.finding_tables import finding_tables
 from harbor._cli.display.render import Table as Grid
+from harbor._core.version import __version__
 from harbor.evaluation._analysis.correlations import Correlation
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen_arms
@@ -663,6 +664,21 @@ def test_a_p_is_printed_on_its_side_of_the_level(p):
     assert written.startswith("<") or (float(written) < 0.05) == (p < 0.05)
     assert p < 0.05 or not written.startswith("<")
     assert [write_p(near) for near in (0.0498, 0.05, 0.04999999)] == ["0.0498", "0.050", "< 0.05"]
+
+
+def test_only_a_design_that_replaces_something_of_a_paper_says_what_the_published_experiment_had():
+    published = "What the published experiment had and this one replaces:"
+    plain = {"models": ("simulated",)}
+    own = render(Loaded(results(design(**plain))))
+    other = render(Loaded(results(design(**plain, stand_ins=(StandIn(wants="GPT-4", uses="a rule"),)))))
+    assert "model slot @1 is filled by the built-in model" in own
+    assert [published in page for page in (own, other)] == [False, True]
+
+
+def test_the_page_names_the_version_and_no_release_that_may_not_be_there():
+    page = render(Loaded(results(design())))
+    assert f"With Harbor {__version__}, the same seed" in page
+    assert "pip install" not in page
 
 
 def test_an_own_experiment_is_held_again_from_its_design():

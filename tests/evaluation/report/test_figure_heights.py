@@ -1,0 +1,133 @@
+"""No figure is taller than a page, whatever is compared and whoever draws it; other pages hold what one does not."""
+
+from __future__ import annotations
+
+import re
+from itertools import cycle
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from PIL import Image
+
+from harbor._core.errors import ConfigError
+from harbor.evaluation._experiments.design import Comparison, Side
+from harbor.evaluation._experiments.library import presets
+from harbor.evaluation._metrics.strategy import ACTIONS
+from harbor.evaluation._report.built_in import FIGURES
+from harbor.evaluation._report.canvas import Drawing, legend, paint
+from harbor.evaluation._report.figure_files import caption, drawings, write_figure
+from harbor.evaluation._report.figures import figures, means
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.paging import pages, row_height
+from harbor.evaluation._report.picture import FILE_STYLE, FORMATS, WIDTHS, pictures
+from harbor.evaluation._report.picture_legend import legend_height
+from support.filled import crowd, full
+
+PAGE = 9.0  # inches
+CROWDS = [(1, 1, 50), (12, 1, 5), (3, 12, 2), (2, 2, 20)]
+ABOUTS = {"strategy_share": tuple(ACTIONS), "bid_increase_share": ("[0, 10)", "[10, 11)")}
+
+
+def inches_high(file: Path) -> float:
+    """Measure a file, as a printer does."""
+    if file.suffix == ".png":
+        with Image.open(file) as image:
+            return image.height / image.info["dpi"][1]
+    told = file.read_bytes()
+    if file.suffix == ".svg":
+        return float(re.search(rb'height="([\d.]+)pt"', told)[1]) / 72
+    return float(re.search(rb"/MediaBox \[ ?0 0 [\d.]+ ([\d.]+)", told)[1]) / 72
+
+
+def shown(drawing: Drawing, width: float) -> list[float]:
+    """The heights of the pages of a figure, on which each panel stands once and each series is in the legend."""
+    with mpl.rc_context(FILE_STYLE):
+        return _shown(drawing, width)
+
+
+def _shown(drawing: Drawing, width: float) -> list[float]:
+    found = pages(drawing, width)
+    assert [panel for page in found for row in page.rows for panel in row] == [*drawing.panels]
+    assert {entry for page in found for entry in page.legend} == {*drawing.legend}
+    return [sum(map(row_height, page.rows)) + legend_height(page.legend, width) for page in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", presets())
+def test_no_file_of_a_preset_is_taller_than_a_page(name, tmp_path):
+    loaded = Loaded(full(name))
+    forms = cycle(FORMATS)
+    for figure, drawing in drawings(loaded).items():
+        assert max(shown(drawing, WIDTHS["page"])) <= PAGE
+        file = tmp_path / f"{figure}.{next(forms)}"
+        tall = [inches_high(one) for one in write_figure(loaded, drawing, file, file.suffix[1:], "column")[::2]]
+        assert tall
+        assert max(tall) <= PAGE, figure
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.name)
+@pytest.mark.parametrize("size", CROWDS, ids=str)
+def test_no_figure_of_many_arms_conditions_and_bidders_is_taller_than_a_page(figure, size):
+    results = crowd(figure.needs, *size, abouts=ABOUTS.get(figure.needs, ("",)))
+    drawing = figure.drawn(Loaded(results), figure.needs)
+    for width in WIDTHS.values():
+        assert max(shown(drawing, width)) <= PAGE
+
+
+@pytest.mark.parametrize("size", [*CROWDS, (40, 2, 6)], ids=str)
+def test_no_chart_of_means_and_no_forest_is_taller_than_a_page(size):
+    arms = [f"arm-{at}" for at in range(size[0])]
+    planned = tuple(Comparison(metric="profit", of=Side(arm=arm), against=Side(arm=arms[0])) for arm in arms[1:])
+    loaded = Loaded(crowd("profit", *size, items=0, comparisons=planned))
+    drawn = [means(loaded, "profit"), *([figures(loaded)["differences"]] if planned else [])]
+    for drawing in drawn:
+        for width in WIDTHS.values():
+            assert max(shown(drawing, width)) <= PAGE
+
+
+def test_a_figure_of_several_pages_is_as_many_numbered_files_whose_captions_say_which_page(tmp_path):
+    loaded = Loaded(crowd("health", 12, 1, 3))
+    drawing = figures(loaded)["health"]
+    written = write_figure(loaded, drawing, tmp_path / "health.pdf", "pdf", "column")
+    names = [one.name for one in written]
+    assert names[:4] == ["health-1.pdf", "health-1-caption.tex", "health-2.pdf", "health-2-caption.tex"]
+    count = len(written) // 2
+    for number, (picture, beside) in enumerate(zip(written[::2], written[1::2], strict=True), 1):
+        assert inches_high(picture) <= PAGE
+        assert f"Page {number} of {count}." in beside.read_text()
+        assert rf"{{{picture.name}}}" in beside.read_text()
+
+
+def test_a_figure_of_one_page_keeps_its_name_and_says_nothing_of_pages(tmp_path):
+    loaded = Loaded(crowd("health", 2, 1, 3))
+    written = write_figure(loaded, figures(loaded)["health"], tmp_path / "health.svg", "svg", "page")
+    assert [one.name for one in written] == ["health.svg", "health-caption.txt"]
+    assert "Page " not in caption(loaded, figures(loaded)["health"], WIDTHS["page"])
+
+
+def test_a_legend_that_leaves_no_room_has_a_page_of_its_own_and_the_others_say_so():
+    panel = paint("", "", lambda _: None)
+    names = [f"a series with a long name, {at}" for at in range(60)]
+    crowded = Drawing("Many", "", (panel,) * 5, legend(names))
+    with mpl.rc_context(FILE_STYLE):
+        found = pages(crowded, WIDTHS["column"])
+    assert [bool(page.legend) for page in found] == [False] * (len(found) - 1) + [True]
+    assert found[0].says == f"Page 1 of {len(found)}; the legend is on the last."
+    assert max(shown(crowded, WIDTHS["column"])) <= PAGE
+
+
+def test_a_panel_that_is_taller_than_a_page_is_refused_in_one_line_with_the_remedy():
+    drawing = Drawing("Tower", "", (paint("", "", lambda _: None, height=2_000),))
+    with pytest.raises(
+        ConfigError, match=r"^figure 'Tower' can't be drawn: a panel of it is 16.7 inches high, .*panels$"
+    ):
+        pictures(drawing, "svg", WIDTHS["column"])
+
+
+def test_a_function_that_makes_the_picture_higher_is_refused_in_one_line():
+    def grown(axes):
+        axes.get_figure(root=True).set_size_inches(3.4, 58)
+
+    with pytest.raises(ConfigError, match="'Grown' can't be drawn: its function changes the size of the picture"):
+        pictures(Drawing("Grown", "", (paint("", "", grown),)), "pdf", WIDTHS["column"])
