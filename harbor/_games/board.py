@@ -99,7 +99,9 @@ class Rows:
         """Show the rows under what they are about."""
         told = tuple(column for column, cells in self._cells.items() if cells or column not in self._known)
         for bidder in self._stale if told == self._told else self._made:
-            self._made[bidder] = (bidder, *(self._cells[column].get(bidder, "") for column in told))
+            row = (bidder, *(self._cells[column].get(bidder, "") for column in told))
+            if row != self._made[bidder]:
+                self._made[bidder] = row
         self._told = told
         self._stale.clear()
         return Shown(headline, state, (self._first, *told), tuple(self._made.values()))

@@ -14,7 +14,7 @@ from harbor._view.call_file import CallFile
 from harbor._view.decision import Decision, Decisions
 from harbor._view.entry_words import fields_of, words_of
 from harbor._view.run_record import RunRecord
-from harbor._view.shapes import BoardRow, CallData, Chunk, DecisionData, EntryRow
+from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow
 
 CHARACTERS = 1_000_000
 """How much text a chunk has at most, but for what belongs to its last entry."""
@@ -73,10 +73,11 @@ class Chunks:
         for viewer, board in self._boards.items():
             if _sees(viewer, event):
                 board.note(event)
-            shown = board.shown() if _sees(viewer, event) else self._last.get(viewer, Shown())
-            if shown != self._last.get(viewer) or not chunk.data["boards"][viewer]:
+            before = self._last.get(viewer)
+            shown = board.shown() if _sees(viewer, event) else before or Shown()
+            if shown != before or not chunk.data["boards"][viewer]:
                 self._last[viewer] = shown
-                chunk.show(viewer, seq, shown)
+                chunk.show(viewer, seq, shown, before)
         if decision is not None:
             chunk.decide(decision, self._decisions.made[decision], self._calls)
 
@@ -93,11 +94,16 @@ class _Chunk:
         self.data["entries"].append(row)
         self.size += len(row[4]) + sum(len(name) + len(text) for name, text in row[5])
 
-    def show(self, viewer: str, seq: int, shown: Shown) -> None:
-        rows = [list(row) for row in shown.rows]
-        told: BoardRow = (seq, (shown.headline, shown.state, list(shown.columns), rows))
-        self.data["boards"][viewer].append(told)
-        self.size += len(shown.headline) + len(shown.state) + sum(map(len, (cell for row in rows for cell in row)))
+    def show(self, viewer: str, seq: int, shown: Shown, before: Shown | None) -> None:
+        """Show a board; of one that goes on in this chunk, the rows that have changed."""
+        frames = self.data["boards"][viewer]
+        if before is None or not frames or _shape(before) != _shape(shown):
+            rows = dict(enumerate(shown.rows))
+            frames.append((seq, (shown.headline, shown.state, list(shown.columns), [list(row) for row in shown.rows])))
+        else:
+            rows = {at: row for at, row in enumerate(shown.rows) if row != before.rows[at]}
+            frames.append((seq, (shown.headline, shown.state, {str(at): list(row) for at, row in rows.items()})))
+        self.size += len(shown.headline) + len(shown.state) + sum(len(cell) for row in rows.values() for cell in row)
 
     def decide(self, place: int, decision: Decision, calls: CallFile) -> None:
         if str(place) in self.data["decisions"]:
@@ -135,6 +141,10 @@ class _Chunk:
             self.data["texts"].append(text)
             self.size += len(text)
         return self._texts[text]
+
+
+def _shape(shown: Shown) -> tuple[tuple[str, ...], int]:
+    return shown.columns, len(shown.rows)
 
 
 def raw_chunk(rows: Sequence[EntryRow]) -> Chunk:

@@ -41,6 +41,19 @@ def test_a_board_names_every_bidder_once_and_changes_with_the_game(game):
 
 
 @pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("make", [PlainBoard, None])
+def test_an_event_makes_those_rows_anew_that_it_changes_and_no_other(game, make):
+    entries, board = log_of(game), (make or find("game", game).board)()
+    before = Shown()
+    for entry in entries:
+        board.note(entry.event)
+        now = board.shown()
+        if now.columns == before.columns:
+            assert all(row is old for row, old in zip(now.rows, before.rows, strict=False) if row == old)
+        before = now
+
+
+@pytest.mark.parametrize("game", GAMES)
 def test_a_board_of_a_seat_is_the_same_whatever_the_others_have_and_think(game):
     entries = log_of(game)
     name = next(entry.event.bidder for entry in entries if isinstance(entry.event, BidderSeated))

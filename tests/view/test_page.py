@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 
 from harbor import Auction, Bidder, Item
 from harbor._cli.configs import load, presets
+from harbor._core.finding import find
 from harbor._core.layout import EVENTS
 from harbor._core.log import read_log
 from harbor._core.log_lines import is_seen_by
@@ -32,6 +33,16 @@ EVERY_ROW = """async () => {
     for (const row of list.querySelectorAll("[data-seq]")) seen.add(Number(row.dataset.seq));
   }
   return [...seen].sort((one, other) => one - other);
+}"""
+EVERY_BOARD = """() => {
+  const range = document.getElementById("scrubber"), text = (id) => document.getElementById(id).textContent, shown = [];
+  for (let at = 0; at <= Number(range.max); at++) {
+    range.value = at;
+    range.dispatchEvent(new Event("input"));
+    const rows = [...document.querySelectorAll("#table tbody tr")];
+    shown.push([text("headline"), text("state"), ...rows.map((row) => [...row.cells].map((one) => one.textContent))]);
+  }
+  return shown;
 }"""
 CONTROLS = """() => [...document.querySelectorAll("button, select, input, summary, a[href], pre, .scroll, #list")]
   .filter((one) => one.checkVisibility() && !one.disabled && !one.closest("dialog:not([open])"))
@@ -199,6 +210,22 @@ def test_keys_move_over_events_rounds_and_items(sale, look):
     }
     (first, second), asked, last = kinds["ItemOpened"], kinds["BiddersAsked"][0], entries[-1].seq
     assert look(sale[0], press) == [0, 1, 0, last, 0, first, asked, second, first]
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("viewer", ["", "Ann"])
+def test_the_board_on_the_page_is_that_of_the_game_at_each_event(viewer, sale, look, tmp_path, monkeypatch):
+    monkeypatch.setattr("harbor._view.chunks.CHARACTERS", 20_000)
+    page = write_run(sale[1], tmp_path / "page.html")
+    shown = look(page, lambda page: (page.select_option("#viewer", viewer), page.evaluate(EVERY_BOARD))[1])
+    board = find("game", "english").board()
+    for entry in read_log(sale[1] / EVENTS).entries:
+        if viewer == "" or is_seen_by(viewer, entry.event):
+            board.note(entry.event)
+            now = board.shown()
+            assert shown.pop(0) == [now.headline or "Before it begins", now.state, *(list(row) for row in now.rows)]
+    assert not shown
 
 
 @pytest.mark.slow

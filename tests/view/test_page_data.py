@@ -13,8 +13,9 @@ from harbor import Auction
 from harbor._core import finding
 from harbor._core.errors import LogError, RunFolderError
 from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import digest_of
-from harbor._games.board import PlainBoard
+from harbor._core.log_lines import digest_of, is_seen_by
+from harbor._games.board import PlainBoard, Shown
+from harbor._games.english.board import EnglishBoard
 from harbor._packs.publishing import PublicCopy, publish
 from harbor._view import chunks, run_data
 from harbor._view.decision import Decisions
@@ -22,7 +23,7 @@ from harbor._view.run_data import run_page
 from harbor.events import Believed, BidderWithdrew, BidFailed, Decided, ModelCalled, Predicted, Profiled
 from support.commands import harbor
 from support.long_logs import lengthen
-from support.shown_runs import think_much
+from support.shown_runs import boards_of, think_much
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,8 @@ def whole(run, seat=""):
     """The head of a page, and all its chunks as one."""
     head, parts = run_page(run, seat)
     one = {"entries": [], "decisions": {}, "boards": {}}
-    for part in parts:
+    made = list(parts)
+    for part in made:
         json.dumps(part)
         one["entries"] += part["entries"]
         for number, decision in part["decisions"].items():
@@ -49,8 +51,7 @@ def whole(run, seat=""):
                 for call in decision["calls"]
             ]  # fmt: skip
             one["decisions"][number] = {**decision, "calls": texts}
-        for viewer, frames in part["boards"].items():
-            one["boards"].setdefault(viewer, []).extend(frames)
+    one["boards"] = {viewer: boards_of(made, viewer) for viewer in made[0]["boards"]}
     return head, one
 
 
@@ -136,6 +137,37 @@ def test_the_boards_of_a_page_are_those_of_the_analyst_and_of_each_seat(run):
     assert all(budgets[0].values())
     for who, own in zip(("Ann", "Ben", "Cho"), budgets[1:], strict=True):
         assert [name for name, told in own.items() if told] == [who]
+
+
+class MadeAnew:
+    """A stranger's board, which makes all its rows at each event, of what it has seen."""
+
+    def __init__(self):
+        self._seen = {}
+
+    def note(self, event):
+        for name in getattr(event, "bidders", (getattr(event, "bidder", ""),)):
+            self._seen[name] = f"{type(event).__name__} after {len(self._seen.get(name, ''))}"
+
+    def shown(self):
+        return Shown("seen", str(len(self._seen)), ("bidder", "last"), tuple(self._seen.items()))
+
+
+@pytest.mark.parametrize("make", [EnglishBoard, PlainBoard, MadeAnew])
+@pytest.mark.parametrize("seat", ["", "Ben"])
+def test_the_boards_of_a_page_are_told_by_the_rows_that_change(make, seat, monkeypatch, run):
+    monkeypatch.setattr(chunks, "CHARACTERS", 100_000)
+    known = finding.found("game", "english")
+    monkeypatch.setitem(finding._FOUND["game"], "english", replace(known, value=replace(known.value, board=make)))
+    _, data = whole(run, seat)
+    for viewer, told in data["boards"].items():
+        board, shown, frames = make(), None, dict(told)
+        for entry in read_log(run / "events.jsonl").entries:
+            if viewer == "" or is_seen_by(viewer, entry.event):
+                board.note(entry.event)
+                now = board.shown()
+                shown = frames.get(entry.seq, shown)
+                assert shown == (now.headline, now.state, list(now.columns), [list(row) for row in now.rows])
 
 
 def test_a_refused_bid_belongs_to_the_decision_that_led_to_it(tmp_path):

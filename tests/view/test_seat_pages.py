@@ -13,7 +13,7 @@ from harbor._core.log import read_log
 from harbor._core.log_lines import is_seen_by
 from harbor._view.live_run import LiveRun
 from harbor._view.run_data import run_page, seats_of
-from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, think_much, with_canaries
+from support.shown_runs import CANARY, CANARY_MONEY, boards_of, hold_preset, think_much, with_canaries
 
 MARKS = (CANARY, "731937.29", "731,937.29", str(CANARY_MONEY))
 
@@ -63,7 +63,7 @@ def test_a_page_of_a_seat_has_the_entries_that_it_may_see_and_its_board_is_the_f
     for entry in seen:
         board.note(entry.event)
         frames[entry.seq] = board.shown()
-    shown = {row[0]: row[1] for chunk in chunks for row in chunk["boards"][seat]}
+    shown = dict(boards_of(chunks, seat))
     last = None
     for seq, frame in frames.items():
         if seq in shown:
@@ -72,8 +72,7 @@ def test_a_page_of_a_seat_has_the_entries_that_it_may_see_and_its_board_is_the_f
 
 
 def test_the_board_of_a_seat_is_the_same_on_its_own_page_and_on_the_whole_page(run):
-    own = [row for chunk in texts_of(run, "Ben")[1] for row in chunk["boards"]["Ben"]]
-    whole = [row for chunk in texts_of(run, "")[1] for row in chunk["boards"]["Ben"]]
+    own, whole = (boards_of(texts_of(run, seat)[1], "Ben") for seat in ("Ben", ""))
     assert [row for row in whole if row[1][0]][-20:] == [row for row in own if row[1][0]][-20:]
 
 
