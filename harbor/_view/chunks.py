@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harbor._core.event_texts import number
 from harbor._core.events import Event, ModelCalled
 from harbor._core.log_lines import Entry, is_seen_by, name_in_log
-from harbor._core.money import dollars
 from harbor._games.board import GuardedBoard, Shown
 from harbor._models.replies.replay import RawCall
 from harbor._view.call_file import CallFile
 from harbor._view.decision import Decision, Decisions
-from harbor._view.entry_words import fields_of, words_of
+from harbor._view.entry_words import fields_of, spell_of, words_of
 from harbor._view.run_record import RunRecord
 from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow
 
@@ -34,7 +32,7 @@ class Chunks:
     def __init__(self, record: RunRecord, decisions: Decisions, viewers: Sequence[str]) -> None:
         self._calls, self._decisions = record.calls, decisions
         game = record.game
-        self._spell = number if game is not None and game.unit == "number" else dollars
+        self._game, self._spell = game, spell_of(game)
         self._boards = {viewer: GuardedBoard(game.name, game.board) for viewer in viewers} if game else {}
         self._last: dict[str, Shown] = {}
 
@@ -68,7 +66,7 @@ class Chunks:
     def _add(self, chunk: _Chunk, entry: Entry, decision: int | None) -> None:
         seq, at, event = entry
         fields = list(fields_of(event, self._spell))
-        words = words_of(event, self._spell)
+        words = words_of(event, self._game)
         chunk.enter((seq, round(at, 3), event.audience, name_in_log(event), words, fields, decision))
         for viewer, board in self._boards.items():
             if _sees(viewer, event):

@@ -87,12 +87,13 @@ function decisionBeside(bidder, entry, step) {
   return other.reduce((best, one) => ((one[0] - best[0]) * step < 0 ? one : best))[0];
 }
 
-function drawBeside({ title, columns, rows, off }) {
+function drawBeside({ title, note, columns, rows, off }) {
   const differs = new Set(off);
   const named = off.length ? ["", ...columns] : columns;
   const told = off.length ? rows.map((row, at) => [differs.has(at) ? "differs" : "", ...row]) : rows;
   const mark = (row, column) => (differs.has(row) && (column === 0 || off.length === 0) ? "off" : "");
-  return element("section", { class: "beside" }, element("h4", {}, isolated(title)), table(title, named, told, mark));
+  const heading = element("h4", {}, isolated(title)), explained = note ? element("p", { class: "note" }, note) : null;
+  return element("section", { class: "beside" }, heading, table(title, named, told, mark), explained);
 }
 
 function drawCalls(calls, texts) {

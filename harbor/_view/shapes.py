@@ -16,7 +16,7 @@ ChangedBoard = tuple[str, str, dict[str, list[str]]]
 BoardRow = tuple[int, WholeBoard | ChangedBoard]
 """The number of the entry from which on a board shows this; the first of a chunk is whole."""
 Place = tuple[int, str, str]
-"""The number of an entry where a part or a round begins, "part" or "round", and its name."""
+"""The number of an entry where a part or a round begins or all is over, "part", "round" or "end", and its name."""
 
 
 class TableData(TypedDict):
@@ -27,9 +27,10 @@ class TableData(TypedDict):
 
 
 class Beside(TypedDict):
-    """What a bidder thought beside what was so; `off` are the numbers of rows that differ."""
+    """What a bidder thought beside what was so; `off` are the rows that differ, and `note` says how to read it."""
 
     title: str
+    note: NotRequired[str]
     columns: list[str]
     rows: list[list[str]]
     off: list[int]

@@ -10,7 +10,8 @@ import pytest
 from harbor._core.finding import find
 from harbor._core.log_lines import is_seen_by
 from harbor._games.board import GuardedBoard, PlainBoard, Shown, checked
-from harbor.events import BidderSeated, BidFailed, ItemSold, PublicEvent
+from harbor._games.sessions.session import RunOpened
+from harbor.events import BidderSeated, BidFailed, ItemSold, PublicEvent, SaleClosed
 from harbor.games import dollars
 from support.held_games import GAMES, played
 
@@ -51,6 +52,16 @@ def test_an_event_makes_those_rows_anew_that_it_changes_and_no_other(game, make)
         if now.columns == before.columns:
             assert all(row is old for row, old in zip(now.rows, before.rows, strict=False) if row == old)
         before = now
+
+
+@pytest.mark.parametrize("game", ["english-private", "first-price", "second-price", "beauty"])
+def test_under_the_name_of_a_run_stands_nothing_that_belongs_to_another(game):
+    entries, begun = log_of(game), 0
+    for entry, frame in zip(entries, seen_on_board(game, entries), strict=True):
+        if isinstance(entry.event, RunOpened | SaleClosed):
+            begun += 1
+            assert not {"value", "bid", "assets after it"} & set(frame.columns)
+    assert begun > 2
 
 
 @pytest.mark.parametrize("game", GAMES)

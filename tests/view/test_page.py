@@ -19,6 +19,7 @@ from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor._view import chunks, pages
 from harbor._view.pages import page_of, write_run
+from harbor._view.run_data import run_page
 from support.browser import browser, findings, needs_browser, overflow, printed
 from support.small import brief
 
@@ -230,6 +231,51 @@ def test_the_board_on_the_page_is_that_of_the_game_at_each_event(viewer, sale, l
 
 @pytest.mark.slow
 @needs_browser
+def test_each_part_has_its_number_whatever_digits_its_name_has(look, runs, tmp_path):
+    names = ["Lot A", "2 Mill Lane", "36 Osprey Drive", "14 Elm Row"]
+    items = [Item(name=name, start=1_000, true_value=2_000) for name in names]
+    Auction(items=items, bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run")
+
+    def parts(page: Page) -> list[str]:
+        return page.locator("#part option").all_inner_texts()
+
+    numbered = [f"{number} · {name}" for number, name in enumerate(names, start=1)]
+    assert look(write_run(tmp_path / "run", tmp_path / "page.html"), parts) == ["the beginning", *numbered, "the end"]
+    days = look(write_run(runs("water"), tmp_path / "days.html"), parts)
+    assert days == ["the beginning", *(f"day {number}" for number in range(1, len(days) - 1)), "the end"]
+
+
+@pytest.mark.slow
+@needs_browser
+def test_where_a_reader_is_is_counted_from_one_and_after_the_last_part_it_is_the_end(sale, look):
+    def at_the_end(page: Page) -> tuple[str, str, str]:
+        page.keyboard.press("End")
+        chosen = page.locator("#part option:checked").inner_text()
+        return page.inner_text("#place"), chosen, page.inner_text("#found")
+
+    count = len(read_log(sale[1] / EVENTS).entries)
+    assert look(sale[0], at_the_end) == (
+        f"moment {count} of {count} · the end",
+        "the end",
+        f"{count} events, numbered from 0",
+    )
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_head_that_comes_later_leaves_the_reader_where_he_is_in_what_it_lists(sale, look):
+    def read(page: Page) -> tuple[str, str]:
+        page.keyboard.press("End")
+        page.evaluate("head => harborView.head(head)", head)
+        return page.inner_text("#place").split(" · ")[-1], page.locator("#part option:checked").inner_text()
+
+    head = run_page(sale[1]).head
+    head["places"] = [place for place in head["places"] if place[1] == "part"]
+    assert look(sale[0], read) == ("Lot B", "2 · Lot B")
+
+
+@pytest.mark.slow
+@needs_browser
 def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look):
     def marked(page: Page) -> list[str]:
         return page.locator("#table .changed").all_inner_texts()
@@ -403,7 +449,7 @@ def test_a_large_run_is_loaded_from_files_beside_the_page(sale, look, tmp_path, 
     def read(page: Page) -> tuple[int, list[int], str]:
         begun = page.locator("script[src]").count()
         page.keyboard.press("End")
-        page.wait_for_function("document.getElementById('words').textContent == 'It is over.'")
+        page.wait_for_function("document.getElementById('words').textContent == 'The game is over.'")
         every = page.evaluate(EVERY_ROW)
         page.select_option("#viewer", "Ann")
         return begun, every, page.inner_text("#headline")
@@ -428,7 +474,7 @@ def test_a_series_links_to_its_auctions_and_they_link_back(runs, look, tmp_path)
 
     learned, inside, back = look(page, walk)
     assert "Over 4 items, to win took" in learned
-    assert inside.startswith("event ")
+    assert inside.startswith("moment ")
     assert back == "Ranks by profit"
 
 

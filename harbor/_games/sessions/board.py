@@ -12,7 +12,8 @@ from harbor._games.board import Rows, Shown, doing
 from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunClosed, RunOpened, RunSettled, SessionOpened
 
-KNOWN = ("value", "last bid", "runs won", "assets after it", "earned so far")
+OF_A_RUN = ("value", "bid", "assets after it")
+KNOWN = ("value", "bid", "assets after it", "runs won so far", "earned so far")
 COLUMNS = ("bidder", "now", *KNOWN)
 
 
@@ -44,8 +45,7 @@ class SessionBoard:
                 self._rows.fill("now", "")
             case RunOpened(item=item):
                 self._headline, self._state = f"{item.capitalize()} of {self._runs}", ""
-                self._rows.fill("now", "in")
-                self._rows.clear("value")
+                self._begin("in")
             case ValueDrawn(bidder=bidder, value=value):
                 self._rows.put("value", {bidder: dollars(value)})
             case RunSettled():
@@ -58,15 +58,22 @@ class SessionBoard:
                 self._state = f"at {dollars(least)}" if least else "everyone acts at the same moment"
             case SaleClosed():
                 self._headline, self._state = "The session is over", ""
+                self._begin("")
             case PublicEvent() if event.words:  # such as a price that rises
                 self._state = event.words
+
+    def _begin(self, now: str) -> None:
+        """Forget what was of a run that is over."""
+        self._rows.fill("now", now)
+        for column in OF_A_RUN:
+            self._rows.clear(column)
 
     def _settle(self, event: RunSettled) -> None:
         """Tell what a run brought one player."""
         bidder, earned = event.bidder, self._earned.get(event.bidder, Decimal(0)) + event.assets - self._assets
         self._earned[bidder] = earned
         self._rows.put("now", {bidder: "won" if event.won else "did not win"})
-        self._rows.put("last bid", {bidder: self._did(event.action)})
+        self._rows.put("bid", {bidder: self._did(event.action)})
         self._rows.put("assets after it", {bidder: dollars(event.assets)})
         self._rows.put("earned so far", {bidder: dollars(earned)})
 
@@ -75,9 +82,9 @@ class SessionBoard:
         self._state = event.words
         self._won.update(event.winners)
         self._rows.put("now", {name: "won" if name in event.winners else "did not win" for name in event.actions})
-        self._rows.put("last bid", {name: self._did(action) for name, action in event.actions.items()})
+        self._rows.put("bid", {name: self._did(action) for name, action in event.actions.items()})
         self._rows.put("value", {name: dollars(value) for name, value in getattr(event, "values", {}).items()})
-        self._rows.put("runs won", {name: str(count) for name, count in self._won.items()})
+        self._rows.put("runs won so far", {name: str(count) for name, count in self._won.items()})
 
     def _did(self, action: Claim | None) -> str:
         return "nothing" if action is None else self._spell(action)
