@@ -7,7 +7,8 @@ function drawBoard(seq, before) {
   const old = before === null ? null : boardAt(page.viewer || store.head.seat, before);
   byId("headline").textContent = headline || "Before it begins";
   byId("state").textContent = state;
-  const changed = (row, column) => (old && old[3][row]?.[column] !== rows[row][column] ? "changed" : "");
+  const was = (row, column) => old[3][row]?.[old[2].indexOf(columns[column])]; // a column may have come or gone
+  const changed = (row, column) => (old && rows[row][column] && was(row, column) !== rows[row][column] ? "changed" : "");
   byId("table").replaceChildren(rows.length ? table("Board", columns, rows, changed) : "");
 }
 

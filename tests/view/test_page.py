@@ -293,6 +293,18 @@ def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look
 
 @pytest.mark.slow
 @needs_browser
+def test_a_cell_is_marked_for_what_it_says_and_not_for_where_its_column_stands(runs, look, tmp_path):
+    def at_the_end(page: Page) -> tuple[list[str], int]:
+        page.keyboard.press("End")
+        return page.locator("#table th").all_inner_texts(), page.locator("#table .changed").count()
+
+    columns, marked = look(write_run(runs("second-price"), tmp_path / "page.html"), at_the_end)
+    assert columns == ["bidder", "now", "runs won so far", "earned so far"]
+    assert marked == 0
+
+
+@pytest.mark.slow
+@needs_browser
 def test_where_the_keys_come_to_rest_is_said_to_who_can_not_see_it(sale, look):
     def move(page: Page) -> str:
         page.locator("body").press("End")
