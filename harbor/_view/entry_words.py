@@ -117,7 +117,7 @@ def _analysts(event: Event, game: Game | None) -> str:
             spell = spell_of(game)
             acts = [f"{name} does {spell(action)}" for name, action in actions.items()]
             ends = [f"{name} has {dollars(left)}" for name, left in assets.items()]
-            return f"In equilibrium of {item}: {', '.join(acts + ends)}."
+            return f"In the equilibrium of {item}: {', '.join(acts + ends)}."
         case _:
             return ""
 
