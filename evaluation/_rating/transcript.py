@@ -129,7 +129,7 @@ def statements(event: PrivateEvent, spell: Spell) -> Iterator[str]:
         case BidFailed(reason=reason):
             yield f"is refused: {_quoted(reason)}"
         case Believed(said=said):
-            yield f"believes that it has {dollars(said.budget)} left"
+            yield f"believes that {dollars(said.budget)} of the budget is left"
         case Expected(bids=bids):
             yield f"expects next: {_plain(_listed(bids, spell))}"
         case Predicted(item=item, predictions=predictions):
@@ -138,7 +138,7 @@ def statements(event: PrivateEvent, spell: Spell) -> Iterator[str]:
         case Profiled(rival=rival, weights=weights) if best := foremost(weights):
             yield f"takes {_plain(rival)} for {_plain(best)}, most of all"
         case Mirrored(rival=rival, weights=weights) if best := foremost(weights):
-            yield f"supposes that {_plain(rival)} takes it for {_plain(best)}, most of all"
+            yield f"supposes that {_plain(rival)} takes {_plain(event.bidder)} for {_plain(best)}, most of all"
         case Recalled(memories=memories):
             yield from (f"recalls: {_quoted(memory.text)}" for memory in memories)
         case Learned(learnings=learnings):

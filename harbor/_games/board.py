@@ -5,7 +5,8 @@ A board is a fold over events. The board of a viewer is the fold over what that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from itertools import zip_longest
 from typing import NamedTuple, Protocol, TypeVar
 
 from harbor._core.errors import ConfigError, HarborError, of_strangers
@@ -36,7 +37,10 @@ class Shown(NamedTuple):
 
 
 class Board(Protocol):
-    """What a game shows, as a fold over the events that a viewer may see, in order."""
+    """What a game shows, as a fold over the events that a viewer may see, in order.
+
+    It is asked what it shows after each event; a row that stays the same tuple costs nothing more.
+    """
 
     def note(self, event: Event) -> None:
         """Take one event in."""
@@ -47,22 +51,78 @@ class Board(Protocol):
         ...
 
 
+class Rows:
+    """The table of a board, a row per bidder: a row is made anew only where a cell of it has changed.
+
+    Args:
+        columns: their names; the first is that of the bidders.
+        known: the columns that are left out as long as nothing is known for them.
+    """
+
+    def __init__(self, columns: tuple[str, ...], known: Iterable[str] = ()) -> None:
+        self._first, self._known = columns[0], frozenset(known)
+        self._cells: dict[str, dict[str, str]] = {column: {} for column in columns[1:]}
+        self._made: dict[str, tuple[str, ...]] = {}
+        self._stale: set[str] = set()
+        self._told: tuple[str, ...] = ()
+
+    def seat(self, bidders: Iterable[str]) -> None:
+        """Have a row for each of these, in their order, and for nobody else."""
+        self._made = {bidder: self._made.get(bidder, ()) for bidder in bidders}
+        self._stale = {*self._made}
+
+    def put(self, column: str, texts: Mapping[str, str]) -> None:
+        """Write a cell for each of these bidders; who has no row gets one."""
+        cells = self._cells[column]
+        for bidder, text in texts.items():
+            if bidder not in self._made:
+                self._made[bidder] = ()
+            elif cells.get(bidder) == text:
+                continue
+            cells[bidder] = text
+            self._stale.add(bidder)
+
+    def fill(self, column: str, text: str) -> None:
+        """Write the same in each row."""
+        self.put(column, dict.fromkeys(self._made, text))
+
+    def clear(self, column: str) -> None:
+        """Know nothing more for a column."""
+        self._cells[column].clear()
+        self._stale = {*self._made}
+
+    def of(self, column: str, bidder: str) -> str:
+        """Give a cell."""
+        return self._cells[column].get(bidder, "")
+
+    def shown(self, headline: str, state: str) -> Shown:
+        """Show the rows under what they are about."""
+        told = tuple(column for column, cells in self._cells.items() if cells or column not in self._known)
+        for bidder in self._stale if told == self._told else self._made:
+            row = (bidder, *(self._cells[column].get(bidder, "") for column in told))
+            if row != self._made[bidder]:
+                self._made[bidder] = row
+        self._told = told
+        self._stale.clear()
+        return Shown(headline, state, (self._first, *told), tuple(self._made.values()))
+
+
 class PlainBoard:
     """The board of a game that brings none: what was said last, and who thinks, bids or is out."""
 
     def __init__(self) -> None:
         self._item = self._said = ""
-        self._doing: dict[str, str] = {}
+        self._rows = Rows(("bidder", "now"))
 
     def note(self, event: Event) -> None:
         """Take one event in; the bidders are those who are seated, asked or named."""
         self._item = getattr(event, "item", self._item) if isinstance(event, PublicEvent) else self._item
-        doing(self._doing, event)
+        self._rows.put("now", doing(event))
         match event:
             case BidderSeated(bidder=bidder):
-                self._doing.setdefault(bidder, "")
+                self._rows.put("now", {bidder: self._rows.of("now", bidder)})
             case LotClosed():
-                self._doing = dict.fromkeys(self._doing, "")
+                self._rows.fill("now", "")
                 self._said = event.words or plain_sentence(event)
             case BiddersAsked() | BidPlaced() | BidderWithdrew() | Paused():
                 pass
@@ -71,20 +131,21 @@ class PlainBoard:
 
     def shown(self) -> Shown:
         """Give the item, what was said last, and who does what."""
-        return Shown(str(self._item), self._said, ("bidder", "now"), tuple(self._doing.items()))
+        return self._rows.shown(str(self._item), self._said)
 
 
-def doing(now: dict[str, str], event: Event) -> None:
-    """Write down who thinks, bids, is refused or is out, as any game's events tell it."""
+def doing(event: Event) -> dict[str, str]:
+    """Say of whom an event tells that it thinks, bids, is refused or is out, as any game's events tell it."""
     match event:
         case BiddersAsked(bidders=bidders):
-            now |= dict.fromkeys(bidders, "thinks")
+            return dict.fromkeys(bidders, "thinks")
         case BidPlaced(bidder=bidder, amount=amount):
-            now[bidder] = f"bids {dollars(amount)}"
+            return {bidder: f"bids {dollars(amount)}"}
         case BidderWithdrew(bidder=bidder, reason=reason):
-            now[bidder] = "out" if reason == "declined" else f"out ({reason})"
+            return {bidder: "out" if reason == "declined" else f"out ({reason})"}
         case BidFailed(bidder=bidder, reason=reason):
-            now[bidder] = f"refused: {reason}"
+            return {bidder: f"refused: {reason}"}
+    return {}
 
 
 class GuardedBoard:
@@ -98,6 +159,7 @@ class GuardedBoard:
     def __init__(self, name: str, make: Callable[[], Board]) -> None:
         self._what = f"the board of the game {name!r}"
         self.complaint = ""
+        self._shown = Shown()
         self._plain = PlainBoard()
         self._own: Board = self._try(lambda: _made(make)) or self._plain
 
@@ -109,8 +171,9 @@ class GuardedBoard:
 
     def shown(self) -> Shown:
         """Give what there is to see now."""
-        shown = self._try(lambda: checked(self._own.shown()))
-        return shown if shown is not None else self._plain.shown()
+        shown = self._try(lambda: checked(self._own.shown(), self._shown))
+        self._shown = shown if shown is not None else self._plain.shown()
+        return self._shown
 
     def _try(self, call: Callable[[], T]) -> T | None:
         try:
@@ -128,17 +191,23 @@ def _made(make: Callable[[], Board]) -> Board:
     return board
 
 
-def checked(shown: Shown) -> Shown:
-    """Refuse what is no table of texts.
+def checked(shown: Shown, before: Shown | None = None) -> Shown:
+    """Refuse what is no table of texts; the rows of a board `before`, which was checked, are not checked again.
 
     Raises:
         ConfigError: it says what is wrong.
     """
     if not isinstance(shown, Shown):
         raise ConfigError(f"a board shows {type(shown).__name__!r}; give a Shown")
-    texts = (shown.headline, shown.state, *shown.columns, *(cell for row in shown.rows for cell in row))
+    known = before.rows if before is not None and len(before.columns) == len(shown.columns) else ()
+    rows = [
+        row
+        for row, old in zip_longest(shown.rows, known[: len(shown.rows)])
+        if row is not old or not isinstance(row, tuple)
+    ]
+    texts = (shown.headline, shown.state, *shown.columns, *(cell for row in rows for cell in row))
     if strange := [text for text in texts if not isinstance(text, str)]:
         raise ConfigError(f"a board shows {strange[0]!r}, which is no text; write it as one")
-    if uneven := [row for row in shown.rows if len(row) != len(shown.columns)]:
+    if uneven := [row for row in rows if len(row) != len(shown.columns)]:
         raise ConfigError(f"a board shows {uneven[0]!r} under {len(shown.columns)} columns; give each a cell")
     return shown

@@ -118,6 +118,10 @@ def beside(event: PrivateEvent, facts: Facts) -> list[Beside]:
             return []
 
 
+SHARES = (
+    "The weights that were given go from -1 to 1. A share is (weight + 1) / the sum of (weight + 1) over all personas: "
+    "a uniform guess gives each {uniform:.0%}."
+)
 Row = tuple[bool, tuple[str, ...]]
 """Whether a row differs from what was so, and its cells."""
 
@@ -156,17 +160,19 @@ def _profile(event: Profiled | Mirrored, facts: Facts) -> Beside:
     whose = event.bidder if mirror else event.rival
     truth, theirs = facts.personas.get(whose, {}), facts.profiles.get((event.rival, event.bidder), {}) if mirror else {}
     likely, best = shares(event.weights, event.weights), foremost(event.weights)
+    expected = shares(theirs, theirs)
 
     def rows() -> Iterator[Row]:
-        for persona, weight in sorted(event.weights.items(), key=lambda one: -one[1]):
+        for persona, share in sorted(likely.items(), key=lambda one: -one[1]):
             true = truth.get(persona, 0.0)
-            own = f"{theirs[persona]:+.2f}" if persona in theirs else ""
-            cells = (persona, f"{weight:+.2f}", f"{likely[persona]:.0%}", own, f"{true:.0%}" if truth else "")
+            own = f"{expected[persona]:.0%}" if persona in expected else ""
+            cells = (persona, f"{share:.0%}", own, f"{true:.0%}" if truth else "")
             yield bool(truth) and (persona == best) != (true > 0), cells
 
     title = f"What {event.rival} may take {event.bidder} for" if mirror else f"Profile of {event.rival}"
-    columns = ("persona", "weight", "share", f"profile by {event.rival}", "truth")
-    return _table(f"{title}, beside the persona" if truth else title, columns, rows())
+    columns = ("persona", "share", f"profile by {event.rival}", "truth")
+    table = _table(f"{title}, beside the persona" if truth else title, columns, rows())
+    return {**table, "note": SHARES.format(uniform=1 / max(1, len(likely)))}
 
 
 def _prediction(event: Predicted, facts: Facts) -> Beside:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from harbor._core.event_texts import number
 from harbor._core.events import Event, ModelCalled
 from harbor._core.log_lines import Entry, is_seen_by, name_in_log
-from harbor._core.money import dollars
 from harbor._games.board import GuardedBoard, Shown
 from harbor._models.replies.replay import RawCall
 from harbor._view.call_file import CallFile
 from harbor._view.decision import Decision, Decisions
-from harbor._view.entry_words import fields_of, words_of
+from harbor._view.entry_words import fields_of, spell_of, words_of
 from harbor._view.run_record import RunRecord
-from harbor._view.shapes import BoardRow, CallData, Chunk, DecisionData, EntryRow
+from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow
 
 CHARACTERS = 1_000_000
 """How much text a chunk has at most, but for what belongs to its last entry."""
@@ -34,7 +32,7 @@ class Chunks:
     def __init__(self, record: RunRecord, decisions: Decisions, viewers: Sequence[str]) -> None:
         self._calls, self._decisions = record.calls, decisions
         game = record.game
-        self._spell = number if game is not None and game.unit == "number" else dollars
+        self._game, self._spell = game, spell_of(game)
         self._boards = {viewer: GuardedBoard(game.name, game.board) for viewer in viewers} if game else {}
         self._last: dict[str, Shown] = {}
 
@@ -68,15 +66,16 @@ class Chunks:
     def _add(self, chunk: _Chunk, entry: Entry, decision: int | None) -> None:
         seq, at, event = entry
         fields = list(fields_of(event, self._spell))
-        words = words_of(event, self._spell)
+        words = words_of(event, self._game)
         chunk.enter((seq, round(at, 3), event.audience, name_in_log(event), words, fields, decision))
         for viewer, board in self._boards.items():
             if _sees(viewer, event):
                 board.note(event)
-            shown = board.shown() if _sees(viewer, event) else self._last.get(viewer, Shown())
-            if shown != self._last.get(viewer) or not chunk.data["boards"][viewer]:
+            before = self._last.get(viewer)
+            shown = board.shown() if _sees(viewer, event) else before or Shown()
+            if shown != before or not chunk.data["boards"][viewer]:
                 self._last[viewer] = shown
-                chunk.show(viewer, seq, shown)
+                chunk.show(viewer, seq, shown, before)
         if decision is not None:
             chunk.decide(decision, self._decisions.made[decision], self._calls)
 
@@ -93,11 +92,16 @@ class _Chunk:
         self.data["entries"].append(row)
         self.size += len(row[4]) + sum(len(name) + len(text) for name, text in row[5])
 
-    def show(self, viewer: str, seq: int, shown: Shown) -> None:
-        rows = [list(row) for row in shown.rows]
-        told: BoardRow = (seq, (shown.headline, shown.state, list(shown.columns), rows))
-        self.data["boards"][viewer].append(told)
-        self.size += len(shown.headline) + len(shown.state) + sum(map(len, (cell for row in rows for cell in row)))
+    def show(self, viewer: str, seq: int, shown: Shown, before: Shown | None) -> None:
+        """Show a board; of one that goes on in this chunk, the rows that have changed."""
+        frames = self.data["boards"][viewer]
+        if before is None or not frames or _shape(before) != _shape(shown):
+            rows = dict(enumerate(shown.rows))
+            frames.append((seq, (shown.headline, shown.state, list(shown.columns), [list(row) for row in shown.rows])))
+        else:
+            rows = {at: row for at, row in enumerate(shown.rows) if row != before.rows[at]}
+            frames.append((seq, (shown.headline, shown.state, {str(at): list(row) for at, row in rows.items()})))
+        self.size += len(shown.headline) + len(shown.state) + sum(len(cell) for row in rows.values() for cell in row)
 
     def decide(self, place: int, decision: Decision, calls: CallFile) -> None:
         if str(place) in self.data["decisions"]:
@@ -135,6 +139,10 @@ class _Chunk:
             self.data["texts"].append(text)
             self.size += len(text)
         return self._texts[text]
+
+
+def _shape(shown: Shown) -> tuple[tuple[str, ...], int]:
+    return shown.columns, len(shown.rows)
 
 
 def raw_chunk(rows: Sequence[EntryRow]) -> Chunk:

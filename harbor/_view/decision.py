@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from harbor._core.event_texts import name_of_kind
 from harbor._core.events import (
     Answered,
     BiddersAsked,
@@ -22,9 +23,9 @@ from harbor._core.players import AGENT
 from harbor._core.thoughts import Expected, Predicted, Recalled, Remembered
 from harbor._games.game import Game
 from harbor._view.beside import Facts, beside
+from harbor._view.entry_words import thought_of
 from harbor._view.shapes import Beside
 
-_CONTEST = "contest_"
 _NAMES: dict[type[Event], str] = {Answered: "answer", Recalled: "recall", Remembered: "remember"}
 FAILED = (BidFailed, ThoughtFailed, SeatFailed)
 THOUGHTS = "harbor._core.thoughts"
@@ -58,7 +59,7 @@ class Decisions:
     def __init__(self, game: Game | None) -> None:
         self.made: list[Decision] = []
         self.changed: dict[int, None] = {}
-        self._facts = Facts(game)
+        self._game, self._facts = game, Facts(game)
         self._open: dict[str, int] = {}
         self._item, self._round = "", 0
         self._awaited: list[tuple[int, Predicted | Expected]] = []
@@ -86,18 +87,18 @@ class Decisions:
         return number
 
     def _called(self, event: ModelCalled, call: int | None) -> int:
-        purpose, own = event.purpose, event.purpose == AGENT
+        what, own = thought_of(event.purpose, self._game), event.purpose == AGENT
         number = self._open.get(event.bidder)
         known = self.made[number] if number is not None else None
-        if number is None or known is None or not (own or (known.ended_by is None and known.what == _name(purpose))):
-            number = self._begin(event.bidder, _name(purpose))
+        if number is None or known is None or not (own or (known.ended_by is None and known.what == what)):
+            number = self._begin(event.bidder, what)
         self.made[number].calls.append((event, call))
         return number
 
     def _ended(self, event: PrivateEvent) -> int:
         number = self._open.get(event.bidder)
         if number is None or self.made[number].ended_by not in (None, type(event)):
-            number = self._begin(event.bidder, _NAMES.get(type(event), type(event).__name__.lower()))
+            number = self._begin(event.bidder, _NAMES.get(type(event), name_of_kind(event)))
         decision = self.made[number]
         decision.ended_by = type(event)
         decision.item = getattr(event, "item", decision.item)
@@ -127,7 +128,3 @@ class Decisions:
 def _about(event: BiddersAsked | Paused) -> tuple[str, int]:
     """Give the item and the round of a turn; at a pause, what has just closed."""
     return (event.item, event.round) if isinstance(event, BiddersAsked) else (", ".join(event.closed), 0)
-
-
-def _name(purpose: str) -> str:
-    return "answer" if purpose == AGENT else purpose.removeprefix(_CONTEST)

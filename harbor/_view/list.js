@@ -36,7 +36,7 @@ function drawList() {
   const current = drawn.find((one) => one.ariaSelected === "true");
   if (current) list.setAttribute("aria-activedescendant", current.id);
   else list.removeAttribute("aria-activedescendant");
-  const all = counted(page.course.length, "event");
+  const all = `${counted(page.course.length, "event")}, numbered from 0`;
   byId("found").textContent = isFiltered() ? `${thousands.format(rows.length)} of ${all}` : all;
 }
 

@@ -7,7 +7,8 @@ function drawBoard(seq, before) {
   const old = before === null ? null : boardAt(page.viewer || store.head.seat, before);
   byId("headline").textContent = headline || "Before it begins";
   byId("state").textContent = state;
-  const changed = (row, column) => (old && old[3][row]?.[column] !== rows[row][column] ? "changed" : "");
+  const was = (row, column) => old[3][row]?.[old[2].indexOf(columns[column])]; // a column may have come or gone
+  const changed = (row, column) => (old && rows[row][column] && was(row, column) !== rows[row][column] ? "changed" : "");
   byId("table").replaceChildren(rows.length ? table("Board", columns, rows, changed) : "");
 }
 
@@ -87,12 +88,13 @@ function decisionBeside(bidder, entry, step) {
   return other.reduce((best, one) => ((one[0] - best[0]) * step < 0 ? one : best))[0];
 }
 
-function drawBeside({ title, columns, rows, off }) {
+function drawBeside({ title, note, columns, rows, off }) {
   const differs = new Set(off);
   const named = off.length ? ["", ...columns] : columns;
   const told = off.length ? rows.map((row, at) => [differs.has(at) ? "differs" : "", ...row]) : rows;
   const mark = (row, column) => (differs.has(row) && (column === 0 || off.length === 0) ? "off" : "");
-  return element("section", { class: "beside" }, element("h4", {}, isolated(title)), table(title, named, told, mark));
+  const heading = element("h4", {}, isolated(title)), explained = note ? element("p", { class: "note" }, note) : null;
+  return element("section", { class: "beside" }, heading, table(title, named, told, mark), explained);
 }
 
 function drawCalls(calls, texts) {

@@ -11,7 +11,10 @@ const page = {
 const harborView = {
   head(head) {
     takeHead(head);
-    if (page.isBegun) drawHead();
+    if (!page.isBegun) return;
+    drawHead();
+    choose();
+    refresh();
   },
   add(chunk) {
     const wasLast = page.isBegun && page.seq >= lastSeq();
@@ -75,7 +78,7 @@ function step(by) {
 
 /** Go to where the next (1) or the last (-1) part, or round, begins. */
 function leap(kind, by) {
-  const starts = store.head.places.filter(([, what]) => what === "part" || what === kind).map(([seq]) => seq);
+  const starts = store.head.places.filter(([, what]) => kind === "round" || what !== "round").map(([seq]) => seq);
   const seq = by > 0 ? starts.find((one) => one > page.seq) : starts.findLast((one) => one < page.seq);
   if (seq !== undefined) go(seq);
 }
@@ -123,7 +126,7 @@ function isComing(seq) {
 }
 
 /** Show what has come without taking a reader away from what is being read. */
-function refresh(chunk) {
+function refresh(chunk = { decisions: {} }) {
   const place = page.course.find(page.seq), entry = page.course.at(place);
   drawControls(place, entry);
   drawKinds();
@@ -137,18 +140,18 @@ function drawControls(place, entry) {
   range.max = Math.max(page.course.length - 1, 0);
   range.value = place;
   range.setAttribute("aria-valuetext", entry ? `event ${entry[SEQ]}: ${entry[WORDS].slice(0, 120)}` : "loading");
-  const here = (kind) => store.head.places.filter(([seq, what]) => what === kind && seq <= page.seq).at(-1);
-  const part = here("part"), round = here("round");
+  const here = (...kinds) => store.head.places.filter(([seq, what]) => kinds.includes(what) && seq <= page.seq).at(-1);
+  const part = here("part", "end"), round = here("round");
   byId("part").value = part ? part[0] : "";
   const where = [part?.[2], round && (!part || round[0] >= part[0]) ? round[2] : ""].filter(Boolean).join(", ");
-  byId("place").textContent = [countOf(place, entry), where].filter(Boolean).join(" · ");
+  byId("place").textContent = [countOf(place), where].filter(Boolean).join(" · ");
 }
 
-/** Say which event of how many is shown, and how many of them the viewer sees. */
-function countOf(place, entry) {
+/** Say which moment of how many is shown, and how many of them the viewer sees; an event is called by its number, from 0. */
+function countOf(place) {
   const viewer = page.viewer || store.head.seat, length = thousands.format(page.course.length);
-  if (viewer) return `event ${thousands.format(place + 1)} of the ${length} that ${viewer} sees`;
-  return `event ${thousands.format(entry?.[SEQ] ?? page.seq)} of ${thousands.format(store.slots.at(-1)?.last ?? 0)}`;
+  const moment = `moment ${thousands.format(place + 1)} of`;
+  return viewer ? `${moment} the ${length} that ${viewer} sees` : `${moment} ${length}`;
 }
 
 function tell(message) {

@@ -16,6 +16,7 @@ from harbor._core.events import (
     LogOpened,
     ModelCalled,
     PublicEvent,
+    SaleClosed,
     SeriesOpened,
 )
 from harbor._core.log import of_type
@@ -123,7 +124,7 @@ def head_of(record: RunRecord, seat: str, seats: Sequence[str], *, simulated: bo
 
 
 def places_of(entries: Sequence[Entry]) -> Iterator[Place]:
-    """Give where parts (items, days, runs) and rounds begin."""
+    """Give where parts (items, days, runs) and rounds begin, and where all is over."""
     part: object = ""
     for seq, _, event in entries:
         item = getattr(event, "item", part) if isinstance(event, PublicEvent) else part
@@ -132,6 +133,8 @@ def places_of(entries: Sequence[Entry]) -> Iterator[Place]:
             yield seq, "part", str(item)
         if isinstance(event, BiddersAsked) and event.attempt == 1:
             yield seq, "round", f"round {event.round}"
+        if isinstance(event, SaleClosed):
+            yield seq, "end", "the end"
 
 
 def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: list[str]) -> TableData:

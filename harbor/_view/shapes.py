@@ -9,10 +9,14 @@ Field = tuple[str, str]
 """The name of a field, and what it has, as a text."""
 EntryRow = tuple[int, float, str, str, str, list[Field], int | None]
 """Number, seconds, audience, type, words, fields, and the number of the decision that it belongs to or came of."""
-BoardRow = tuple[int, tuple[str, str, list[str], list[list[str]]]]
-"""The number of the entry from which on a board shows this: headline, state, columns, rows."""
+WholeBoard = tuple[str, str, list[str], list[list[str]]]
+"""What a board shows: headline, state, columns, rows."""
+ChangedBoard = tuple[str, str, dict[str, list[str]]]
+"""What a board shows whose columns stay: headline, state, and the rows that have changed, by their places."""
+BoardRow = tuple[int, WholeBoard | ChangedBoard]
+"""The number of the entry from which on a board shows this; the first of a chunk is whole."""
 Place = tuple[int, str, str]
-"""The number of an entry where a part or a round begins, "part" or "round", and its name."""
+"""The number of an entry where a part or a round begins or all is over, "part", "round" or "end", and its name."""
 
 
 class TableData(TypedDict):
@@ -23,9 +27,10 @@ class TableData(TypedDict):
 
 
 class Beside(TypedDict):
-    """What a bidder thought beside what was so; `off` are the numbers of rows that differ."""
+    """What a bidder thought beside what was so; `off` are the rows that differ, and `note` says how to read it."""
 
     title: str
+    note: NotRequired[str]
     columns: list[str]
     rows: list[list[str]]
     off: list[int]

@@ -50,15 +50,16 @@ function drawChoices({ seat, seats, places, parts }) {
   byId("viewer").disabled = seat !== "";
   byId("bidder").replaceChildren(option("", "all bidders"), ...names.map((one) => one.cloneNode(true)));
   byId("bidder").value = page.filter.bidder;
-  const listed = places.filter(([, kind]) => kind === "part").map(([seq, , label], at) => option(seq, partName(label, at)));
-  byId("part").replaceChildren(option("", "the beginning"), ...listed);
   const one = parts.replace(/s$/, "") || "part";
+  const listed = places.filter(([, kind]) => kind === "part").map(([seq, , label], at) => option(seq, partName(one, label, at + 1)));
+  const ends = places.filter(([, kind]) => kind === "end").map(([seq, , label]) => option(seq, label));
+  byId("part").replaceChildren(option("", "the beginning"), ...listed, ...ends);
   for (const shown of document.querySelectorAll(".a-part")) shown.textContent = one;
 }
 
-/** Name a part with its number, where its own name doesn't have it. */
-function partName(label, at) {
-  return label.includes(String(at + 1)) ? label : `${at + 1} · ${label}`;
+/** Name a part with its number, unless its name is nothing but that, such as "run 2". */
+function partName(one, label, number) {
+  return label.toLowerCase() === `${one} ${number}` ? label : `${number} · ${label}`;
 }
 
 /** Mark on the scrubber where the parts begin. */

@@ -98,10 +98,19 @@ function slotOf(seq) {
   return store.slots.findLast((slot) => slot.first <= seq) ?? store.slots[0];
 }
 
+/** Give the board at a moment: the last whole one, with the rows that have changed since. */
 function boardAt(viewer, seq) {
-  const boards = slotOf(seq)?.boards[viewer] ?? [];
-  return boards[lastUpTo(boards, seq)]?.[1] ?? null;
+  const boards = slotOf(seq)?.boards[viewer] ?? [], at = lastUpTo(boards, seq);
+  if (at < 0) return null;
+  let from = at;
+  while (boards[from][1].length < WHOLE) from--;
+  const [headline, state] = boards[at][1], [, , columns, first] = boards[from][1], rows = [...first];
+  for (const [, [, , changed]] of boards.slice(from + 1, at + 1))
+    for (const [place, row] of Object.entries(changed)) rows[place] = row;
+  return [headline, state, columns, rows];
 }
+
+const WHOLE = 4; // headline, state, columns, rows; a board that goes on has the changed rows as its third
 
 function isSeenBy(viewer, entry) {
   return viewer === "" || entry[TO] === "everyone" || entry[TO] === `bidder:${viewer}`;

@@ -20,7 +20,10 @@ Value = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RivalStats:
-    """How a rival bid, summed over auctions: counts, and sums of ratios to the starting price and to the true value."""
+    """How a rival bid, summed over auctions: counts, and sums of ratios to the starting price and to the true value.
+
+    `started` and `valued` count the items whose starting price and whose true value were told.
+    """
 
     auctions: int = 0
     offered: int = 0
@@ -29,16 +32,19 @@ class RivalStats:
     reached: float = 0.0
     paid: float = 0.0
     valued: int = 0
+    started: int = 0
 
     @classmethod
     def of(cls, view: AuctionView, rival: str, before: RivalStats) -> RivalStats:
         """Add what a rival did in this auction to what it did before."""
-        engaged, won, valued, reached, paid = 0, 0, 0, 0.0, 0.0
+        engaged, won, valued, started, reached, paid = 0, 0, 0, 0, 0.0, 0.0
         for result in view.results:
             highest = result.highest_bid(rival)
             if highest is not None and result.bidding is not None:
                 engaged += 1
-                reached += float(highest / result.bidding.lot.start)
+                if start := result.bidding.lot.start:
+                    started += 1
+                    reached += float(highest / start)
             if result.winner == rival:
                 won += 1
                 if result.price is not None and result.true_value:
@@ -52,14 +58,15 @@ class RivalStats:
             round(before.reached + reached, 6),
             round(before.paid + paid, 6),
             before.valued + valued,
+            before.started + started,
         )
 
     def text(self, rival: str) -> str:
         """Tell it in a sentence or two."""
         auctions = "1 auction" if self.auctions == 1 else f"{self.auctions} auctions"
         said = f"{rival}, in {auctions}: bid on {self.engaged} of {self.offered} items, won {self.won}"
-        if self.engaged:
-            said += f", and went on average to {self.reached / self.engaged:.2f} times the starting price"
+        if self.started:
+            said += f", and went on average to {self.reached / self.started:.2f} times the starting price"
         if self.valued:
             said += f". It paid {self.paid / self.valued:.2f} times what its items were worth"
         return f"{said}."
@@ -74,7 +81,7 @@ def episode(view: AuctionView, result: Result) -> Value:
     reasons = result.bidding.reasons if result.bidding else ""
     return {
         "item": result.item,
-        "start": as_number(start),
+        "start": as_number(start) if start else None,
         "price": None if result.price is None else as_number(result.price),
         "winner": result.winner,
         "rivals": rivals,
@@ -86,7 +93,7 @@ def episode(view: AuctionView, result: Result) -> Value:
 
 def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: list[str], reasons: str) -> list[str]:
     went = "was not sold" if result.price is None else f"was sold to {result.winner} for {dollars(result.price)}"
-    told = [f"{result.item}, from {dollars(start)}, {went}."]
+    told = [f"{result.item}, from {dollars(start)}, {went}." if start else f"{result.item} {went}."]
     if result.true_value is not None:
         told.append(f"It was worth {dollars(result.true_value)}.")
     if others:
@@ -97,7 +104,9 @@ def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: lis
 
 def dossier(view: AuctionView, rival: str, before: Value | None) -> Value:
     """Record how a rival bids and which persona fits it best, continuing the dossier of earlier auctions."""
-    habits = RivalStats.of(view, rival, RivalStats(**before["habits"]) if before else RivalStats())
+    known = before["habits"] if before else {}
+    # Dossiers of earlier versions do not count the told starting prices: all were told.
+    habits = RivalStats.of(view, rival, RivalStats(**{"started": known.get("engaged", 0), **known}))
     profile = dict(view.profiles.get(rival, {})) or (before or {}).get("profile", {})
     seems = foremost(profile)
     text = habits.text(rival)

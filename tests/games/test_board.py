@@ -10,7 +10,8 @@ import pytest
 from harbor._core.finding import find
 from harbor._core.log_lines import is_seen_by
 from harbor._games.board import GuardedBoard, PlainBoard, Shown, checked
-from harbor.events import BidderSeated, BidFailed, ItemSold, PublicEvent
+from harbor._games.sessions.session import RunOpened
+from harbor.events import BidderSeated, BidFailed, ItemSold, PublicEvent, SaleClosed
 from harbor.games import dollars
 from support.held_games import GAMES, played
 
@@ -38,6 +39,29 @@ def test_a_board_names_every_bidder_once_and_changes_with_the_game(game):
     asked = {name for entry in entries for name in getattr(entry.event, "bidders", ())}
     assert sorted(row[0] for row in last[-1].rows) == sorted(asked)
     assert len(set(last)) > 10
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("make", [PlainBoard, None])
+def test_an_event_makes_those_rows_anew_that_it_changes_and_no_other(game, make):
+    entries, board = log_of(game), (make or find("game", game).board)()
+    before = Shown()
+    for entry in entries:
+        board.note(entry.event)
+        now = board.shown()
+        if now.columns == before.columns:
+            assert all(row is old for row, old in zip(now.rows, before.rows, strict=False) if row == old)
+        before = now
+
+
+@pytest.mark.parametrize("game", ["english-private", "first-price", "second-price", "beauty"])
+def test_under_the_name_of_a_run_stands_nothing_that_belongs_to_another(game):
+    entries, begun = log_of(game), 0
+    for entry, frame in zip(entries, seen_on_board(game, entries), strict=True):
+        if isinstance(entry.event, RunOpened | SaleClosed):
+            begun += 1
+            assert not {"value", "bid", "assets after it"} & set(frame.columns)
+    assert begun > 2
 
 
 @pytest.mark.parametrize("game", GAMES)

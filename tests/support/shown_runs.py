@@ -12,7 +12,8 @@ from typing import Any
 from harbor import Auction
 from harbor._cli.configs import presets
 from harbor._core.log import read_log
-from harbor._core.log_lines import Entry, encode
+from harbor._core.log_lines import Entry, encode, is_seen_by
+from harbor._view.shapes import Chunk, WholeBoard
 from harbor.events import LogOpened
 
 CANARY = "canary-of-another"
@@ -45,6 +46,24 @@ def hold_preset(name: str, folder: Path) -> Path:
         bidder.pop("memory", None), bidder.pop("learning", None)
     Auction(**values).run(out=folder)
     return folder
+
+
+def boards_of(chunks: Sequence[Chunk], viewer: str) -> list[tuple[int, WholeBoard]]:
+    """Give what the boards of a viewer show, whole, from which entries on."""
+    shown: list[tuple[int, WholeBoard]] = []
+    for chunk in chunks:
+        for place, (seq, frame) in enumerate(chunk["boards"][viewer]):
+            if len(frame) == 3:
+                assert place, "the first board of a chunk is whole"
+                headline, state, changed = frame
+                _, _, columns, rows = shown[-1][1]
+                told = [changed.get(str(at), row) for at, row in enumerate(rows)]
+                assert all(told[int(at)] != rows[int(at)] for at in changed), "a row is told again that has not changed"
+                frame = headline, state, columns, told
+            else:
+                assert not place or (frame[2], len(frame[3])) != (shown[-1][1][2], len(shown[-1][1][3])), "told whole"
+            shown.append((seq, frame))
+    return shown
 
 
 def with_canaries(run: Path, to: Path, seat: str) -> Path:

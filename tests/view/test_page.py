@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 
 from harbor import Auction, Bidder, Item
 from harbor._cli.configs import load, presets
+from harbor._core.finding import find
 from harbor._core.layout import EVENTS
 from harbor._core.log import read_log
 from harbor._core.log_lines import is_seen_by
@@ -18,6 +19,7 @@ from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor._view import chunks, pages
 from harbor._view.pages import page_of, write_run
+from harbor._view.run_data import run_page
 from support.browser import browser, findings, needs_browser, overflow, printed
 from support.small import brief
 
@@ -32,6 +34,16 @@ EVERY_ROW = """async () => {
     for (const row of list.querySelectorAll("[data-seq]")) seen.add(Number(row.dataset.seq));
   }
   return [...seen].sort((one, other) => one - other);
+}"""
+EVERY_BOARD = """() => {
+  const range = document.getElementById("scrubber"), text = (id) => document.getElementById(id).textContent, shown = [];
+  for (let at = 0; at <= Number(range.max); at++) {
+    range.value = at;
+    range.dispatchEvent(new Event("input"));
+    const rows = [...document.querySelectorAll("#table tbody tr")];
+    shown.push([text("headline"), text("state"), ...rows.map((row) => [...row.cells].map((one) => one.textContent))]);
+  }
+  return shown;
 }"""
 CONTROLS = """() => [...document.querySelectorAll("button, select, input, summary, a[href], pre, .scroll, #list")]
   .filter((one) => one.checkVisibility() && !one.disabled && !one.closest("dialog:not([open])"))
@@ -203,6 +215,67 @@ def test_keys_move_over_events_rounds_and_items(sale, look):
 
 @pytest.mark.slow
 @needs_browser
+@pytest.mark.parametrize("viewer", ["", "Ann"])
+def test_the_board_on_the_page_is_that_of_the_game_at_each_event(viewer, sale, look, tmp_path, monkeypatch):
+    monkeypatch.setattr("harbor._view.chunks.CHARACTERS", 20_000)
+    page = write_run(sale[1], tmp_path / "page.html")
+    shown = look(page, lambda page: (page.select_option("#viewer", viewer), page.evaluate(EVERY_BOARD))[1])
+    board = find("game", "english").board()
+    for entry in read_log(sale[1] / EVENTS).entries:
+        if viewer == "" or is_seen_by(viewer, entry.event):
+            board.note(entry.event)
+            now = board.shown()
+            assert shown.pop(0) == [now.headline or "Before it begins", now.state, *(list(row) for row in now.rows)]
+    assert not shown
+
+
+@pytest.mark.slow
+@needs_browser
+def test_each_part_has_its_number_whatever_digits_its_name_has(look, runs, tmp_path):
+    names = ["Lot A", "2 Mill Lane", "36 Osprey Drive", "14 Elm Row"]
+    items = [Item(name=name, start=1_000, true_value=2_000) for name in names]
+    Auction(items=items, bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run")
+
+    def parts(page: Page) -> list[str]:
+        return page.locator("#part option").all_inner_texts()
+
+    numbered = [f"{number} · {name}" for number, name in enumerate(names, start=1)]
+    assert look(write_run(tmp_path / "run", tmp_path / "page.html"), parts) == ["the beginning", *numbered, "the end"]
+    days = look(write_run(runs("water"), tmp_path / "days.html"), parts)
+    assert days == ["the beginning", *(f"day {number}" for number in range(1, len(days) - 1)), "the end"]
+
+
+@pytest.mark.slow
+@needs_browser
+def test_where_a_reader_is_is_counted_from_one_and_after_the_last_part_it_is_the_end(sale, look):
+    def at_the_end(page: Page) -> tuple[str, str, str]:
+        page.keyboard.press("End")
+        chosen = page.locator("#part option:checked").inner_text()
+        return page.inner_text("#place"), chosen, page.inner_text("#found")
+
+    count = len(read_log(sale[1] / EVENTS).entries)
+    assert look(sale[0], at_the_end) == (
+        f"moment {count} of {count} · the end",
+        "the end",
+        f"{count} events, numbered from 0",
+    )
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_head_that_comes_later_leaves_the_reader_where_he_is_in_what_it_lists(sale, look):
+    def read(page: Page) -> tuple[str, str]:
+        page.keyboard.press("End")
+        page.evaluate("head => harborView.head(head)", head)
+        return page.inner_text("#place").split(" · ")[-1], page.locator("#part option:checked").inner_text()
+
+    head = run_page(sale[1]).head
+    head["places"] = [place for place in head["places"] if place[1] == "part"]
+    assert look(sale[0], read) == ("Lot B", "2 · Lot B")
+
+
+@pytest.mark.slow
+@needs_browser
 def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look):
     def marked(page: Page) -> list[str]:
         return page.locator("#table .changed").all_inner_texts()
@@ -216,6 +289,18 @@ def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look
     asked = next(entry.seq for entry in read_log(sale[1] / EVENTS).entries if type(entry.event).__name__ == "BidPlaced")
     by_link, stepped = look(sale[0], come, fragment=f"at={asked}")
     assert by_link == stepped != []
+
+
+@pytest.mark.slow
+@needs_browser
+def test_a_cell_is_marked_for_what_it_says_and_not_for_where_its_column_stands(runs, look, tmp_path):
+    def at_the_end(page: Page) -> tuple[list[str], int]:
+        page.keyboard.press("End")
+        return page.locator("#table th").all_inner_texts(), page.locator("#table .changed").count()
+
+    columns, marked = look(write_run(runs("second-price"), tmp_path / "page.html"), at_the_end)
+    assert columns == ["bidder", "now", "runs won so far", "earned so far"]
+    assert marked == 0
 
 
 @pytest.mark.slow
@@ -376,7 +461,7 @@ def test_a_large_run_is_loaded_from_files_beside_the_page(sale, look, tmp_path, 
     def read(page: Page) -> tuple[int, list[int], str]:
         begun = page.locator("script[src]").count()
         page.keyboard.press("End")
-        page.wait_for_function("document.getElementById('words').textContent == 'It is over.'")
+        page.wait_for_function("document.getElementById('words').textContent == 'The game is over.'")
         every = page.evaluate(EVERY_ROW)
         page.select_option("#viewer", "Ann")
         return begun, every, page.inner_text("#headline")
@@ -401,7 +486,7 @@ def test_a_series_links_to_its_auctions_and_they_link_back(runs, look, tmp_path)
 
     learned, inside, back = look(page, walk)
     assert "Over 4 items, to win took" in learned
-    assert inside.startswith("event ")
+    assert inside.startswith("moment ")
     assert back == "Ranks by profit"
 
 

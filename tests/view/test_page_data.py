@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -14,16 +15,18 @@ from harbor._core import finding
 from harbor._core.errors import LogError, RunFolderError
 from harbor._core.events import SCHEMA_VERSION
 from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import digest_of
-from harbor._games.board import PlainBoard
+from harbor._core.log_lines import digest_of, is_seen_by
+from harbor._games.board import PlainBoard, Shown
+from harbor._games.english.board import EnglishBoard
 from harbor._packs.publishing import PublicCopy, publish
 from harbor._view import chunks, run_data
 from harbor._view.decision import Decisions
+from harbor._view.entry_words import thought_of, words_of
 from harbor._view.run_data import run_page
 from harbor.events import Believed, BidderWithdrew, BidFailed, Decided, ModelCalled, Predicted, Profiled
 from support.commands import harbor
 from support.long_logs import lengthen
-from support.shown_runs import think_much
+from support.shown_runs import boards_of, hold_preset, think_much
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,8 @@ def whole(run, seat=""):
     """The head of a page, and all its chunks as one."""
     head, parts = run_page(run, seat)
     one = {"entries": [], "decisions": {}, "boards": {}}
-    for part in parts:
+    made = list(parts)
+    for part in made:
         json.dumps(part)
         one["entries"] += part["entries"]
         for number, decision in part["decisions"].items():
@@ -50,8 +54,7 @@ def whole(run, seat=""):
                 for call in decision["calls"]
             ]  # fmt: skip
             one["decisions"][number] = {**decision, "calls": texts}
-        for viewer, frames in part["boards"].items():
-            one["boards"].setdefault(viewer, []).extend(frames)
+    one["boards"] = {viewer: boards_of(made, viewer) for viewer in made[0]["boards"]}
     return head, one
 
 
@@ -68,7 +71,7 @@ def test_every_event_is_an_entry_with_words(run):
     assert head["simulated"]
     assert head["seats"] == ["Ann", "Ben", "Cho"]
     assert [row[0] for row in head["standings"]["rows"]]
-    assert {kind for _, kind, _ in head["places"]} == {"part", "round"}
+    assert {kind for _, kind, _ in head["places"]} == {"part", "round", "end"}
 
 
 @pytest.mark.parametrize("preset", ["second-price", "water-personas"])
@@ -125,6 +128,10 @@ def test_a_profile_stands_beside_the_persona_and_a_prediction_beside_what_came(r
     for table in profiles:
         truth = {row[0]: row[-1] for row in table["rows"]}
         assert list(truth.values()).count("100%") == 1
+        assert table["columns"] in (["persona", "share", "truth"], ["persona", "share", "profile by Ben", "truth"])
+        shares = [int(row[1].removesuffix("%")) for row in table["rows"]]
+        assert sum(shares) == pytest.approx(100, abs=len(shares) / 2)
+        assert table["note"].endswith(f"a uniform guess gives each {1 / len(shares):.0%}.")
     predictions = tables(data, "Prediction for")
     assert len(predictions) == len(of_type(entries, Predicted))
     assert all(row[-1] == "no bid" or row[-1].startswith("$") for table in predictions for row in table["rows"])
@@ -137,6 +144,64 @@ def test_the_boards_of_a_page_are_those_of_the_analyst_and_of_each_seat(run):
     assert all(budgets[0].values())
     for who, own in zip(("Ann", "Ben", "Cho"), budgets[1:], strict=True):
         assert [name for name, told in own.items() if told] == [who]
+
+
+NAMES_IN_CODE = re.compile(r"[a-z]_[a-z]|\\bit has\\b|labelled|takes it for")
+
+
+@pytest.mark.parametrize("preset", ["second-price", "water", "english-private", "beauty", "houses"])
+def test_an_event_is_told_in_words_that_are_no_names_of_code(preset, tmp_path):
+    _, data = whole(hold_preset(preset, tmp_path / "run"))
+    told = [row[4] for row in data["entries"]] + [one["what"] for one in data["decisions"].values()]
+    assert [words for words in told if NAMES_IN_CODE.search(words)] == []
+
+
+@pytest.mark.parametrize(
+    ("purpose", "game", "thought", "words"),
+    [
+        ("second_price", "second-price", "bid", "for a bid"),
+        ("contest_replan", "water", "replan", "for a new plan"),
+        ("agent", "water", "answer", "for an answer"),
+        ("water", "english", "water", 'for the thought "water"'),
+        ("my_thought", None, "my thought", 'for the thought "my thought"'),
+    ],
+)
+def test_what_a_model_is_asked_for_is_said_in_words_also_of_a_strangers_thought(purpose, game, thought, words):
+    known = game and finding.find("game", game)
+    call = ModelCalled("Ann", purpose, "m", "", 1, "ok", 1, 1, 0.0, cached=False, began=0.0, seconds=0.0)
+    assert thought_of(purpose, known) == thought
+    assert words_of(call, known) == f"Ann asks the model m {words}: it answers."
+
+
+class MadeAnew:
+    """A stranger's board, which makes all its rows at each event, of what it has seen."""
+
+    def __init__(self):
+        self._seen = {}
+
+    def note(self, event):
+        for name in getattr(event, "bidders", (getattr(event, "bidder", ""),)):
+            self._seen[name] = f"{type(event).__name__} after {len(self._seen.get(name, ''))}"
+
+    def shown(self):
+        return Shown("seen", str(len(self._seen)), ("bidder", "last"), tuple(self._seen.items()))
+
+
+@pytest.mark.parametrize("make", [EnglishBoard, PlainBoard, MadeAnew])
+@pytest.mark.parametrize("seat", ["", "Ben"])
+def test_the_boards_of_a_page_are_told_by_the_rows_that_change(make, seat, monkeypatch, run):
+    monkeypatch.setattr(chunks, "CHARACTERS", 100_000)
+    known = finding.found("game", "english")
+    monkeypatch.setitem(finding._FOUND["game"], "english", replace(known, value=replace(known.value, board=make)))
+    _, data = whole(run, seat)
+    for viewer, told in data["boards"].items():
+        board, shown, frames = make(), None, dict(told)
+        for entry in read_log(run / "events.jsonl").entries:
+            if viewer == "" or is_seen_by(viewer, entry.event):
+                board.note(entry.event)
+                now = board.shown()
+                shown = frames.get(entry.seq, shown)
+                assert shown == (now.headline, now.state, list(now.columns), [list(row) for row in now.rows])
 
 
 def test_a_refused_bid_belongs_to_the_decision_that_led_to_it(tmp_path):

@@ -20,7 +20,7 @@ from harbor._view.live_server import _told
 from harbor._view.run_data import run_page, seats_of
 from support import forging
 from support.commands import harbor
-from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, think_much, with_canaries
+from support.shown_runs import CANARY, CANARY_MONEY, boards_of, hold_preset, think_much, with_canaries
 
 NAMES = ("Annabel", "Ben", "Ann")
 """One begins as another, and they are in no order."""
@@ -162,7 +162,7 @@ def test_a_page_of_a_seat_has_the_entries_that_it_may_see_and_its_board_is_the_f
     for entry in seen:
         board.note(entry.event)
         frames[entry.seq] = board.shown()
-    shown = {row[0]: row[1] for chunk in chunks for row in chunk["boards"][seat]}
+    shown = dict(boards_of(chunks, seat))
     last = None
     for seq, frame in frames.items():
         if seq in shown:
@@ -171,8 +171,7 @@ def test_a_page_of_a_seat_has_the_entries_that_it_may_see_and_its_board_is_the_f
 
 
 def test_the_board_of_a_seat_is_the_same_on_its_own_page_and_on_the_whole_page(run):
-    own = [row for chunk in texts_of(run, "Ben")[1] for row in chunk["boards"]["Ben"]]
-    whole = [row for chunk in texts_of(run, "")[1] for row in chunk["boards"]["Ben"]]
+    own, whole = (boards_of(texts_of(run, seat)[1], "Ben") for seat in ("Ben", ""))
     assert [row for row in whole if row[1][0]][-20:] == [row for row in own if row[1][0]][-20:]
 
 

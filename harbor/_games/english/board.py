@@ -20,7 +20,7 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import dollars
-from harbor._games.board import Shown, doing
+from harbor._games.board import Rows, Shown, doing
 
 COLUMNS = ("bidder", "now", "items", "spent", "budget left")
 
@@ -32,21 +32,24 @@ class EnglishBoard:
         self._items = self._opened = 0
         self._headline = self._state = self._leader = ""
         self._least = self._increment = Decimal(0)
-        self._now: dict[str, str] = {}
+        self._rows = Rows(COLUMNS)
         self._budgets: dict[str, Decimal] = {}
         self._spent: dict[str, Decimal] = {}
         self._won: Counter[str] = Counter()
 
     def note(self, event: Event) -> None:
         """Take one event in."""
-        doing(self._now, event)
+        self._rows.put("now", doing(event))
         match event:
             case BidderSeated(bidder=bidder, budget=budget):
                 self._budgets[bidder] = budget
-                self._now.setdefault(bidder, "")
+                self._buy(bidder)
             case SaleOpened(bidders=bidders, lots=lots):
                 self._items = len(lots)
-                self._now, self._spent = dict.fromkeys(bidders, ""), dict.fromkeys(bidders, Decimal(0))
+                self._rows.seat(bidders)
+                self._rows.fill("now", "")
+                for bidder in bidders:
+                    self._buy(bidder)
             case ItemOpened(item=item, start=start, increment=increment):
                 self._least, self._increment = start, increment
                 self._opened += 1
@@ -56,18 +59,19 @@ class EnglishBoard:
                 self._least, self._increment = start, increment
                 self._begin(f"offered again from {dollars(start)}, no bid yet")
             case BiddersAsked(round=round):
-                led = f"; {self._leader} {self._now[self._leader]}" if self._leader else ""
+                led = f"; {self._leader} {self._rows.of('now', self._leader)}" if self._leader else ""
                 self._state = f"round {round}: at least {dollars(self._least)}{led}"
             case RoundClosed(leader=leader, price=price, round=round):
                 self._least = price + self._increment
                 self._state = f"round {round}: {leader} leads with {dollars(price)}"
-                self._now |= {leader: f"leads with {dollars(price)}"} | self._outbid(leader)
+                self._rows.put("now", {leader: f"leads with {dollars(price)}"} | self._outbid(leader))
                 self._leader = leader
             case ItemSold(winner=winner, price=price):
                 self._won[winner] += 1
                 self._spent[winner] = self._spent.get(winner, Decimal(0)) + price
                 self._state = f"sold to {winner} for {dollars(price)}"
-                self._now |= {winner: f"buys it for {dollars(price)}"}
+                self._rows.put("now", {winner: f"buys it for {dollars(price)}"})
+                self._buy(winner)
             case ItemUnsold():
                 self._state = "not sold"
             case ValueRevealed(true_value=true_value):
@@ -76,19 +80,22 @@ class EnglishBoard:
                 self._state += "; the bidders think" + (f" about {', '.join(closed)}" if closed else "")
             case SaleClosed():
                 self._headline, self._state = "The sale is over", f"{sum(self._won.values())} of {self._items} sold"
-                self._now = dict.fromkeys(self._now, "")
+                self._rows.fill("now", "")
 
     def _begin(self, state: str) -> None:
-        self._state, self._leader, self._now = state, "", dict.fromkeys(self._now, "in")
+        self._state, self._leader = state, ""
+        self._rows.fill("now", "in")
 
     def _outbid(self, leader: str) -> dict[str, str]:
         return {self._leader: "outbid"} if self._leader not in ("", leader) else {}
 
+    def _buy(self, name: str) -> None:
+        """Write down what a bidder has bought, and has left."""
+        spent, budget = self._spent.get(name, Decimal(0)), self._budgets.get(name)
+        self._rows.put("items", {name: str(self._won[name])})
+        self._rows.put("spent", {name: dollars(spent)})
+        self._rows.put("budget left", {name: "" if budget is None else dollars(budget - spent)})
+
     def shown(self) -> Shown:
         """Give the item under the hammer and the bidders."""
-        rows = tuple((name, now, *self._bought(name)) for name, now in self._now.items())
-        return Shown(self._headline, self._state, COLUMNS, rows)
-
-    def _bought(self, name: str) -> tuple[str, str, str]:
-        spent, budget = self._spent.get(name, Decimal(0)), self._budgets.get(name)
-        return str(self._won[name]), dollars(spent), "" if budget is None else dollars(budget - spent)
+        return self._rows.shown(self._headline, self._state)

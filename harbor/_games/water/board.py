@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from harbor._core.events import Event, SaleClosed
 from harbor._core.money import dollars
-from harbor._games.board import Shown, doing
+from harbor._games.board import Rows, Shown, doing
 from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
 
 COLUMNS = ("bidder", "now", "needs", "earns", "health", "balance", "dry day costs")
@@ -19,25 +19,27 @@ class WaterBoard:
     def __init__(self) -> None:
         self._days = self._day = 0
         self._headline = self._state = ""
-        self._needs: Mapping[str, int] = {}
         self._salaries: Mapping[str, Decimal] = {}
         self._statuses: dict[str, Status] = {}
-        self._now: dict[str, str] = {}
+        self._rows = Rows(COLUMNS)
 
     def note(self, event: Event) -> None:
         """Take one event in."""
-        doing(self._now, event)
+        self._rows.put("now", doing(event))
         match event:
             case WaterOpened(needs=needs, salaries=salaries, days=days):
-                self._needs, self._salaries, self._days = needs, salaries, days
-                self._statuses = {name: Status(HEALTH_AT_FIRST, Decimal(0), 1) for name in needs}
+                self._salaries, self._days = salaries, days
+                self._rows.seat(needs)
+                self._rows.put("needs", {name: str(need) for name, need in needs.items()})
+                self._rows.put("earns", {name: dollars(salary) for name, salary in salaries.items()})
+                self._change({name: Status(HEALTH_AT_FIRST, Decimal(0), 1) for name in needs})
             case DayOpened(item=item, supply=supply):
                 self._headline = f"{item.capitalize()} of {self._days}"
                 self._state = f"{supply} units of water are supplied"
-                self._statuses = {name: self._paid(name, status) for name, status in self._statuses.items()}
+                self._change({name: self._paid(name, status) for name, status in self._statuses.items()})
             case DayClosed():
-                self._statuses |= event.statuses
-                self._now |= {name: _served(event, name) for name in event.bids}
+                self._rows.put("now", {name: _served(event, name) for name in event.bids})
+                self._change(event.statuses)
                 self._state = f"water for {', '.join(event.served) or 'nobody'}"
             case SaleClosed():
                 alive = [name for name, status in self._statuses.items() if status.health]
@@ -46,15 +48,18 @@ class WaterBoard:
     def _paid(self, name: str, status: Status) -> Status:
         return Status(status.health, status.balance + self._salaries[name] * bool(status.health), status.dry)
 
+    def _change(self, statuses: Mapping[str, Status]) -> None:
+        self._statuses |= statuses
+        self._rows.put("health", {name: str(status.health) for name, status in statuses.items()})
+        self._rows.put("balance", {name: dollars(status.balance) for name, status in statuses.items()})
+        self._rows.put(
+            "dry day costs", {name: str(status.dry) if status.health else "" for name, status in statuses.items()}
+        )
+        self._rows.put("now", {name: "eliminated" for name, status in statuses.items() if not status.health})
+
     def shown(self) -> Shown:
         """Give the day and the residents."""
-        return Shown(self._headline, self._state, COLUMNS, tuple(map(self._row, self._statuses)))
-
-    def _row(self, name: str) -> tuple[str, ...]:
-        status, lives = self._statuses[name], (str(self._needs[name]), dollars(self._salaries[name]))
-        if not status.health:
-            return (name, "eliminated", *lives, "0", dollars(status.balance), "")
-        return (name, self._now.get(name, ""), *lives, str(status.health), dollars(status.balance), str(status.dry))
+        return self._rows.shown(self._headline, self._state)
 
 
 def _served(closed: DayClosed, name: str) -> str:

@@ -20,7 +20,7 @@ MOST_ITEMS = 6
 ENOUGH = 2
 """From how many observations on a price is taken for usual."""
 
-_NUMBER = r"([\d,]+(?:\.\d+)?)"
+_NUMBER = r"(\d[\d,]{,20}(?:\.\d{,20})?)"  # bounded: a memory is somebody's text
 _USUAL = re.compile(rf"Over {_NUMBER} items?, to win took {_NUMBER} times the starting price\.")
 _HALVES = re.compile(
     rf"In the first half of an auction it took {_NUMBER} times that price \({_NUMBER} items?\), "
@@ -75,7 +75,7 @@ class Experience:
                 items[found[1]] = _ratio(found[2], found[3])
             if found := _OVERBIDDER.fullmatch(text):
                 worth[found[1]] = _ratio(found[2], found[3])
-            if found := _EPISODE.match(text):
+            if (found := _EPISODE.match(text)) and _number(found[2]):
                 episodes.setdefault(found[1], []).append(_number(found[3]) / _number(found[2]))
             if found := _DOSSIER.match(text):
                 reach[found[1]] = _number(found[2])
@@ -85,12 +85,15 @@ class Experience:
         return cls(usual, halves, items, worth, reach)
 
     def price(self, item: Row, place: float) -> float | None:
-        """Expect a price in dollars for an item at a place in the auction, from 0 to 1; None without experience."""
+        """Expect a price in dollars for an item at a place in the auction, from 0 to 1.
+
+        None without experience, and without a starting price that it could be a multiple of.
+        """
         half = self.halves[place >= 0.5]
         known = next(
             (one for one in (self.items.get(item["item"]), half, self.usual) if one and one.count >= ENOUGH), None
         )
-        return known.mean * float(item["start"]) if known else None
+        return known.mean * float(item["start"]) or None if known else None
 
     def habit(self, rival: str, item: Row) -> float | None:
         """Expect how far a rival goes for an item in dollars; None without experience.
@@ -98,18 +101,20 @@ class Experience:
         That is as far as it went before; or, where only that is known, what it paid of what items were worth, here of
         the true `value` that is expected.
         """
-        if rival in self.reach:
+        if rival in self.reach and float(item["start"]):
             return self.reach[rival] * float(item["start"])
         paid = self.worth.get(rival)
         return paid.mean * float(item["value"]) if paid and paid.count >= ENOUGH else None
 
     def after(self, results: Sequence[Row]) -> Experience:
-        """Take a finished auction in."""
+        """Take a finished auction in; a starting price of 0 is one that nobody told."""
         sold = [(place / len(results), row) for place, row in enumerate(results) if row["price"] is not None]
-        ratios = [(place, float(row["lowest_winning_bid"]) / float(row["start"]), row) for place, row in sold]
+        told = [(place, row) for place, row in sold if float(row["start"])]
+        ratios = [(place, float(row["lowest_winning_bid"]) / float(row["start"]), row) for place, row in told]
         items, worth = dict(self.items), dict(self.worth)
         for _, ratio, row in ratios:
             items[row["item"]] = items.get(row["item"], Ratio()).plus([ratio])
+        for _, row in sold:
             if row["true_value"]:
                 paid = float(row["price"]) / float(row["true_value"])
                 worth[row["winner"]] = worth.get(row["winner"], Ratio()).plus([paid])
@@ -126,7 +131,7 @@ class Experience:
     def sentences(self) -> list[str]:
         """Put it in general sentences, the most general first."""
         if not self.usual.count:
-            return ["Nothing was sold, so nothing was learned about prices."]
+            return ["Nothing was sold whose starting price was told, so nothing was learned about prices."]
         first, second = self.halves
         told = [
             f"Over {_items(self.usual.count)}, to win took {self.usual.mean:.3f} times the starting price.",

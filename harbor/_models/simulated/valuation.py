@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import inf
 from typing import Any
 
 FACE_VALUE = 1.0
@@ -33,8 +34,8 @@ class Option:
 
     @property
     def ratio(self) -> float:
-        """Worth per dollar of cost."""
-        return self.worth / self.cost
+        """Worth per dollar of cost, without end for what costs nothing."""
+        return self.worth / self.cost if self.cost else inf
 
 
 @cache

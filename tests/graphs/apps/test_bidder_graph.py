@@ -25,6 +25,7 @@ from harbor._core.events import BidPlaced, ItemSold
 from harbor._core.offers import AcceptOrWait, Choice, Words
 from harbor._doors.given import answer_in, answer_schema
 from harbor.games import Amount, Ask
+from harbor.memory import ChromaStore
 from support.providers import provider
 
 WREN, MILL = "Wren House", "Mill Cottage"
@@ -418,6 +419,28 @@ def test_a_thread_recalls_nothing_that_it_wrote_itself():
     graph.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": sold}, thread("first"))
     again = graph.invoke({"ask": PAUSE}, thread("first"))
     assert not next((one for one in again["conclusions"] if one["type"] == "recalled"), {"memories": []})["memories"]
+
+
+SOLD = {"type": "item_sold", "item": WREN, "winner": "Ben", "price": 200_000}
+LOW = {"type": "bid_placed", "item": WREN, "round": 1, "bidder": "Ann", "amount": 170_000}
+
+
+@pytest.mark.parametrize("mind", [{}, {"theory_of_mind": "second", "strategy": "on", "persona": "urban-dwellers"}])
+@pytest.mark.parametrize("before", [(), (*OPENING, UP)])
+def test_what_an_app_does_not_tell_of_a_price_is_no_ratio_and_ends_no_sale(mind, before, tmp_path):
+    bidder, memories = Bidder("Ann", budget=500_000, memory="list", learning=True, **mind), []
+    for sale, seen in enumerate((before, (), before)):
+        with ChromaStore(tmp_path / "memory") as store:
+            graph = bidder_graph(bidder, values=VALUES, store=store, checkpointer=InMemorySaver())
+            graph.invoke({"ask": PAUSE, "seen": list(seen)}, thread(str(sale)))
+            graph.invoke({"ask": call()}, thread(str(sale)))
+            graph.invoke({"ask": call(210_000, round=2), "seen": [LOW, *RAISED]}, thread(str(sale)))
+            over = {"ask": {"bidder": "Ann", "over": True, "closed": [WREN]}, "seen": [SOLD]}
+            assert "learned" in kinds(graph.invoke(over, thread(str(sale))))
+            memories = [one.value["text"] for one in store.search((), limit=100)]
+    assert any(f"{WREN} was sold to Ben for $200,000." in text for text in memories)
+    assert not any("from $0" in text for text in memories)
+    assert any("times the starting price" in text for text in memories) == bool(before)
 
 
 def test_a_bidder_that_remembers_needs_a_store():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -9,6 +11,7 @@ from hypothesis import strategies as some
 from harbor._config.auction import Simulated
 from harbor._models.simulated.forecasting import up_to
 from harbor._models.simulated.learning import Experience, Ratio
+from harbor._models.simulated.valuation import weigh
 from harbor.graphs._context.replies import MOST_LEARNINGS
 
 names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=12)
@@ -139,8 +142,35 @@ def test_a_learning_in_other_words_changes_no_bid(text):
 
 def test_what_went_unsold_teaches_nothing_about_prices():
     unsold = Experience().after([row(to_win=None, price=None, winner=None)])
-    assert unsold.sentences() == ["Nothing was sold, so nothing was learned about prices."]
+    assert unsold.sentences() == [
+        "Nothing was sold whose starting price was told, so nothing was learned about prices."
+    ]
     assert Experience.of(unsold.sentences()) == Experience()
+
+
+def test_of_an_item_whose_starting_price_nobody_told_no_multiple_of_it_is_learned_or_expected():
+    unpriced = Experience().after([row(start=0), row("Barn")])
+    assert unpriced.usual.count == 1
+    assert unpriced.worth["Ben"].count == 2
+    learned = Experience.of([
+        "Over 3 items, to win took 1.500 times the starting price.",
+        "Ben, in 2 auctions: bid on 3 of 4 items, won 1, and went on average to 2.00 times the starting price.",
+        "Ben paid 1.200 times what its items were worth (5 items).",
+        "Barn, from $0, was sold to Ben for $10.",
+    ])  # fmt: skip
+    assert learned.price({"item": "Barn", "start": 0}, 0.0) is None
+    assert learned.habit("Ben", {"item": "Barn", "start": 0, "value": 500}) == pytest.approx(600)
+    assert weigh("Barn", 0.0, 0.0).ratio == inf
+
+
+@pytest.mark.parametrize("number", [",", ",,,", "9" * 400, "0", "1" + ",0" * 400])
+def test_a_memory_with_any_number_in_it_breaks_nothing(number):
+    learned = Experience.of([
+        f"Over {number} items, to win took {number} times the starting price.",
+        f"To win Barn took {number} times its starting price ({number} auctions).",
+        f"Barn, from ${number}, was sold to Ben for ${number}.",
+    ])  # fmt: skip
+    assert learned.price({"item": "Barn", "start": 100}, 0.0) is None
 
 
 def test_one_that_overpaid_is_expected_to_go_that_far_again_where_nothing_else_is_known_of_it():
