@@ -12,7 +12,7 @@ from typing import Any
 from harbor import Auction
 from harbor._cli.configs import presets
 from harbor._core.log import read_log
-from harbor._core.log_lines import Entry, encode, is_seen_by
+from harbor._core.log_lines import Entry, encode
 from harbor._view.shapes import Chunk, WholeBoard
 from harbor.events import LogOpened
 
