@@ -25,7 +25,7 @@ def _unread() -> Iterator[None]:
         begin = BaseModel.__init__ if type(settings).__module__ == "chromadb.config" else usual
         begin(settings, **values)
 
-    BaseSettings.__init__ = given  # type: ignore[method-assign]
+    BaseSettings.__init__ = given  # type: ignore[assignment, method-assign]
     try:
         yield
     finally:
