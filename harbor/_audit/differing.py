@@ -50,13 +50,13 @@ def _first(before: Sequence[Told], now: Sequence[Told]) -> Difference | None:
     for place in range(max(len(before), len(now))):
         then, told = (one[place] if place < len(one) else None for one in (before, now))
         if then is None or told is None:
-            texts = ["(nothing)" if one is None else around(one.text, 0) for one in (then, told)]
+            earlier, later = ("(nothing)" if one is None else around(one.text, 0) for one in (then, told))
             there = then or told or before[0]
-            return Difference(there.channel, *texts, there.settled)
+            return Difference(there.channel, earlier, later, there.settled)
         if (then.channel, then.text) != (told.channel, told.text):
-            later = [(one.channel, one.text) for one in now[place : place + NEAR]]
-            earlier = [(one.channel, one.text) for one in before[place : place + NEAR]]
-            swapped = (then.channel, then.text) in later and (told.channel, told.text) in earlier
+            after = [(one.channel, one.text) for one in now[place : place + NEAR]]
+            usual = [(one.channel, one.text) for one in before[place : place + NEAR]]
+            swapped = (then.channel, then.text) in after and (told.channel, told.text) in usual
             return _between("order" if swapped else told.channel, then.text, told.text, told.settled)
     return None
 

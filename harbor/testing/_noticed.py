@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harbor._audit.differing import Difference, differences
 from harbor._audit.holding import Change
 from harbor._audit.tape import Channel, Happened, Tape
-from harbor._core.events import Event, PrivateEvent
+from harbor._core.events import Event, PrivateEvent, PublicEvent
 from harbor._core.log_lines import Entry
 from harbor._games.game import Game
 
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
         own = noticed.pop(owner, None)
         since = 0.0 if self.kind in OF_A_SEAT else _since(told.get(owner), own)
         for other, first in told.items():
-            if other != owner and first.settled <= since and not first.event.discloses:
+            if other != owner and first.settled <= since and not _discloses(first.event):
                 return f"{other!r} alone is told what the rules keep for {owner!r}: {first.event!r}; tell {owner!r}"
         if self.kind not in OF_A_SEAT and told.keys() - {owner}:
             return ""  # what several are told is nobody's own
@@ -90,7 +90,7 @@ class Pair(NamedTuple):
         if at is None or (parted is not None and parted <= at):
             return "", inf
         pair = [tape.public[at] for tape in (self.base, self.now) if at < len(tape.public)]
-        if any(event.discloses for event in pair):
+        if any(map(_discloses, pair)):
             return "", inf
         return " became ".join(map(repr, pair)), self.now.settled_at(at)
 
@@ -108,6 +108,10 @@ class Pair(NamedTuple):
 
     def _tells(self, seat: str, event: Event) -> bool:
         return isinstance(event, PrivateEvent) and event.bidder == seat and type(event) in self.game.events
+
+
+def _discloses(event: Event) -> bool:
+    return isinstance(event, PublicEvent | PrivateEvent) and event.discloses
 
 
 def _since(told: Happened | None, noticed: Difference | None) -> float:
