@@ -145,7 +145,8 @@ class _Chart:
 
     def rows(self) -> list[Row]:
         """Give the rows of what was found, and of what is published beside it."""
-        return rows_of(self.loaded, [one.place for one in (*self.found, *self.published)], self.bidders)
+        places = [one.place for one in self.found] + [mark.place for mark in self.published]
+        return rows_of(self.loaded, places, self.bidders)
 
     def panel(self, rows: Sequence[Row]) -> Panel:
         """Draw the dots of some rows."""
