@@ -26,8 +26,7 @@ MOST_FILES = 2_000_000
 """The most files and folders in a folder; 100,000 games have about 500,000."""
 DEEPEST = 100
 """The most lists and tables inside each other; Harbor's own settings have fewer than 20."""
-DEEPEST = 100
-"""The most lists and tables inside each other; Harbor's own settings have fewer than 20."""
+_TOO_DEEP = f"it has lists or tables nested more than {DEEPEST} deep"
 
 
 def read_sent(path: Path, most_bytes: int) -> bytes:
@@ -59,20 +58,6 @@ def open_sent(path: Path, most_bytes: int) -> BufferedReader:
     return file
 
 
-def check_depth(values: object) -> None:
-    """Refuse lists and tables that are nested so deep that no function could walk over them.
-
-    Raises:
-        ValueError: they are.
-    """
-    layer: list[object] = [values]
-    for _ in range(DEEPEST + 1):
-        tables = [one.values() if isinstance(one, dict) else one for one in layer if isinstance(one, dict | list)]
-        layer = [inner for table in tables for inner in table]
-    if layer:
-        raise ValueError(f"nested more than {DEEPEST} deep")
-
-
 def parsed(text: str | bytes, parse: Callable[[Any], Any] = json.loads) -> Any:
     """Parse settings, and refuse those that are nested too deep to walk over.
 
@@ -90,9 +75,6 @@ def parsed(text: str | bytes, parse: Callable[[Any], Any] = json.loads) -> Any:
     if layer:
         raise ValueError(_TOO_DEEP)
     return values
-
-
-_TOO_DEEP = f"it has lists or tables nested more than {DEEPEST} deep"
 
 
 def _check_size(path: Path, size: int, most_bytes: int) -> None:

@@ -54,6 +54,30 @@ def test_ordinary_words_do_not_change(text):
     assert redact(text) == text
 
 
+BEGINNINGS = (
+    "sk-",
+    "pk-",
+    "xai-",
+    "gsk_",
+    "key-",
+    "hf_",
+    "r8_",
+    "ghp_",
+    "gho_",
+    "pplx-",
+    "nvapi-",
+    "csk-",
+    "tgp_",
+    "fw_",
+)
+SHAPES = (*(f"{one}{'a1B2' * 5}" for one in (*BEGINNINGS, "AIza", "AQ.", "eyJ")), "AKIAIOSFODNN7EXAMPLE")
+
+
+@pytest.mark.parametrize("key", SHAPES)
+def test_a_key_is_hidden_by_how_its_providers_keys_begin(key):
+    assert redact(f"The key {key} is refused.") == "The key [redacted] is refused."
+
+
 @pytest.mark.parametrize(
     "text",
     [
