@@ -181,6 +181,7 @@ def test_a_failed_game_is_recorded_with_its_reason_and_the_others_go_on(derailed
 def test_failed_games_stay_failed_unless_they_are_to_be_tried_again(whole, derailed):
     game = derailed / "games" / "none" / "all" / "0001"
     assert resume(derailed).records[1].status == "failed"
+    (game / "failure.json").write_text('{"failure": "of its own, and none that may pass"}')
     (derailed / "calls.jsonl").replace(game / "calls.jsonl")
     assert resume(derailed).records[1].status == "failed"
     before = paid(derailed)

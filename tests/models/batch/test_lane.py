@@ -11,8 +11,9 @@ from langchain_openai import ChatOpenAI
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import RunFolderError
+from harbor._core.layout import BATCHES
 from harbor._models.batch.discount import BATCH_SHARE, in_batch
-from harbor._models.batch.job_records import BATCHES, JobRecord, JobRecords
+from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.lane import BatchLane
 from harbor._models.batch.transport import transport_of
 from harbor._models.calls.waiting import Waiting
