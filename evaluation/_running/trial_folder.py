@@ -7,6 +7,7 @@ version of Harbor are those that it was made from. `failure.json` says why a tri
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -136,6 +137,11 @@ def set_aside(path: Path) -> None:
         return
     tries = sum(1 for _ in path.parent.glob(f"{path.name}-failed-*"))
     path.rename(path.with_name(f"{path.name}-failed-{tries + 1}"))
+
+
+def without_tries(path: Path) -> Path:
+    """Give the folder of the trial of which a folder has an earlier try, or else that folder."""
+    return path.with_name(re.sub(r"-failed-\d+$", "", path.name))
 
 
 def check_config(path: Path, trial: Trial) -> None:

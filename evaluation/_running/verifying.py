@@ -27,7 +27,7 @@ from harbor.evaluation._running.experiment_folder import (
     trial_path,
 )
 from harbor.evaluation._running.public_results import Unfounded
-from harbor.evaluation._running.trial_folder import kept_record, read_trial
+from harbor.evaluation._running.trial_folder import kept_record, read_trial, without_tries
 
 PLAYERS_UNCHECKED = "what played each bidder, and why a game has no log, are as the copy says"
 PLAN_UNCHECKED = "whether question, title, comparisons and published numbers were written before the games"
@@ -90,7 +90,7 @@ def _own_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
 def _not_planned(experiment: Path, planned: Sequence[Trial]) -> str:
     """Name the first folder with a log that is of no game of the design; empty if there is none."""
     known = {trial_path(experiment, trial) for trial in planned}
-    found = (folder for folder in games_in(experiment) if folder not in known)
+    found = (folder for folder in games_in(experiment) if without_tries(folder) not in known)
     return next((str(folder.relative_to(experiment)) for folder in found), "")
 
 

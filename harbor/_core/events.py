@@ -304,9 +304,10 @@ class BidderLabelled(AnalystEvent):
 class ModelCalled(AnalystEvent):
     """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
 
-    `prompt` is the hash of the unfilled prompt file. Cached tokens are input tokens, reasoning tokens output tokens.
-    `cached`: the reply was there before; `imported`: a file alone says that the model gave it. `finish` is why it
-    stopped, in the provider's word; `retries` counts requests that failed before, and `answered_by` is who answered.
+    `prompt` is the hash of the unfilled prompt file. Cached tokens are among the input tokens, and reasoning tokens
+    among the output tokens. `cached`: the reply was there before; `imported`: a file alone says that the model gave it.
+    `finish` is why it stopped and `answered_by` the model that answered, in the provider's words; `retries` counts
+    requests that failed before; `form` is how it was asked.
     """
 
     bidder: str

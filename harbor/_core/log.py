@@ -16,6 +16,7 @@ from typing import IO, TypeVar
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import (
     CLOCK_FIELDS,
+    EVERYONE,
     SCHEMA_VERSION,
     Answered,
     BiddersAsked,
@@ -99,9 +100,10 @@ class Log:
         self._listeners.append(listener)
 
     @property
-    def has_past(self) -> bool:
-        """Whether the next event stands in the file already."""
-        return len(self.entries) < self._replayed
+    def is_decided(self) -> bool:
+        """Whether the file tells already what followed from the turn under way: all its answers stand before that."""
+        later = range(len(self.entries), self._replayed)
+        return any(self._past.entries[seq].event.audience == EVERYONE for seq in later)
 
     def now(self) -> float:
         """Give the seconds since the log was opened."""
@@ -114,7 +116,7 @@ class Log:
             LogError: the file has another event in this place; the file is left as it is.
         """
         seq = len(self.entries)
-        if self.has_past:
+        if seq < self._replayed:
             entry = self._recorded(seq, event)
         else:
             entry = Entry(seq, self._clock() - self._opened, event)

@@ -26,3 +26,12 @@ def look_of(name: str) -> str:
     (True, True, False)
     """
     return normalize("NFKD", name).translate(_LATIN).casefold()
+
+
+def looks_of(name: str) -> set[str]:
+    r"""Give the texts of which two names that look alike share one: most letters have a Latin shape in one case alone.
+
+    >>> looks_of("\u041a\u0430\u0442\u044f") & looks_of("\u043a\u0430\u0442\u044f") != set()
+    True
+    """
+    return {look_of(name), normalize("NFKD", name).casefold()}

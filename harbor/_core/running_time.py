@@ -31,6 +31,8 @@ class _Look(NamedTuple):
     waits: int = 0
 
 
+_SWITCH_SECONDS = sys.getswitchinterval()
+"""How often a thread that waits for Python's lock looks for it; read once, as code of agents could change it."""
 _start = time.monotonic()
 _last = _Look(_start, -math.inf, _start)
 
@@ -64,7 +66,7 @@ def look_away() -> None:
 def _reading(last: _Look, now: float) -> float:
     passed = now - last.steady
     if passed > MOST_SECONDS:
-        held = (_waits(last.thread) - last.waits) * sys.getswitchinterval()
+        held = (_waits(last.thread) - last.waits) * _SWITCH_SECONDS
         passed = min(passed, max(MOST_SECONDS, time.process_time() - last.processor, held))
     return last.seconds + passed
 

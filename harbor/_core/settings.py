@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.look_alikes import look_of
+from harbor._core.look_alikes import looks_of
 from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
 from harbor._core.redaction import SECRET_NAME, redact
 from harbor._core.references import check_references
@@ -136,10 +136,10 @@ def check_distinct(kind: str, names: list[str]) -> None:
     Raises:
         ValueError: it names both.
     """
-    looks = Counter(map(look_of, names))
+    looks = Counter(look for name in names for look in looks_of(name))
     for name in names:
-        if looks[look_of(name)] > 1:
-            twins = [twin for twin in names if look_of(twin) == look_of(name)]
+        if any(looks[look] > 1 for look in looks_of(name)):
+            twins = [twin for twin in names if looks_of(twin) & looks_of(name)]
             other = next((twin for twin in twins if twin != twins[0]), None)
             if other is None:
                 raise ValueError(f"{kind} name {twins[0]!r} is there twice; rename or drop one")

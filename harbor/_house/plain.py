@@ -63,10 +63,10 @@ def carry(
         except StopIteration:
             return
         opening = len(sale.log.entries) - 1
-        has_past = sale.log.has_past  # what was decided in time is not timed again
+        decided = sale.log.is_decided  # what was decided in time is not timed again
         said = {
             ask.bidder: recorded(opening, ask.bidder)
-            or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), inf if has_past else patience[ask.bidder])
+            or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), inf if decided else patience[ask.bidder])
             for ask in turn
         }
         yield number

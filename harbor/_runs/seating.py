@@ -131,7 +131,7 @@ class Seating:
             quoted=quoted,
             own=not bidder.agent and resolved.policy is None,
             recorded=lambda: replay.turn(len(log.entries) - 1, bidder.name),
-            decided=lambda: log.has_past and not quoted,  # of the quoted, what is not recorded was not heard
+            decided=lambda: log.is_decided and not quoted,  # of the quoted, what is not recorded was not heard
             waited=lambda: waiting.seconds,
             clock=log.now,
             costs=self._costs(bidder),

@@ -494,6 +494,20 @@ def test_names_that_look_alike_are_refused_and_told_apart(one, other, kind):
     assert complaint(**{kind: given}) == words
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("\u041a\u0430\u0442\u044f", "\u043a\u0430\u0442\u044f"),
+        ("\u041d\u0418\u041d\u0410", "\u043d\u0438\u043d\u0430"),
+        ("\u039d\u03af\u03ba\u03bf\u03c2", "\u03bd\u03af\u03ba\u03bf\u03c2"),
+        ("Zoe", "ZOE"),
+    ],
+)
+def test_names_that_differ_only_in_case_are_one_in_any_script(one, other):
+    said = complaint(bidders=[{"name": one}, {"name": other}])
+    assert said == f"bidder names {one!r} and {other!r} differ only in case; rename one"
+
+
 @pytest.mark.parametrize("names", [("Ren\xe9", "Rene"), ("\u0410\u043d\u043d\u0430", "Anna"), ("\u738b", "\u7389")])
 def test_names_that_differ_in_shape_are_two(names):
     assert [one.name for one in config(bidders=[{"name": name} for name in names]).bidders] == list(names)

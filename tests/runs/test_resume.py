@@ -321,6 +321,22 @@ def test_what_was_decided_in_time_is_not_timed_again(tmp_path, monkeypatch, riva
     assert [entry.event for entry in again] == [entry.event for entry in whole]
 
 
+@pytest.mark.parametrize("rival", [{"rule": "rational"}, {"model": "simulated"}], ids=["plain", "room"])
+def test_a_turn_that_was_not_decided_is_timed_when_it_is_played_again(tmp_path, monkeypatch, rival):
+    def endlessly(policy, ask, seen):
+        while True:
+            pass
+
+    monkeypatch.setattr(Truthful, "decide", endlessly)
+    slow = [Bidder(name, rule="truthful", timeout_seconds=0.2) for name in ("Zoe", "Ann")]
+    folder = tmp_path / "run"
+    whole = Auction(items=houses(1), bidders=[*slow, Bidder("Ben", **rival)]).run(out=folder).log
+    lines = (folder / "events.jsonl").read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if b'"seat_failed"' in line)
+    (folder / "events.jsonl").write_bytes(b"".join(lines[: first + 1]))
+    assert [entry.event for entry in resume(folder).log] == [entry.event for entry in whole]
+
+
 def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
     folder = tmp_path / "run"
     hanging = chat(hangs=("believe",))

@@ -77,7 +77,7 @@ class ReplyCache:
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
         """Open it for a game, whose calls are counted from the beginning.
 
-        `longest_wait` is how many seconds it waits for the same call of another game (None: until that has ended).
+        `longest_wait` is how many seconds it waits for the same call of another game (`inf`: until that has ended).
         """
         return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw, longest_wait)
 
