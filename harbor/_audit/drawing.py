@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from harbor._audit.holding import Change
-from harbor._audit.varying import kept_for
+from harbor._audit.varying import kept_otherwise
 from harbor._config.auction import AuctionConfig
 from harbor._games.building import build
 from harbor._games.mechanism import Mechanism
@@ -29,17 +29,19 @@ TRIES = 50
 
 
 def draw_changes(config: AuctionConfig) -> Iterator[Change]:
-    """Give a change for each draw with which rules are built, and for all draws that they keep for a bidder.
+    """Give a change for each draw with which rules are built, and for all draws that they keep in one place.
 
-    The owner of a draw is the one bidder for whom the rules keep by name what it decides, if there is one.
+    The owner of a draw is the one bidder for whom the rules keep by name what it decides, if there is one. A place is
+    what the rules keep for one bidder in one table: values are changed together, and apart from lots for ties.
     """
     names = [bidder.name for bidder in config.bidders]
     rules, count = _built(config)
-    drawn: dict[str, list[int]] = {}
+    drawn: dict[tuple[str, ...], list[int]] = {}
     for number in sorted(Random(0).sample(range(count), min(count, MOST_DRAWS))):
-        kept = kept_for(rules, _built(config, (number,))[0], names)
-        drawn.setdefault(kept[0] if len(kept) == 1 else "", []).append(number)
-    for owner, numbers in drawn.items():
+        kept = kept_otherwise(rules, _built(config, (number,))[0], names)
+        owners, tables = {name for name, _ in kept}, [table for _, table in kept]
+        drawn.setdefault((*owners, *tables) if len(owners) == 1 else ("",), []).append(number)
+    for (owner, *_), numbers in drawn.items():
         for changed in [(number,) for number in numbers] + [tuple(numbers)] * (owner != "" and len(numbers) > 1):
             yield Change("draw", owner, resolved=partial(_drawn_otherwise, changed))
 

@@ -134,10 +134,16 @@ def _by_bidder(rules: Any, names: set[str]) -> dict[str, Mapping[str, Any]]:
     return {name: table for name, table in tables.items() if isinstance(table, Mapping) and names <= set(table)}
 
 
-def kept_for(rules: Any, other: Any, bidders: Sequence[str]) -> list[str]:
-    """Name the bidders for whom rules and other rules of the same game keep something else by name."""
+def kept_otherwise(rules: Any, other: Any, bidders: Sequence[str]) -> list[tuple[str, str]]:
+    """Name the bidders, and the tables by bidder, in which rules and other rules of a game keep something else."""
     kept, now = (_by_bidder(one, set(bidders)) if is_dataclass(one) else {} for one in (rules, other))
-    return [name for name in bidders if any(kept[key][name] != now.get(key, {}).get(name) for key in kept)]
+    return [(name, key) for name in bidders for key in kept if kept[key][name] != now.get(key, {}).get(name)]
+
+
+def in_need(auction: ResolvedAuction) -> Change:
+    """Give one bidder a dollar, so that a budget that seldom binds does."""
+    poor = auction.config.bidders[0]
+    return Change("budget", poor.name, config=_with(auction, poor, budget=Decimal(1)))
 
 
 def _other_rules(kept: Mapping[str, Mapping[str, Any]], bidder: str, auction: ResolvedAuction) -> ResolvedAuction:

@@ -101,8 +101,8 @@ def check_game(
 
 
 def _alternating(game: Game, bidders: Sequence[str]) -> list[dict[str, Any]]:
-    """Seat a bidder that thinks beside a rational one, so that prompts and answers are looked at."""
-    players = cycle((thinking(game), {"rule": "rational"}))
+    """Seat one that thinks, one that is rational and one whose answers fail: to look at prompts, answers and exits."""
+    players = cycle((thinking(game), {"rule": "rational"}, {"rule": "adversary"}))
     return [{"name": name, **player} for name, player in zip(bidders, players, strict=False)]
 
 
@@ -156,7 +156,7 @@ def _known_events(game: Game, log: Sequence[Entry]) -> None:
 
 def _won_by_bidders(log: Sequence[Entry], bidders: Sequence[str]) -> None:
     for closed in of_type(log, LotClosed):
-        strange = [name for name in winners_of(closed) if isinstance(name, str) and name not in bidders]
+        strange = [name for name in winners_of(closed) if isinstance(name, str) and name not in ("", *bidders)]
         require(not strange, f"who wins {closed.item!r} is no bidder", strange)
 
 

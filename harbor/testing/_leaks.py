@@ -9,8 +9,9 @@ from harbor._audit.drawing import draw_changes
 from harbor._audit.holding import NOTHING_CHANGED, Change, hold
 from harbor._audit.preparing import prepared
 from harbor._audit.tape import Tape, Told
-from harbor._audit.varying import changes
+from harbor._audit.varying import changes, in_need
 from harbor._config.auction import AuctionConfig
+from harbor._core.errors import HarborError
 from harbor._core.events import EVERYONE
 from harbor._core.log_lines import is_seen_by
 from harbor._games.game import Game
@@ -44,16 +45,32 @@ async def _check(game: Game, config: AuctionConfig) -> None:
         require(not (leak := pair.leak()), leak)
         if setting := OF_A_SEAT.get(change.kind):
             used[setting] = used.get(setting, False) or pair.is_used()
+    if used.get("budget") is False:  # none may bind: what a bidder has is more than it can bid
+        used["budget"] = await _binds(game, config, resolved, base)
     idle = [setting for setting, something in used.items() if not something]
     require(not idle, "these settings are in its `uses` and change nothing; leave them out", idle)
 
 
+async def _binds(game: Game, config: AuctionConfig, resolved: ResolvedAuction, base: Tape) -> bool:
+    """Say whether it matters that a bidder has hardly any money; rules that refuse that heed it."""
+    change = in_need(resolved)
+    try:
+        now = await _held(game, config, change, base)
+    except HarborError:
+        return True
+    return Pair(game, base, now, change.kind, change.owner).is_used()
+
+
 def _changes(game: Game, config: AuctionConfig, resolved: ResolvedAuction) -> Iterator[Change]:
-    """Give a change for each draw, or else for what the rules keep by name; and for each setting of a seat."""
+    """Give a change for each draw, for what rules keep for a bidder that no draw is of alone, and for each setting.
+
+    A deck that is shuffled deals to all: no draw of it is of one bidder.
+    """
     drawn = list(draw_changes(config))
     yield from drawn
+    owners = {change.owner for change in drawn}
     for change in changes(resolved, game):
-        if change.kind in OF_A_SEAT or (change.kind == "value" and not drawn):
+        if change.kind in OF_A_SEAT or (change.kind == "value" and change.owner not in owners):
             yield change
 
 

@@ -53,6 +53,8 @@ class Pair(NamedTuple):
                 return f"{other!r} alone is told what the rules keep for {owner!r}: {first.event!r}; tell {owner!r}"
         if self.kind not in OF_A_SEAT and told.keys() - {owner}:
             return ""  # what several are told is nobody's own
+        if not self.keeper and self._is_public_first(told.get(owner)):
+            return ""  # one bidder is told again what all have just been told
         return self._crossed(owner, since, noticed)
 
     def is_used(self) -> bool:
@@ -93,6 +95,10 @@ class Pair(NamedTuple):
         if any(map(_discloses, pair)):
             return "", inf
         return " became ".join(map(repr, pair)), self.now.settled_at(at)
+
+    def _is_public_first(self, told: Happened | None) -> bool:
+        at = self.now.differs
+        return told is not None and at is not None and told.public > at
 
     def _first_alone(self, seat: str) -> Happened | None:
         """Give the first event that the rules tell this seat alone and that differs."""

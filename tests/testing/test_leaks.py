@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from harbor.events import PrivateEvent
-from harbor.games import Amount, Bid, Money, Shown
+from harbor.games import Amount, Bid, Money, Shown, Withdraw, stream
 from harbor.testing import check_game
 from support import third_price as good
 from support.plugins import remembering
@@ -50,12 +50,26 @@ def top(values):
     return max(value for own in values.values() for value in own)
 
 
+def dealt(settings, config, rules=Third):
+    """Deal values from one deck: a draw of it is nobody's alone."""
+    deck = list(range(1, MOST + 1))
+    stream(config.seed, "deck").shuffle(deck)
+    return rules({one.name: [Decimal(deck.pop()) for _ in range(settings.runs)] for one in config.bidders})
+
+
 def first_of(rules, run):
     return next(iter(rules.values.values()))[run - 1]
 
 
 def in_the_item(rules, run, winner, price):
     return ThirdClosed(f"run {run}, worth {first_of(rules, run)} to Ann", winner, price)
+
+
+def where_somebody_is_out(rules, run, actions, rng):
+    told = Third.settle(rules, run, actions, rng)
+    if any(isinstance(action, Withdraw) for action in actions.values()):
+        told[0] = in_the_item(rules, run, told[0].winner, told[0].price)
+    return told
 
 
 def to_the_next(rules, run):
@@ -104,12 +118,21 @@ TO_ANOTHER = "'Ben' alone is told what the rules keep for 'Ann'"
 IN_AN_ASK = "'Ben' notices in its ask what only 'Ann' should know"
 LEAKS = {
     "a value in the item of a public event": (with_rules(closed=in_the_item), TO_ALL),
+    "a value in a public event, once somebody is out": (with_rules(settle=where_somebody_is_out), TO_ALL),
     "the greatest value in the opening": (
         with_rules(opened=lambda rules: ThirdOpened(tuple(rules.values), int(top(rules.values)))),
         TO_ALL,
     ),
     "the greatest value, computed before the opening": (replace(THIRD, build=bounded_by_the_top), TO_ALL),
     "the greatest value, drawn from a seed": (replace(THIRD, build=with_a_seed_of_their_own), TO_ALL),
+    "a value of a deck in a public event": (
+        replace(THIRD, build=lambda *given: dealt(*given, type("Rules", (Third,), {"closed": in_the_item}))),
+        TO_ALL,
+    ),
+    "a value of a deck told to another": (
+        replace(THIRD, build=lambda *given: dealt(*given, type("Rules", (Third,), {"tell": to_the_next}))),
+        "alone is told what the rules keep for",
+    ),
     "who is asked": (with_rules(asks=without_the_poor), TO_ALL),
     "a value told to another": (with_rules(tell=to_the_next), TO_ANOTHER),
     "a value told to another as well": (with_rules(tell=to_two), TO_ANOTHER),
@@ -171,6 +194,69 @@ def test_what_another_is_told_on_purpose_is_no_leak():
         return [*told, *(ThirdHint(NEXT[one.bidder], one.value) for one in told)]
 
     check_game(replace(with_rules(tell=tell), events=(*THIRD.events, ThirdHint)))
+
+
+@dataclass(frozen=True)
+class Capped(Third):
+    """Nobody can bid more than it has."""
+
+    budgets: object = None
+
+    def ask(self, name, run):
+        return Third.ask(self, name, run)._replace(space=Amount(Decimal(0), min(self.budgets[name], Decimal(MOST))))
+
+
+@dataclass(frozen=True)
+class ByLot(Third):
+    """Of equal bids, a lot decides that nobody is told."""
+
+    lots: object = None
+
+    def settle(self, run, actions, rng):
+        bids = {name: bid.amount for name in self.values if isinstance(bid := actions.get(name), Bid)}
+        winner = max(bids, key=lambda name: (bids[name], self.lots[name]), default="")
+        return [self.closed(run, winner, Decimal(0)), *self.tell(run + 1)] if run else super().settle(run, actions, rng)
+
+
+@dataclass(frozen=True, slots=True)
+class Brief(PrivateEvent):
+    most: int
+
+
+class Briefed(Third):
+    """One bidder is told again what the opening tells."""
+
+    def tell(self, run):
+        return [*super().tell(run), *([Brief(next(iter(self.values)), self.most)] if run == 1 else [])]
+
+
+def by_lot(settings, config):
+    chance = stream(config.seed, "lots")
+    values = {one.name: [Decimal(chance.randint(1, 2)) for _ in range(settings.runs)] for one in config.bidders}
+    return ByLot(values, MOST, {one.name: chance.random() for one in config.bidders})
+
+
+SOUND = {
+    "a deck": replace(THIRD, build=dealt),
+    "a budget that seldom binds": replace(
+        THIRD,
+        build=lambda rules, config: Capped(
+            drawn(rules, config), MOST, {one.name: one.budget for one in config.bidders}
+        ),
+        uses=("budget",),
+    ),
+    "a lot for ties, and no name where nobody wins": replace(THIRD, build=by_lot),
+    "a public draw that one bidder is told again": replace(
+        THIRD,
+        build=lambda rules, config: Briefed(drawn(rules, config), stream(config.seed, "most").randint(60, MOST)),
+        events=(*THIRD.events, Brief),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SOUND)
+def test_what_is_sound_is_not_found(what):
+    check_game(SOUND[what])
 
 
 def test_what_everyone_is_told_before_is_no_secret_of_whom_it_is_kept_for():
