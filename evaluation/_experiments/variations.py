@@ -13,12 +13,15 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from harbor._config.protocol import with_texts
+from harbor._core.layout import DEVICE
 from harbor._core.settings import Settings, check_distinct
 
 
 def _slug(name: str) -> str:
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise ValueError("names a folder; write words in lower case joined by hyphens, such as 'low-supply'")
+    if DEVICE.fullmatch(name):
+        raise ValueError(f"names a folder, and {name!r} is a device on some systems; name it otherwise")
     return name
 
 

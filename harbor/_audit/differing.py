@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from harbor._audit.holding import Change
 from harbor._audit.tape import OF_THE_HOUSE, Channel, Tape, Told
@@ -39,11 +40,11 @@ def differences(before: Tape, now: Tape, change: Change, seats: Sequence[str]) -
 
 
 def _secret(tape: Tape, now: Tape, seat: str, change: Change) -> list[Told]:
-    """Give what a seat was told before the first public difference, and before a changed bid became public."""
+    """Give what a seat was told before anything public differs, the acts part, or a changed bid becomes public."""
     ends = [end for end in (now.differs, now.parted) if end is not None]
     end = min(ends, default=max(len(tape.public), len(now.public)))
-    last = change.public_at
-    return [one for one in tape.told[seat] if one.public <= end and (last is None or one.settled < last)]
+    last = min([inf if now.parted_at is None else now.parted_at + 1, change.public_at or inf])
+    return [one for one in tape.told[seat] if one.public <= end and one.settled < last]
 
 
 def _first(before: Sequence[Told], now: Sequence[Told]) -> Difference | None:

@@ -85,8 +85,8 @@ class Tape:
 
     `like` is what was public in the game that this one is compared with: the tape stops this game soon after the first
     difference. `said` has the words of each bidder by place (None: its seat failed), and `failed` the places where they
-    were no legal answer. `parted` is the number of public events from which on an answer could not be the same, and
-    `differs` the first public event that is not as in the other game.
+    were no legal answer. `parted` is the number of public events from which on an answer could not be the same,
+    `parted_at` that of settlements, and `differs` the first public event that is not as in the other game.
     """
 
     like: Sequence[Event] | None = None
@@ -98,6 +98,7 @@ class Tape:
     failed: dict[str, set[Place]] = field(default_factory=lambda: defaultdict(set))
     settled: list[Settled] = field(default_factory=list)
     parted: int | None = None
+    parted_at: int | None = None
     differs: int | None = None
 
     def tell(self, bidder: str, channel: Channel, text: str) -> None:

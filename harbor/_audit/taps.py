@@ -59,7 +59,7 @@ class TappedSeat:
         if legal and place in self._failed:
             return NOTHING
         if not legal and place not in self._failed and self._tape.parted is None:
-            self._tape.parted = len(self._tape.public)
+            self._tape.parted, self._tape.parted_at = len(self._tape.public), len(self._tape.settled)
         return words
 
 

@@ -7,6 +7,7 @@ ratings; ``store.json`` in that of a memory.
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -24,6 +25,8 @@ RECORD, FAILURE = "record.json", "failure.json"
 BATCHES = "batches.jsonl"
 """The jobs in which calls of an experiment went out together."""
 KEY = "key.json"
+DEVICE = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
+"""What Windows takes for a device, among the names that an arm or a condition could have."""
 STORE = "store.json"
 
 

@@ -180,7 +180,7 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{what} {str(path)!r} is not {kind} (not UTF-8 text); give a {kind} file") from error
     except ValueError as error:
-        raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend that line") from error
+        raise ConfigError(f"{what} {str(path)!r} is not {kind} ({error}); mend it") from error
     if kind == "JSON":
         check_references(values, f"{what} {str(path)!r}")
     return check(settings, values, f"{what} {str(path)!r}")

@@ -10,6 +10,7 @@ from harbor._core.layout import (
     CALLS_DAMAGED,
     CONFIG,
     DESIGN,
+    DEVICE,
     EVENTS,
     EVENTS_CUT,
     FAILURE,
@@ -28,8 +29,6 @@ _PACKED = re.compile(
     f"({GAMES}/{_SLUG}/{_SLUG}/{_REPEAT}/)?({_AUCTION}/)?({'|'.join(map(re.escape, OF_A_RUN))})"
     f"|{'|'.join(map(re.escape, OF_THE_WHOLE))}"
 )
-_DEVICES = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
-"""What Windows takes for a device, among the names that an arm or a condition can have."""
 
 
 def is_packed(name: str) -> bool:
@@ -41,4 +40,4 @@ def fault_of(name: str) -> str:
     """Say what is wrong with the name of a file in a pack; empty if nothing is."""
     if name != PACK and not is_packed(name):
         return "is no file that Harbor packs"
-    return "is that of a device" if any(map(_DEVICES.fullmatch, name.split("/"))) else ""
+    return "is that of a device" if any(map(DEVICE.fullmatch, name.split("/"))) else ""

@@ -85,7 +85,7 @@ def check_game(
         )
         _settings_come_back(models)
         check_rules(game.build(models.rules, models), games=GAMES_OF_RULES)
-        check_leaks(game, table(game, _alternating(game, bidders), settings or {}))
+        check_leaks(game, table(game, _alternating(game, bidders), settings or {}), rational)
         for auction, who in ((rational, "the rational policy"), (random, "random play"), (adversary, "")):
             log = auction.run().log
             sound(log)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from harbor._audit.drawing import draw_changes
 from harbor._audit.holding import NOTHING_CHANGED, Change, hold
@@ -22,7 +22,7 @@ from harbor._runs.resolve import ResolvedAuction, resolve
 from harbor.testing._noticed import OF_A_SEAT, Pair
 
 
-def check_leaks(game: Game, auction: Auction) -> None:
+def check_leaks(game: Game, *auctions: Auction) -> None:
     """Require that nobody else notices what one bidder alone is told, and that what a game says it uses is used.
 
     Each draw of `build` and each setting of a seat is changed in turn, and the same acts are played again. What
@@ -32,21 +32,22 @@ def check_leaks(game: Game, auction: Auction) -> None:
     Raises:
         AssertionError: it names the bidder, who notices, and by what.
     """
-    asyncio.run(_check(game, prepared(auction)[0]))
+    asyncio.run(_check(game, [prepared(auction)[0] for auction in auctions]))
 
 
-async def _check(game: Game, config: AuctionConfig) -> None:
-    resolved = resolve(config, RunInputs())
-    base = await _held(game, config)
-    used: dict[str, bool] = {}
-    for change in _changes(game, config, resolved):
-        now = await _held(game, config, change, base)
-        pair = Pair(game, base, now, change.kind, change.owner)
-        require(not (leak := pair.leak()), leak)
-        if setting := OF_A_SEAT.get(change.kind):
-            used[setting] = used.get(setting, False) or pair.is_used()
-    if used.get("budget") is False:  # none may bind: what a bidder has is more than it can bid
-        used["budget"] = await _binds(game, config, resolved, base)
+async def _check(game: Game, configs: Sequence[AuctionConfig]) -> None:
+    used = {setting: False for setting in OF_A_SEAT.values() if setting in game.uses}
+    for config in configs:
+        resolved = resolve(config, RunInputs())
+        base = await _held(game, config)
+        for change in _changes(game, config, resolved):
+            now = await _held(game, config, change, base)
+            pair = Pair(game, base, now, change.kind, change.owner)
+            require(not (leak := pair.leak()), leak)
+            if setting := OF_A_SEAT.get(change.kind):
+                used[setting] = used[setting] or pair.is_used()
+        if used.get("budget") is False:  # none may bind: what a bidder has is more than it can bid
+            used["budget"] = await _binds(game, config, resolved, base)
     idle = [setting for setting, something in used.items() if not something]
     require(not idle, "these settings are in its `uses` and change nothing; leave them out", idle)
 

@@ -191,7 +191,7 @@ def test_so_are_too_many_transcripts_for_raters(each):
 def test_settings_nested_too_deep_are_one_line(command, depth, tmp_path):
     (tmp_path / "deep.toml").write_text(f"name = {'[' * depth}{']' * depth}\n")
     complaint = mistake(harbor(*command.split(), tmp_path / "deep.toml", cwd=tmp_path))
-    assert "(it has lists or tables nested more than 100 deep); mend that line" in complaint
+    assert "(it has lists or tables nested more than 100 deep); mend it" in complaint
 
 
 def test_so_are_tables_inside_each_other(tmp_path):

@@ -230,6 +230,22 @@ class Briefed(Third):
         return [*super().tell(run), *([Brief(next(iter(self.values)), self.most)] if run == 1 else [])]
 
 
+@dataclass(frozen=True, slots=True)
+class Receipt(PrivateEvent):
+    amount: Money
+
+
+class Reserved(Third):
+    """Nobody can bid less than nearly all that the item is worth to it; each bid has a receipt."""
+
+    def ask(self, name, run):
+        return super().ask(name, run)._replace(space=Amount(self.values[name][run - 1] * Decimal("0.9"), Decimal(MOST)))
+
+    def settle(self, run, actions, rng):
+        receipts = [Receipt(name, bid.amount) for name, bid in actions.items() if isinstance(bid, Bid)]
+        return [*sorted(receipts, key=repr), *super().settle(run, actions, rng)]
+
+
 def by_lot(settings, config):
     chance = stream(config.seed, "lots")
     values = {one.name: [Decimal(chance.randint(1, 2)) for _ in range(settings.runs)] for one in config.bidders}
@@ -246,6 +262,9 @@ SOUND = {
         uses=("budget",),
     ),
     "a lot for ties, and no name where nobody wins": replace(THIRD, build=by_lot),
+    "a least bid of one's own, and receipts": replace(
+        THIRD, build=lambda *given: Reserved(drawn(*given)), events=(*THIRD.events, Receipt)
+    ),
     "a public draw that one bidder is told again": replace(
         THIRD,
         build=lambda rules, config: Briefed(drawn(rules, config), stream(config.seed, "most").randint(60, MOST)),
@@ -281,7 +300,7 @@ def test_a_winner_that_is_no_bidder_is_named():
     broken(zed, r"who wins 'run 1' is no bidder: \['Zed'\]")
 
 
-@pytest.mark.parametrize("setting", ["budget", "objective"])
+@pytest.mark.parametrize("setting", ["budget", "overestimate", "objective"])
 def test_a_setting_that_a_game_says_it_uses_and_does_not_is_named(setting):
     broken(replace(THIRD, uses=(setting,)), rf"in its `uses` and change nothing; leave them out: \['{setting}'\]")
 

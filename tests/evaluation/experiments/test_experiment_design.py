@@ -333,6 +333,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"arms": []}, "arms: must contain at least one"),
     ({"arms": [{"name": "a"}, {"name": "a"}]}, "arm name 'a' is there twice"),
     ({"arms": [{"name": "../a"}]}, "names a folder; write words in lower case"),
+    ({"arms": [{"name": "con"}]}, "names a folder, and 'con' is a device on some systems; name it otherwise"),
     ({"arms": [{"name": "a"}, {"name": "b"}]}, "arms 'a' and 'b' are equal; change one of them"),
     ({"conditions": [{"name": "a"}, {"name": "b"}]}, "conditions 'a' and 'b' are equal"),
     (comparison({"arm": "plain"}, {"arm": "plain"}), "two equal sides"),
