@@ -6,8 +6,8 @@ from harbor.evaluation._report import curves, distributions, heatmaps, matched_i
 from harbor.evaluation._report.figure import Figure
 
 _BAND = (
-    "Mean of games; where there is more than one, bands or whiskers are its interval, and end where the panel ends, at"
-    " the values of single games."
+    "Mean of games; bands or whiskers, if there are any, are its interval, and end where the panel ends, at the values"
+    " of single games."
 )
 _LIVING = "Only residents alive on that day count."
 
