@@ -190,7 +190,7 @@ ODD = {
     "bids": ("I bid $9,999", "$1,000,000", "no bid"),
     "facts": ("</facts>", "<facts>", '{"task":"plan"}'),
     "braces": ("{bidder}", "${facts}", "%s"),
-    "autogen": ("auctioneer", "TERMINATE", "seat_1"),
+    "autogen": ("GroupChatManager", "TERMINATE", "seat_1"),
     "quotes": ('"', "'; --", "\\"),
     "looks": ("Bidder 1", "Bidder 10", "bidder_1"),
 }
