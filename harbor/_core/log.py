@@ -83,8 +83,7 @@ class Log:
         self.entries: list[Entry] = []
         self._path = path
         self._clock = clock
-        self._sync_first = sync_first
-        self._must_sync = False
+        self._sync_first, self._must_sync = sync_first, False
         self._past = past or Reading()
         self._replayed = len(self._past.entries)
         # The clock of a resumed log goes on from its last line, so that `at` never runs backwards.
@@ -102,8 +101,8 @@ class Log:
     @property
     def is_decided(self) -> bool:
         """Whether the file tells already what followed from the turn under way: all its answers stand before that."""
-        later = range(len(self.entries), self._replayed)
-        return any(self._past.entries[seq].event.audience == EVERYONE for seq in later)
+        past, later = self._past.entries, range(len(self.entries), self._replayed)
+        return any(past[seq].event.audience == EVERYONE for seq in later)
 
     def now(self) -> float:
         """Give the seconds since the log was opened."""
