@@ -44,8 +44,9 @@ def running_seconds() -> float:
 
 def loop_seconds(loop: asyncio.AbstractEventLoop) -> float:
     """Give the reading of an event loop's own clock without pauses, in seconds."""
-    now = loop.time()  # first, so that a pause between the two is not counted
-    last, steady = _last, time.monotonic()
+    before = -math.inf
+    while (steady := time.monotonic()) - before > MOST_SECONDS:  # a pause between the two would be in one of them
+        before, now, last = steady, loop.time(), _last
     return now - (steady - _reading(last, steady))
 
 
