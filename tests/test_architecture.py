@@ -17,7 +17,7 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = (  # from the ground up: a folder imports from those below it, and from no other of its own floor
     "_core",
     "_config memory._store _models.governor",
-    "_games personas._catalog _models.replies",
+    "_games personas._catalog _models.replies _models.passports",
     "_games.sessions _models.calls",
     "_games.english _games.water _games.second_price _games.first_price _games.english_private _games.beauty",
     "_house _models evaluation._metrics memory._bidder",
@@ -39,7 +39,7 @@ FLOOR = {f"harbor.{folder}": floor for floor, folders in enumerate(FLOORS) for f
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
 PURE = ("harbor._core", "harbor._config", "harbor._games", "harbor._house", "harbor.evaluation._metrics")
 LONG_MODULES = {
-    "harbor._core.events": (385, "everything that can happen in a sale, in one place"),
+    "harbor._core.events": (410, "everything that can happen in a sale, in one place"),
     "harbor._config.auction": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 SAME_IDEA = {

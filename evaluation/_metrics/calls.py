@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from math import fsum
 from typing import Any
 
-from harbor._core.events import BidderLabelled, BiddersAsked, ModelCalled, Paused
+from harbor._core.events import NOTHING, BidderLabelled, BiddersAsked, ModelCalled, Paused, Spent
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.measurement import Measurement, metric
@@ -18,7 +18,8 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 class CallTotals:
     """Calls added up: how many, how many of them failed, or came from a cache; requests that were tried again; tokens.
 
-    `imported` replies came from a file that somebody may have sent.
+    `imported` replies came from a file that somebody may have sent; `refused` are replies in which the model does not
+    speak to what it was asked. `probes` and `lost` are requests beside these, as in `ModelCalled`.
 
     Cached tokens are among the input tokens, reasoning tokens among the output tokens. `cost_dollars` is None if the
     cost of any of `unpriced` calls is unknown. A failed call that tells no tokens is left out of both: most cost
@@ -37,6 +38,9 @@ class CallTotals:
     cost_dollars: float | None = 0.0
     unpriced: int = 0
     imported: int = 0
+    refused: int = 0
+    probes: Spent = NOTHING
+    lost: Spent = NOTHING
 
 
 def totals(made: Sequence[ModelCalled]) -> CallTotals:
@@ -55,6 +59,21 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
         cost_dollars=None if unpriced else fsum(dollars for dollars in told if dollars is not None),
         unpriced=unpriced,
         imported=sum(call.imported for call in made),
+        refused=sum(call.outcome == "refused" for call in made),
+        probes=added(call.probes for call in made),
+        lost=added(call.lost for call in made),
+    )
+
+
+def added(spent: Iterable[Spent]) -> Spent:
+    """Add up what requests cost; the dollars are unknown if those of one are."""
+    spent = list(spent)
+    dollars = [one.cost_dollars for one in spent]
+    return Spent(
+        sum(one.requests for one in spent),
+        sum(one.input_tokens for one in spent),
+        sum(one.output_tokens for one in spent),
+        None if None in dollars else fsum(one for one in dollars if one is not None),
     )
 
 

@@ -301,13 +301,32 @@ class BidderLabelled(AnalystEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """Requests beside the one that was answered: how many, their tokens, and dollars (None if unknown)."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_dollars: float | None = 0.0
+
+
+NOTHING = Spent()
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCalled(AnalystEvent):
     """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
 
     `prompt` is the hash of the unfilled prompt file. Cached tokens are among the input tokens, and reasoning tokens
     among the output tokens. `cached`: the reply was there before; `imported`: a file alone says that the model gave it.
     `finish` is why it stopped and `answered_by` the model that answered, in the provider's words; `retries` counts
-    requests that failed before; `form` is how it was asked.
+    requests that failed before; `form` is how it was asked. The outcome "refused" is the model's: it does not speak to
+    this. `marks` say what was odd about a reply that was read.
+
+    `not_taken` are the settings that the server does not take, which were left out. Of several keys, `key_env` is the
+    variable of the one that was used; `fallback` is the model that answered in place of the bidder's. `probes` were
+    answered, and showed that a form is not known; `lost` may have been, but no answer came: their tokens are an upper
+    bound. Neither is among the other tokens and dollars.
     """
 
     bidder: str
@@ -315,7 +334,7 @@ class ModelCalled(AnalystEvent):
     model: str
     prompt: str
     attempt: int
-    outcome: Literal["ok", "unreadable", "failed"]
+    outcome: Literal["ok", "unreadable", "refused", "failed"]
     input_tokens: int
     output_tokens: int
     cost_dollars: float | None
@@ -329,6 +348,12 @@ class ModelCalled(AnalystEvent):
     answered_by: str = ""
     form: Literal["tool", "json", "text", "words"] = "tool"
     imported: bool = False
+    marks: tuple[str, ...] = ()
+    not_taken: tuple[str, ...] = ()
+    key_env: str = ""
+    fallback: str = ""
+    probes: Spent = NOTHING
+    lost: Spent = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

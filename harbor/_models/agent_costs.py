@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 
 from pydantic import ValidationError
 
@@ -73,7 +73,7 @@ class AgentCosts:
 
 
 def _raw(call: ModelCalled) -> RawCall:
-    told = asdict(call)
+    told = {field.name: getattr(call, field.name) for field in fields(call)}
     return RawCall(version=told.pop("prompt"), prompt=[], reply="", error="", **told)
 
 

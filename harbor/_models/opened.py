@@ -12,24 +12,27 @@ from harbor._models.calls.forms import Forms
 from harbor._models.calls.line import Identity, Line, identity_of
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.terms import Governor
+from harbor._models.passports.passport import Known, Passport
 
 
 @dataclass(frozen=True, slots=True)
 class OpenModel:
-    """A chat model with its settings, the account that it is used from, and the forms that it takes."""
+    """A chat model with its settings, the account that it is used from, the forms that it takes, and its passport."""
 
     name: str
     chat: BaseChatModel
     settings: ModelSettings
     identity: Identity
     forms: Forms
+    known: Known
 
     @classmethod
     def of(cls, name: str, chat: BaseChatModel, settings: ModelSettings, recorded: ReplyForm | None) -> OpenModel:
         """Open a chat model; `recorded` is the form that it took in an interrupted run."""
         identity = identity_of(chat, settings)
         shared = identity.model if ":" in settings.use else ""  # what is found out about an object stays with the run
-        return cls(name, chat, settings, identity, Forms(chat, settings, shared, recorded))
+        known = Known(Passport(identity.server, settings.use.partition(":")[2]))
+        return cls(name, chat, settings, identity, Forms(chat, settings, shared, recorded), known)
 
     def client(
         self,
@@ -41,7 +44,7 @@ class OpenModel:
         kind: type[Line] = Line,
     ) -> ModelClient:
         """Give the client of a bidder, which has so many seconds to answer, over a line of a kind."""
-        line = kind(self.name, self.settings, self.identity, seconds, age, waiting, governor)
+        line = kind(self.name, self.settings, self.identity, seconds, age, waiting, governor, self.known)
         built_in = self.settings.use == BUILT_IN
         return ModelClient(
             bidder, self.name, self.chat, self.settings, line=None if built_in else line, forms=self.forms

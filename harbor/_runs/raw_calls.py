@@ -7,12 +7,13 @@ have been paid for. Lines of earlier versions have no digest.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from harbor._core.errors import LogError
+from harbor._core.events import Spent
 from harbor._core.handles import remedy_of
 from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, read_sent
 from harbor._models.replies.messages import MESSAGE
@@ -106,11 +107,18 @@ def call_in(line: bytes) -> RawCall | None:
             return None
         told = json.loads(line)
         told.pop("digest", None)
-        call = RawCall(**{**told, "message": MESSAGE.validate_python(told.get("message"))})
+        call = RawCall(**told | _nested(told))
         _check_types(call)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
     return call
+
+
+def _nested(told: dict[str, Any]) -> dict[str, Any]:
+    """Read what is no plain value of a call, as far as the line has it."""
+    read: dict[str, Any] = {"message": MESSAGE.validate_python(told.get("message"))}
+    read |= {name: tuple(told[name]) for name in ("marks", "not_taken") if name in told}
+    return read | {name: Spent(**told[name]) for name in ("probes", "lost") if name in told}
 
 
 def _digest(body: bytes) -> bytes:
@@ -123,8 +131,10 @@ def _check_types(call: RawCall) -> None:
     Not by pydantic: half a character in a reply is kept as it came, and pydantic refuses it.
     """
     tokens = (call.input_tokens, call.cached_tokens, call.output_tokens, call.reasoning_tokens)
-    numbers = (*tokens, call.retries, call.began, call.seconds, call.cost_dollars or 0)
-    texts = (call.bidder, call.purpose, call.model, call.reply, call.error, *call.prompt)
+    beside = [value or 0 for spent in (call.probes, call.lost) for value in astuple(spent)]
+    numbers = (*tokens, *beside, call.retries, call.began, call.seconds, call.cost_dollars or 0)
+    noted = (call.key_env, call.fallback, call.reasoning, *call.marks, *call.not_taken)
+    texts = (call.bidder, call.purpose, call.model, call.reply, call.error, *call.prompt, *noted)
     if type(call.imported) is not bool:
         raise TypeError
     if not all(isinstance(one, int | float) for one in numbers) or not all(isinstance(one, str) for one in texts):

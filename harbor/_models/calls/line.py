@@ -34,6 +34,7 @@ from harbor._models.governor.terms import (
     TooLong,
     Verdict,
 )
+from harbor._models.passports.passport import Known, Passport
 
 T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
@@ -52,10 +53,11 @@ _odd = Counter[str]()
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which account a model is used from, and which model it is; neither contains a key."""
+    """Which account a model is used from, which model it is, and at which server; none contains a key."""
 
     account: str
     model: str
+    server: str = ""
 
 
 @dataclass
@@ -63,7 +65,7 @@ class Line:
     """How the calls of one bidder reach a model.
 
     `patience` is how many seconds a call may take; `age` is that of its game: the lowest goes first. `waiting` counts
-    the time that passes meanwhile, which is not the bidder's own.
+    the time that passes meanwhile, which is not the bidder's own. `known` is the passport of the model.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Line:
     age: tuple[int, ...] = ()
     waiting: Waiting = field(default_factory=Waiting)
     governor: Governor = field(default_factory=of_this_process)
+    known: Known = field(default_factory=lambda: Known(Passport("", "")))
 
     async def send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         """Make a call until it is answered; returns the answer, and how many requests have failed.
@@ -199,7 +202,8 @@ def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
     address = settings.base_url or next((place for place in places if isinstance(place, str)), "")
     provider = settings.use.partition(":")[0]
     account = " ".join((provider, type(chat).__name__, address, _digest(*keys)))
-    return Identity(account, _digest(account, settings.model_dump_json(), repr(chat._identifying_params)))
+    model = _digest(account, settings.model_dump_json(), repr(chat._identifying_params))
+    return Identity(account, model, address or provider)
 
 
 def _digest(*texts: str) -> str:

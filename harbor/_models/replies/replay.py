@@ -10,11 +10,13 @@ from typing import Literal, Protocol
 from harbor._config.models import ReplyForm
 from harbor._core.errors import LogError
 from harbor._core.events import (
+    NOTHING,
     Answered,
     Event,
     ModelCalled,
     PublicEvent,
     SeatFailed,
+    Spent,
     ThoughtFailed,
 )
 from harbor._core.log import TURN_OPENS
@@ -23,7 +25,7 @@ from harbor._core.players import AGENT, SeatReply
 from harbor._core.thoughts import Recalled
 from harbor._models.replies.messages import Message
 
-CallOutcome = Literal["ok", "unreadable", "failed"]
+CallOutcome = Literal["ok", "unreadable", "refused", "failed"]
 CallKey = tuple[str, str, int, float]
 """What identifies a call, in the log and in calls.jsonl alike: bidder, purpose, attempt, and when it began."""
 
@@ -34,6 +36,7 @@ class RawCall:
 
     `address` is that of its reply in the cache; empty if it is not kept; `imported`: it came there from a file.
     `answer_id` is the provider's own name of the answer. `message` is what was said, where `reply` does not say it all.
+    `reasoning` is what the model thought before, as far as the provider shows it.
     """
 
     bidder: str
@@ -61,6 +64,13 @@ class RawCall:
     answer_id: str = ""
     message: Message | None = None
     imported: bool = False
+    marks: tuple[str, ...] = ()
+    not_taken: tuple[str, ...] = ()
+    key_env: str = ""
+    fallback: str = ""
+    probes: Spent = NOTHING
+    lost: Spent = NOTHING
+    reasoning: str = ""
 
     @property
     def key(self) -> CallKey:
