@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from harbor._core.version import __version__
+from harbor._runs.kept_options import AT, history_in, in_words
 from harbor.evaluation._analysis.findings import (
     Analysis,
     Correlation,
@@ -28,6 +29,8 @@ from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.arm_calls import Days, days_of
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results
 
+LONGEST_OPTIONS = 300
+"""The most characters that are shown of options; the folder may have been sent."""
 SIDE = ("arm", "condition", "bidder", "metric")
 
 
@@ -35,7 +38,8 @@ SIDE = ("arm", "condition", "bidder", "metric")
 class Origin:
     """What an experiment was begun with: Harbor's version, digest of the design, packages, commit.
 
-    `changed`: files differed from the commit; manifests say it no more.
+    `changed`: files differed from the commit; manifests say it no more. `options` are those of its sessions in words,
+    at first and after each change.
     """
 
     harbor: str = __version__
@@ -44,6 +48,7 @@ class Origin:
     versions: tuple[tuple[str, str], ...] = ()
     commit: str = ""
     changed: bool = False
+    options: tuple[str, ...] = ()
 
 
 UNKNOWN = Origin()
@@ -223,4 +228,11 @@ def _origin(path: Path) -> Origin:
         tuple((name, version or "not installed") for name, version in found.get("versions", {}).items()),
         git.get("commit", ""),
         git.get("changed", False),
+        _options(path),
     )
+
+
+def _options(path: Path) -> tuple[str, ...]:
+    history = history_in(path)
+    since = [f"from {one[AT]} on: " if number and AT in one else "" for number, one in enumerate(history)]
+    return tuple(f"{when}{in_words(one)}"[:LONGEST_OPTIONS] for when, one in zip(since, history, strict=True))

@@ -30,19 +30,24 @@ def check_lane(planned: Iterable[Trial]) -> None:
         check_batched({name: settings_of(name, models) for name in models_in_use(trial.config)})
 
 
-def opened_lane(path: Path, lane: Lane, tell: Callable[[str], object]) -> AbstractAsyncContextManager[BatchLane | None]:
-    """Open the lane of an experiment in a folder; None: each call goes by itself.
+def check_collected(path: Path, lane: Lane) -> None:
+    """Refuse to go on live while batches are out.
 
     Raises:
-        ConfigError: batches are out, and what they hold would be paid a second time.
+        ConfigError: what they hold would be paid a second time.
         RunFolderError: the records of batches were changed.
     """
-    records = JobRecords(path / BATCHES)
-    if lane == "batch":
-        return BatchLane(records, tell)
-    if records.out:
+    if lane == "live" and JobRecords(path / BATCHES).out:
         raise ConfigError(
             f"experiment {str(path)!r} has batches that nobody has collected, which would be paid for again; resume it"
             f" with --lane batch, or remove {BATCHES} to give them up"
         )
-    return nullcontext()
+
+
+def opened_lane(path: Path, lane: Lane, tell: Callable[[str], object]) -> AbstractAsyncContextManager[BatchLane | None]:
+    """Open the lane of an experiment in a folder; None: each call goes by itself.
+
+    Raises:
+        RunFolderError: the records of batches were changed.
+    """
+    return BatchLane(JobRecords(path / BATCHES), tell) if lane == "batch" else nullcontext()

@@ -1,8 +1,8 @@
 """The folder of an experiment: its design, its manifest, one folder per trial, and the results.
 
-``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git commit, models, seed, and the
-packages that bring its games, metrics and figures; ``games/ARM/CONDITION/0001/`` is a run or a series; ``results.json``
-contains the records of all trials.
+``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git commit, models, seed, the
+options that it keeps, and the packages that bring its games, metrics and figures; ``games/ARM/CONDITION/0001/`` is a
+run or a series; ``results.json`` contains the records of all trials.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
@@ -32,6 +32,7 @@ from harbor._core.references import check_references
 from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
 from harbor._core.version import __version__
 from harbor._runs.folder import manifest
+from harbor._runs.kept_options import noted
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
@@ -39,13 +40,16 @@ from harbor.evaluation._running.differences import differences
 from harbor.evaluation._running.public_results import public_results
 from harbor.evaluation._running.trial_folder import read_trial
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 _LOCK = ".lock"
 _RECORDS = TypeAdapter(tuple[TrialRecord, ...])
 _PARTS = TypeAdapter(tuple[Part, ...])
 
 
-def make_folder(path: Path, experiment: Experiment) -> None:
-    """Make a new folder with a design that has been checked.
+def make_folder(path: Path, experiment: Experiment, options: DataclassInstance) -> None:
+    """Make a new folder with a design that has been checked, and the options that the experiment keeps.
 
     Raises:
         RunFolderError: it exists, or can't be made.
@@ -58,6 +62,7 @@ def make_folder(path: Path, experiment: Experiment) -> None:
         "seed": experiment.seed,
         "models": experiment.models,
         "parts": [asdict(part) for part in _parts(experiment)],
+        "options": [noted(options)],
         "experiment": json.loads(text),
     }
     files = {DESIGN: text.encode() + b"\n", MANIFEST: json.dumps(begun_with, indent=2).encode() + b"\n"}

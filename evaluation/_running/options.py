@@ -1,29 +1,35 @@
-"""How the trials of an experiment are run."""
+"""How the trials of an experiment are run: what a caller gives, and what an experiment keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import get_args
+
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.finding import given
 from harbor._models.budget import check_limit
 from harbor._models.replies.cache import ReplyCache
 from harbor._models.replies.reply_folder import own_folder
-from harbor.evaluation._running.batches import Lane
+from harbor._runs.kept_options import EXACT, kept
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._running.batches import Lane, check_collected, check_lane
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.hosting import Host
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How trials are run; none of it shows in the results.
+@checked_dataclass(frozen=True, config=EXACT)
+class ExperimentOptions:
+    """The options that an experiment keeps.
 
     `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
-    `max_cost` is in dollars, over all sessions of the experiment. With `cache`, replies of hosted models are
-    kept on this machine, and none is bought twice. In the `batch` lane, calls wait until they can go out as one job, at
-    half the price; `tell` hears of each job in a line. `host` asks the people who sit in games (None: nobody can).
+    `max_cost` is in dollars, over all sessions of the experiment (None: no limit). With `cache`, replies of hosted
+    models are kept on this machine, and none is bought twice. In the `batch` lane, calls wait until they can go out as
+    one job, at half the price.
     """
 
     executor: str = "asyncio"
@@ -32,8 +38,6 @@ class RunOptions:
     max_cost: float | None = None
     cache: bool = True
     lane: Lane = "live"
-    tell: Callable[[str], object] = lambda _: None
-    host: Host | None = None
 
     def check(self) -> None:
         """Refuse what can't be done.
@@ -67,3 +71,55 @@ class RunOptions:
     def opened(self) -> ReplyCache | None:
         """The cache of replies, if there is one."""
         return ReplyCache(own_folder()) if self.cache else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How trials are run; none of it shows in the results.
+
+    The options are those of `ExperimentOptions`. None: the default in a new experiment; in one that is resumed, as the
+    experiment has it.
+    `tell` hears of each batch job in a line. `host` asks the people who sit in games (None: nobody can). They belong to
+    a session, and no experiment keeps them.
+    """
+
+    executor: str | None = None
+    jobs: int | None = None
+    address: str | None = None
+    max_cost: float | None = None
+    cache: bool | None = None
+    lane: Lane | None = None
+    tell: Callable[[str], object] = lambda _: None
+    host: Host | None = None
+
+    def over(self, begun: ExperimentOptions) -> ExperimentOptions:
+        """Return the options of an experiment with those that are given in their place, checked.
+
+        Raises:
+            ConfigError: an option that can't be kept, or two that contradict each other; it names them.
+        """
+        if self.executor not in (None, "ray"):
+            begun = replace(begun, address=None)  # a cluster's address has no meaning elsewhere
+        options = replace(begun, **{name: one for name in asdict(begun) if (one := getattr(self, name)) is not None})
+        options.check()
+        return options
+
+
+def options_again(path: Path, experiment: Experiment, options: RunOptions) -> ExperimentOptions:
+    """Return the options with which an experiment is resumed.
+
+    Raises:
+        RunFolderError: those that it has can't be read.
+        ConfigError: what is given can't be done, or contradicts what the experiment has.
+    """
+    begun = kept(path, ExperimentOptions)
+    again = options.over(begun)
+    if experiment.same_seed and again.cache and not begun.cache:
+        raise ConfigError(
+            f"experiment {str(path)!r} measures the noise of its models with --same-seed and --no-cache, and replies of"
+            " the cache have no noise of their own; drop --cache, or begin a new run"
+        )
+    if again.lane == "batch":
+        check_lane(trials(experiment, 1))
+    check_collected(path, again.lane)
+    return again

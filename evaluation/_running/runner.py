@@ -14,9 +14,11 @@ from harbor._core.errors import ModelError, RunPaused
 from harbor._core.finding import references
 from harbor._core.layout import check_experiment
 from harbor._core.marks import check_own
-from harbor._models.batch.lane import AT_ONCE
+from harbor._models.batch.lane import AT_ONCE, BatchLane
 from harbor._models.budget import check_prices
+from harbor._models.replies.cache import ReplyCache
 from harbor._runs.inputs import RunInputs, people_of
+from harbor._runs.kept_options import keep
 from harbor._runs.limits import paid_for
 from harbor._runs.resolve import models_of
 from harbor._runs.series import prepare
@@ -37,7 +39,8 @@ from harbor.evaluation._running.experiment_folder import (
     trial_path,
     write_results,
 )
-from harbor.evaluation._running.hosting import check_agents, check_people, given_to
+from harbor.evaluation._running.hosting import Host, check_agents, check_people, given_to
+from harbor.evaluation._running.options import ExperimentOptions, options_again
 from harbor.evaluation._running.options import RunOptions as RunOptions
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import may_pass, set_aside
@@ -68,21 +71,21 @@ async def run_experiment(
         RunPaused: a provider can't be reached; resume later.
         OSError: the disk is full, say; make room and resume.
     """
-    options.check()
+    kept = options.over(ExperimentOptions())
     experiment = with_prices(experiment)
     first = [trial for trial in trials(experiment) if trial.repeat == 1]
-    check_people(first, options.executor, options.lane, options.host)
-    check_agents(first, options.executor, agents)
-    if options.lane == "batch":
+    check_people(first, kept.executor, kept.lane, options.host)
+    check_agents(first, kept.executor, agents)
+    if kept.lane == "batch":
         check_lane(first)
-    if options.max_cost is not None:
+    if kept.max_cost is not None:
         _check_prices(first)
     for trial in first:  # what is wrong with the first of its kind is wrong with all
         seated = given_to(trial.config, agents)
-        prepare(trial.config, RunInputs(cache=options.opened, people=people_of(trial.config), agents=seated))
-    async with _opened(options) as executor:
-        make_folder(out, experiment)
-        return await _go_on(out, experiment, options, on_progress, agents, executor=executor)
+        prepare(trial.config, RunInputs(cache=kept.opened, people=people_of(trial.config), agents=seated))
+    async with _opened(kept) as executor:
+        make_folder(out, experiment, kept)
+        return await _go_on(out, experiment, options, kept, on_progress, agents, executor=executor)
 
 
 async def resume_experiment(
@@ -95,6 +98,8 @@ async def resume_experiment(
 ) -> Results:
     """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
+    It keeps its options; those that are given replace them, and the manifest notes it.
+
     A failed trial stays failed unless `retry_failed`; one that could not be played again as its log tells is tried
     again. A folder that somebody sent needs `trust`, as in `harbor.resume`.
     `agents` are given as to `run_experiment`.
@@ -103,23 +108,21 @@ async def resume_experiment(
         RunFolderError: it is no folder of an experiment, not marked as yours, its design or version differs, or another
             process runs it.
         LogError: the log of a game was edited.
-        ConfigError: a price is unknown.
+        ConfigError: a price is unknown, or an option contradicts what the experiment has.
         ModelError: a provider refuses the calls of a model; mend it and resume.
         RunPaused: a provider can't be reached; resume later.
         OSError: the folder can't be written.
     """
-    options.check()
     check_experiment(path)
     resumable(path)
     check_own(path, trust)
     experiment = read_design(path)
     check_versions(path)
-    if options.lane == "batch":
-        check_lane(trials(experiment, 1))
-    return await _go_on(path, experiment, options, on_progress, agents, retry_failed)
+    kept = options_again(path, experiment, options)
+    return await _go_on(path, experiment, options, kept, on_progress, agents, retry_failed)
 
 
-def _opened(options: RunOptions) -> AbstractAsyncContextManager[Executor]:
+def _opened(options: ExperimentOptions) -> AbstractAsyncContextManager[Executor]:
     return EXECUTORS[options.executor](options.jobs or (AT_ONCE if options.lane == "batch" else None), options.address)
 
 
@@ -127,41 +130,56 @@ async def _go_on(
     path: Path,
     experiment: Experiment,
     options: RunOptions,
+    kept: ExperimentOptions,
     on_progress: OnProgress,
     agents: Mapping[str, Any],
     retry_failed: bool = False,
     executor: Executor | None = None,
 ) -> Results:
-    """Run what is not finished yet; an executor is opened only if there is something to run."""
+    """Run what is not finished yet; an executor is opened only if there is something to run, and money for it."""
     with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
-        check_people(todo, options.executor, options.lane, options.host)
-        check_agents(todo, options.executor, agents)
-        budget = _budget(path, trials(experiment), options.max_cost)
+        check_people(todo, kept.executor, kept.lane, options.host)
+        check_agents(todo, kept.executor, agents)
+        budget = _budget(path, trials(experiment), kept.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)
         if todo:
-            metrics, followed, cache = measured(experiment), references(), options.opened
-            opened = nullcontext(executor) if executor else _opened(options)
-            async with opened as places, opened_lane(path, options.lane, options.tell) as lane:
-                tasks = [
-                    Task(
-                        path.absolute(),
-                        trial,
-                        metrics,
-                        references=followed,
-                        age=(number,),
-                        cache=cache,
-                        lane=lane,
-                        host=options.host if trial.person else None,
-                        agents=given_to(trial.config, agents),
-                    )
-                    for number, trial in enumerate(todo)
-                ]
+            keep(path, kept)
+        if todo and budget.may_start(todo[0], 0, so_far.finished):
+            opened = nullcontext(executor) if executor else _opened(kept)
+            async with opened as places, opened_lane(path, kept.lane, options.tell) as lane:
+                tasks = _tasks(path, experiment, todo, kept.opened, lane, options.host, agents)
                 await _run_all(tasks, places, budget, so_far, on_progress)
         results = read_results(path)
         write_results(path, results)
         return results
+
+
+def _tasks(
+    path: Path,
+    experiment: Experiment,
+    todo: list[Trial],
+    cache: ReplyCache | None,
+    lane: BatchLane | None,
+    host: Host | None,
+    agents: Mapping[str, Any],
+) -> list[Task]:
+    metrics, followed = measured(experiment), references()
+    return [
+        Task(
+            path.absolute(),
+            trial,
+            metrics,
+            references=followed,
+            age=(number,),
+            cache=cache,
+            lane=lane,
+            host=host if trial.person else None,
+            agents=given_to(trial.config, agents),
+        )
+        for number, trial in enumerate(todo)
+    ]
 
 
 def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[TrialRecord]]:

@@ -180,4 +180,4 @@ async def _run_in(path: Path, config: AuctionConfig, inputs: RunInputs, listen: 
 
 
 def _folder(path: Path, config: AuctionConfig) -> RunFolder:
-    return RunFolder.reopen(path) if begun(path) else RunFolder.make(path, config, inner=True)
+    return RunFolder.reopen(path) if begun(path) else RunFolder.make(path, config)

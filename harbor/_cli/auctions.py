@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +25,7 @@ from harbor._core.layout import check_run
 if TYPE_CHECKING:
     from harbor._config.auction import AuctionConfig, Bidder
     from harbor._core.log_lines import Entry
+    from harbor._runs.inputs import Given
     from harbor.evaluation._metrics.series import SeriesSummary
     from harbor.evaluation._metrics.summary import Summary
 
@@ -42,11 +44,17 @@ MaxCost = Annotated[
     float | None,
     typer.Option(
         help="Pause when the models' calls have cost this many dollars; earlier sessions count. One call may exceed it,"
-        " or a turn of an agent of yours, whose calls count as it tells of them, at known prices."
+        " or a turn of an agent of yours, whose calls count as it tells of them, at known prices. `harbor resume` keeps"
+        " the limit of the run."
     ),
 ]
 Cached = Annotated[
-    bool, typer.Option("--cache", help="Keep what hosted models reply, and take what they have replied before.")
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Keep what hosted models reply, and take what they have replied before; default: no, and for `harbor"
+        " resume`, as the run has it.",
+    ),
 ]
 
 
@@ -60,7 +68,7 @@ def auction(
     set_: Set = None,
     max_cost: MaxCost = None,
     out: Out = None,
-    cached: Cached = False,
+    cached: Cached = None,
     trust: TrustSettings = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -69,7 +77,7 @@ def auction(
     """Run an auction or a series; print the standings."""
     settle_trust_in_settings(config, trust)
     changed = override(seated(chosen_config(config, preset), agent or ()), seed, model, items, set_ or ())
-    _run(changed, out, as_json, extent_of(quiet, full), max_cost=max_cost, cached=cached)
+    _run(changed, out, as_json, extent_of(quiet, full), max_cost=max_cost, cached=bool(cached))
 
 
 def play(
@@ -118,7 +126,6 @@ def _run(
         as_json,
         extent,
         player,
-        max_cost,
     )
 
 
@@ -132,7 +139,7 @@ def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
     trust: Trust = False,
     max_cost: MaxCost = None,
-    cached: Cached = False,
+    cached: Cached = None,
     as_json: Json = False,
     quiet: Quiet = False,
     full: Full = False,
@@ -155,19 +162,36 @@ def resume(
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
-    from harbor._models.replies.cache import ReplyCache
+    from harbor._runs.inputs import Given
     from harbor._runs.resuming import aresume
 
+    given = _given_again(run, max_cost, cached)
     _import_frameworks(config)
-    cache = ReplyCache() if cached else None
     run_and_show(
-        lambda listen, people: aresume(run, listen=listen, people=people, max_cost=max_cost, cache=cache),
+        lambda listen, people: aresume(run, listen, **Given(people=people, **given)),
         run,
         as_json,
         extent,
         player,
-        max_cost,
     )
+
+
+def _given_again(run: Path, max_cost: float | None, cached: bool | None) -> Given:
+    """Return the options that are given in place of those of the run, and say which change."""
+    from harbor._models.budget import check_limit
+    from harbor._models.replies.cache import ReplyCache
+    from harbor._runs.kept_options import AuctionOptions, changed, kept
+
+    given: Given = {}
+    begun = options = kept(run, AuctionOptions)
+    if max_cost is not None:
+        check_limit(max_cost)
+        given["max_cost"], options = max_cost, replace(options, max_cost=max_cost)
+    if cached is not None:
+        given["cache"], options = ReplyCache() if cached else None, replace(options, cache=cached)
+    if words := changed(f"run {str(run)!r}", begun, options):
+        say(words)
+    return given
 
 
 def replay(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
     from harbor.evaluation._experiments.trial_records import Results
     from harbor.evaluation._running.hosting import Host
-    from harbor.evaluation._running.runner import OnProgress, RunOptions
+    from harbor.evaluation._running.runner import OnProgress
 
     Begin = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
@@ -39,7 +39,9 @@ SameSeed = Annotated[
     bool, typer.Option("--same-seed", help="Vary nothing between repeats, to see the noise of the model alone.")
 ]
 Jobs = Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")]
-Executor = Annotated[str, typer.Option(help="Where games run: asyncio (one process), processes, or ray.")]
+Executor = Annotated[
+    str | None, typer.Option(help="Where games run: asyncio (one process; the default), processes, or ray.")
+]
 Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
 MaxCost = Annotated[
     float | None,
@@ -49,17 +51,20 @@ MaxCost = Annotated[
     ),
 ]
 Lane = Annotated[
-    Literal["live", "batch"],
+    Literal["live", "batch"] | None,
     typer.Option(
-        help="live: each call by itself; or batch, for models of OpenAI and Anthropic: the calls of all games (1,000 at"
-        " a time by default) go out as one job at half the price, and may take a day."
+        help="live (the default): each call by itself; or batch, for models of OpenAI and Anthropic: the calls of all"
+        " games (1,000 at a time by default) go out as one job at half the price, and may take a day."
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
-NoCache = Annotated[
-    bool,
-    typer.Option("--no-cache", help="Keep no replies of hosted models, and take none that are kept."),
+Cached = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Keep what hosted models reply, and take what they have replied before; default: yes.",
+    ),
 ]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed games again.")]
 
@@ -74,11 +79,11 @@ def run(
     agent: Agents = None,
     set_: Set = None,
     jobs: Jobs = None,
-    executor: Executor = "asyncio",
+    executor: Executor = None,
     address: Address = None,
     max_cost: MaxCost = None,
-    no_cache: NoCache = False,
-    lane: Lane = "live",
+    cached: Cached = None,
+    lane: Lane = None,
     out: Out = None,
     trust: TrustSettings = False,
     as_json: Json = False,
@@ -94,12 +99,11 @@ def run(
     from harbor.evaluation._experiments.design import substitutes
     from harbor.evaluation._experiments.heeding import unheeded
     from harbor.evaluation._experiments.trials import people
+    from harbor.evaluation._running.options import ExperimentOptions
     from harbor.evaluation._running.runner import RunOptions, run_experiment
 
-    options = RunOptions(
-        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet), host=_host()
-    )
-    options.check()  # before anything is said
+    options = RunOptions(executor, jobs, address, max_cost, cached, lane, _heard(as_json or quiet), _host())
+    options.over(ExperimentOptions())  # what can't be done is refused before anything is said
     design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
     design = in_experiment(seated_in_experiment(design, agent or ()), set_ or ())
     for words in (*substitutes(design), *unheeded(design), *(f"deviation: {one.what}" for one in design.deviations)):
@@ -107,56 +111,56 @@ def run(
     if beyond := unreachable(design):
         say(f"warning: {beyond}")
     folder, unseen = out or Path("runs") / run_name(design.name), quiet or bool(people(design))
-    _run_and_show(lambda hear: run_experiment(design, folder, options, hear), folder, options, as_json, unseen, full)
+    _run_and_show(lambda hear: run_experiment(design, folder, options, hear), folder, as_json, unseen, full)
 
 
 def resume(
     folder: Annotated[Path, typer.Argument(help="The folder of an experiment.")],
     jobs: Jobs = None,
-    executor: Executor = "asyncio",
+    executor: Executor = None,
     address: Address = None,
     max_cost: MaxCost = None,
-    no_cache: NoCache = False,
-    lane: Lane = "live",
+    cached: Cached = None,
+    lane: Lane = None,
     retry_failed: Retry = False,
     trust: Trust = False,
     as_json: Json = False,
     quiet: Quiet = False,
     full: Full = False,
 ) -> None:
-    """Resume an experiment. No finished game is run again, and no recorded call is paid again."""
+    """Resume an experiment. No finished game is run again, and no recorded call is paid again.
+
+    It keeps the options that it was run with; one that is given here replaces it from now on.
+    """
     check_experiment(folder)
+    from harbor._runs.kept_options import changed, kept
     from harbor.evaluation._experiments.trials import people
     from harbor.evaluation._running.experiment_folder import read_design, resumable
+    from harbor.evaluation._running.options import ExperimentOptions, options_again
     from harbor.evaluation._running.runner import RunOptions, resume_experiment
 
-    options = RunOptions(
-        executor, jobs, address, max_cost, cache=not no_cache, lane=lane, tell=_heard(as_json or quiet), host=_host()
-    )
+    options = RunOptions(executor, jobs, address, max_cost, cached, lane, _heard(as_json or quiet), _host())
     resumable(folder)
     settle_trust(folder, trust)
+    design, begun = read_design(folder), kept(folder, ExperimentOptions)
+    if words := changed(f"experiment {str(folder)!r}", begun, options_again(folder, design, options)):
+        say(words)
     warn_of_games(folder)
-    _run_and_show(
-        lambda hear: resume_experiment(folder, options, hear, retry_failed),
-        folder,
-        options,
-        as_json,
-        quiet or bool(people(read_design(folder))),
-        full,
-    )
+    unseen = quiet or bool(people(design))
+    _run_and_show(lambda hear: resume_experiment(folder, options, hear, retry_failed), folder, as_json, unseen, full)
 
 
-def _run_and_show(begin: Begin, folder: Path, options: RunOptions, as_json: bool, quiet: bool, full: bool) -> None:
+def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: bool) -> None:
     from harbor._cli.display.progress import watching
     from harbor.evaluation._analysis.findings import analyse
 
     gc.freeze()  # as in an auction: the frameworks' objects are here to stay
     # Ray tells of dead workers on stdout, which is for the results.
-    stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder, options), max_cost=options.max_cost)
+    stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
     # Progress would write over what a person types, so it is unseen where one plays.
     with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
         results = run_until_stopped(begin(hear))
-    _tell_what_is_missing(results, folder, options)
+    _tell_what_is_missing(results, folder)
     if as_json:
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
     else:
@@ -179,9 +183,8 @@ def _host() -> Host | None:
     return partial(at_the_terminal, keys=Keyboard()) if anybody_there() else None
 
 
-def _resume(folder: Path, options: RunOptions) -> str:
-    lane = " --lane batch" if options.lane == "batch" else ""
-    return f"{command()} experiment resume {shlex.quote(str(folder))}{lane}"
+def _resume(folder: Path) -> str:
+    return f"{command()} experiment resume {shlex.quote(str(folder))}"
 
 
 def _print(results: Results, analysis: Analysis, folder: Path, full: bool) -> None:
@@ -200,10 +203,13 @@ def _print(results: Results, analysis: Analysis, folder: Path, full: bool) -> No
         typer.echo(f"all numbers: {command()} experiment resume {shlex.quote(str(folder))} --full")
 
 
-def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -> None:
+def _tell_what_is_missing(results: Results, folder: Path) -> None:
+    from harbor._core.money import cost_in_words
+    from harbor._runs.kept_options import kept
     from harbor.evaluation._report.refused import refusals_told
+    from harbor.evaluation._running.options import ExperimentOptions
 
-    remedy = _resume(folder, options)
+    remedy = _resume(folder)
     for record in results.of("failed"):
         say(f"failed: {record.arm} {record.condition} {record.repeat}: {record.detail}")
     if failed := results.of("failed"):
@@ -211,8 +217,9 @@ def _tell_what_is_missing(results: Results, folder: Path, options: RunOptions) -
     for refused in refusals_told(results):
         say(f"warning: {refused}")
     if unfinished := results.of("unfinished"):
+        limit = cost_in_words(kept(folder, ExperimentOptions).max_cost)
         say(
-            f"stopped at the limit of ${options.max_cost:,.2f}: {len(unfinished)} games are not finished;"
+            f"stopped at the limit of {limit}: {len(unfinished)} games are not finished;"
             f" with more money, resume with: {remedy} --max-cost DOLLARS"
         )
 

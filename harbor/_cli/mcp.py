@@ -84,7 +84,9 @@ def mcp(
         check_limit(max_cost)
     house = House(Path("runs"), presets, load, named_by, trust, Purse(max_cost))
     if run is not None:
-        _hold(house, _resumed(run, trust), run, True, wait, http, address, host_key_env)
+        begun, limit = _resumed(run, trust)
+        house = house if max_cost is not None else replace(house, purse=Purse(limit))
+        _hold(house, begun, run, True, wait, http, address, host_key_env)
     elif config is None and preset is None:
         house = replace(house, runs=out or house.runs)
         run_until_stopped(_serve(house, None, None, False, wait, http, address, host_key_env))
@@ -94,13 +96,15 @@ def mcp(
         _hold(house, served, out, False, wait, http, address, host_key_env)
 
 
-def _resumed(run: Path, trust: bool) -> AuctionConfig:
+def _resumed(run: Path, trust: bool) -> tuple[AuctionConfig, float | None]:
+    """Read the settings of a run, and its limit in dollars."""
     check_run(run)
     from harbor._runs.folder import check_unchanged, read_config
+    from harbor._runs.kept_options import AuctionOptions, kept
 
     check_unchanged(run)
     settle_trust(run, trust)
-    return read_config(run)
+    return read_config(run), kept(run, AuctionOptions).max_cost
 
 
 def _hold(
@@ -112,7 +116,7 @@ def _hold(
     folder = out or house.runs / run_name(config.name)
     where = "" if http is None else f" --http {http}"
     again = f"{command()} mcp {shlex.quote(str(folder))}{where}"
-    with interruptible(f"output folder {str(folder)!r}", folder / EVENTS, again, max_cost=house.purse.dollars):
+    with interruptible(f"output folder {str(folder)!r}", folder / EVENTS, again):
         run_until_stopped(_serve(house, config, folder, resumes, wait, http, *web))
 
 

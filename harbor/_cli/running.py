@@ -32,7 +32,6 @@ def run_and_show(
     as_json: bool = False,
     extent: Extent = "usual",
     player: Bidder | None = None,
-    max_cost: float | None = None,
 ) -> None:
     """Run an auction; print its results, and where its log is."""
     from harbor._core.layout import EVENTS
@@ -41,7 +40,7 @@ def run_and_show(
     log = folder / EVENTS
     resume = f"{command()} resume {shlex.quote(str(folder))}"
     so_far = f"what happened up to here is in {log}; "
-    with interruptible(f"output folder {str(folder)!r}", log, resume, so_far, max_cost):
+    with interruptible(f"output folder {str(folder)!r}", log, resume, so_far):
         result = _run(begin, as_json or extent == "short", player)
     show(result.metrics(), as_json, extent)
     if not as_json:

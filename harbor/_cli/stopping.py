@@ -48,21 +48,15 @@ async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def interruptible(
-    what: str, begun: Path, resume: str, so_far: str = "", max_cost: float | None = None
-) -> Iterator[None]:
+def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iterator[None]:
     """Say how to go on with what was stopped: by Ctrl-C, SIGTERM, the end of a person's input, a provider, a full disk.
-
-    What is resumed within a limit of cost is told with it, as no limit is remembered.
 
     Args:
         what: is written.
         begun: is on disk as soon as there is something to resume.
-        resume: the command that goes on with it.
+        resume: the command that goes on with it; the options are those that it has.
         so_far: where to find what happened.
-        max_cost: the limit, in dollars.
     """
-    anew, resume = resume, resume if max_cost is None else f"{resume} --max-cost {max_cost:g}"
     try:
         yield
     except (KeyboardInterrupt, EOFError):
@@ -71,8 +65,8 @@ def interruptible(
         say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
         raise typer.Exit(130) from None
     except RunPaused as error:
-        again = f"{anew} --max-cost DOLLARS" if isinstance(error, LimitReached) else resume
-        say(f"paused: {error}; resume with: {again}")
+        more = " --max-cost DOLLARS" if isinstance(error, LimitReached) else ""
+        say(f"paused: {error}; resume with: {resume}{more}")
         raise typer.Exit(PAUSED) from None
     except ModelError as error:
         remedy = f"; mend it, then resume with: {resume} (a run keeps its settings: to change one, begin a new run)"

@@ -62,7 +62,7 @@ def settle_trust(folder: Path, trust: bool) -> None:
 
     if not trust and not is_own(folder):
         file = DESIGN if (folder / DESIGN).is_file() else CONFIG
-        for line in (*(_named_in(folder / file) or [NOTHING]), _spent_in(folder)):
+        for line in (*(_named_in(folder / file) or [NOTHING]), *_options_of(folder), _spent_in(folder)):
             say(f"{folder.name}: {line}")
     check_own(folder, trust)
 
@@ -189,6 +189,18 @@ def _shown(names: Iterable[str]) -> str:
         for name in each[:MOST_SHOWN]
     ]
     return ", ".join([*shown, *([f"and {len(each) - MOST_SHOWN} more"] if len(each) > MOST_SHOWN else [])])
+
+
+def _options_of(folder: Path) -> list[str]:
+    """Tell with which options it goes on: where games run, how many at once, and within which limit."""
+    from harbor._core.errors import HarborError
+    from harbor._runs.kept_options import in_words, last
+
+    try:
+        words = in_words(last(folder))
+    except HarborError:
+        return ["resumes with: unknown, as its options can't be read"]
+    return [f"resumes with: {_shown([words])}"] if words else []
 
 
 def _spent_in(folder: Path) -> str:

@@ -31,6 +31,8 @@ from harbor._core.sent_files import MOST_SETTINGS, read_sent
 MARK = "mark"
 KEY = "mark.key"
 KEY_BYTES = 32
+MOST_MARK = 2 * (2 * KEY_BYTES) + 1
+"""The most bytes of a mark: two of them, in hexadecimal, while a file is being replaced."""
 COVERED = (CONFIG, DESIGN, MANIFEST, STORE)
 """The files that a mark covers, where they are."""
 DEEPEST = 6
@@ -55,6 +57,22 @@ def write_settings(folder: Path, files: Mapping[str, bytes], marked: bool = True
         write_whole(folder / name, content)
 
 
+def replace_settings(folder: Path, name: str, content: bytes) -> None:
+    """Replace one of the files that the mark of a folder of the user's covers.
+
+    Both marks are there meanwhile, so that a crash leaves the folder the user's own, with the old file or the new one.
+
+    Raises:
+        ConfigError: there is no place for the key.
+        OSError: it can't be written.
+    """
+    key, files = _key_made(), _covered(folder)
+    then, now = _mark(key, files), _mark(key, {**files, name: content})
+    write_whole(folder / MARK, then + b"\n" + now, synced=True)
+    write_whole(folder / name, content, synced=True)
+    write_whole(folder / MARK, now, synced=True)
+
+
 def mark(folder: Path) -> None:
     """Mark a folder as the user's own, as the user says that it is.
 
@@ -70,8 +88,8 @@ def is_own(folder: Path) -> bool:
     """Say whether a folder has the user's mark over the settings that it has now."""
     key = _key()
     try:
-        found, files = read_sent(folder / MARK, most_bytes=2 * KEY_BYTES), _covered(folder)
-        return key is not None and bool(files) and compare_digest(found, _mark(key, files))
+        found, files = read_sent(folder / MARK, MOST_MARK).split(b"\n"), _covered(folder)
+        return key is not None and bool(files) and any(compare_digest(one, _mark(key, files)) for one in found)
     except OSError:
         return False
 

@@ -50,14 +50,27 @@ def told_config(config: AuctionConfig) -> dict[str, Any]:
 
 
 def told_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give versions, and nothing else: no digest, no day, no checkout."""
+    """Give versions, and the options that tell of the data: no digest, no day, no checkout, no address."""
     versions = manifest.get("versions")
     named = versions.items() if isinstance(versions, dict) else ()
     return {
         "public": True,
         "python": version_of(manifest.get("python")),
         "versions": {name: version_of(one) for name, one in named if NAME.fullmatch(name)},
+        **({"options": _told_options(manifest["options"])} if "options" in manifest else {}),
     }
+
+
+def _told_options(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Give whether replies could come from a cache and how calls went out, at first and after each change of that."""
+    found: list[dict[str, Any]] = []
+    for one in history:
+        shown: dict[str, Any] = {"cache": bool(one.get("cache"))}
+        if "lane" in one:
+            shown["lane"] = "batch" if one["lane"] == "batch" else "live"
+        if found[-1:] != [shown]:
+            found.append(shown)
+    return found
 
 
 def version_of(given: object) -> str:

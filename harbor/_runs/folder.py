@@ -28,6 +28,7 @@ from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor._core.syncing import SyncedFile, sync_folder
 from harbor._models.replies.replay import RawCall
 from harbor._runs.commits import commit_of
+from harbor._runs.kept_options import AuctionOptions, noted
 from harbor._runs.raw_calls import line_of
 from harbor._runs.stepping_back import read_past
 
@@ -76,10 +77,10 @@ class RunFolder:
             raise
 
     @classmethod
-    def make(cls, path: Path, config: AuctionConfig, inner: bool = False) -> RunFolder:
+    def make(cls, path: Path, config: AuctionConfig, options: AuctionOptions | None = None) -> RunFolder:
         """Make a new folder with its config and manifest, when the run is sure to start.
 
-        It is marked as the user's own, unless it is an `inner` one: then the folder that it is in is marked.
+        It is marked as the user's own and keeps its `options`; without them it is part of a folder that is and does.
 
         Raises:
             RunFolderError: it exists, or can't be made.
@@ -90,8 +91,9 @@ class RunFolder:
         try:
             with new_folder(path, safe) as draft:
                 begun = {**manifest(text), "began": datetime.now(UTC).isoformat(timespec="seconds")}
+                begun |= {"options": [noted(options)]} if options else {}
                 files = {CONFIG: text.encode() + b"\n", MANIFEST: json.dumps(begun, indent=2).encode() + b"\n"}
-                write_settings(draft, files, marked=not inner)
+                write_settings(draft, files, marked=options is not None)
         except FileExistsError as error:
             raise RunFolderError(f"output folder {str(path)!r} exists; name a new one or remove it") from error
         except OSError as error:

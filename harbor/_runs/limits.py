@@ -77,6 +77,16 @@ def funded(config: AuctionConfig, inputs: RunInputs, folder: Path | None = None)
     return replace(inputs, budget=RunBudget(inputs.max_cost, models, paid_for(folder, models) if folder else 0.0))
 
 
+def check_left(budget: RunBudget | None) -> None:
+    """Refuse to play where earlier sessions have used the limit up.
+
+    Raises:
+        LimitReached: it says how much they have spent.
+    """
+    if budget is not None and budget.used_up:
+        raise LimitReached(f"the limit of {cost_in_words(budget.dollars)} is used up, as {_spent(budget)}")
+
+
 async def within(budget: RunBudget | None, work: Coroutine[Any, Any, T]) -> T:
     """Wait for a run; without a budget nothing limits it.
 
@@ -93,5 +103,8 @@ async def within(budget: RunBudget | None, work: Coroutine[Any, Any, T]) -> T:
         waiting = asyncio.current_task()
         if waiting is None or waiting.cancelling() or not budget.used_up:
             raise
-        limit, spent = cost_in_words(budget.dollars), cost_in_words(budget.spent)
-        raise LimitReached(f"the limit of {limit} is reached, as {spent} are spent") from None
+        raise LimitReached(f"the limit of {cost_in_words(budget.dollars)} is reached, as {_spent(budget)}") from None
+
+
+def _spent(budget: RunBudget) -> str:
+    return f"{cost_in_words(budget.spent)} are spent"

@@ -12,7 +12,8 @@ from harbor._core.marks import check_own
 from harbor._runs.folder import RunFolder, check_unchanged, complete, read_config
 from harbor._runs.following import first_difference
 from harbor._runs.inputs import Given, RunInputs
-from harbor._runs.limits import funded, within
+from harbor._runs.kept_options import AuctionOptions, cache_again, keep, kept, options_of
+from harbor._runs.limits import check_left, funded, within
 from harbor._runs.result import Listener, Result, answered, finish
 from harbor._runs.series import SeriesResult, prepare
 
@@ -25,6 +26,7 @@ def resume(
     The run is played again with the recorded replies of models and words of agents and people, and each event is
     checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
     One that is complete is checked by its rules alone.
+    `max_cost` and `cache` are those that the run has; give one to change it (None: without), and the manifest notes it.
     A folder that somebody sent names models, servers, memories and code, which are loaded, contacted and paid for with
     your keys: so it needs `trust`, once, and is then marked as yours.
 
@@ -32,7 +34,7 @@ def resume(
         ConfigError: a model, an agent or a person that the run was given is missing.
         RunFolderError: no folder of a run, not marked as yours, its config was changed, or another process runs it.
         MemoryStoreError: a memory can't be opened.
-        RunPaused: with `max_cost`, which earlier sessions count towards: it has cost as much.
+        RunPaused: it has cost its `max_cost`, which earlier sessions count towards: give a higher one.
         LogError: the log was edited, or goes otherwise than this run; it is left as it is.
     """
     return finish(aresume(folder, listen, trust, **given), "resume() can't be used", "await aresume()")
@@ -49,9 +51,21 @@ async def aresume(
     if config.series is None and (done := complete(path)) is not None:
         check_follows(path)
         return answered(Result(done.entries, path))
-    run = prepare(config, funded(config, RunInputs(**given), path))
+    run = prepare(config, funded(config, _again(path, given), path))
     with closing(RunFolder.reopen(path)) as reopened:
+        keep(path, options_of(run.inputs))
+        check_left(run.inputs.budget)
         return await within(run.inputs.budget, run.run(reopened, listen))
+
+
+def _again(path: Path, given: Given) -> RunInputs:
+    """Add the options that the run has to what the caller gives."""
+    options = kept(path, AuctionOptions)
+    if "max_cost" not in given:
+        given["max_cost"] = options.max_cost
+    if "cache" not in given:
+        given["cache"] = cache_again(path, options)
+    return RunInputs(**given)
 
 
 def check_follows(path: Path) -> None:

@@ -27,6 +27,7 @@ from harbor._models.replies.cache import is_cached
 from harbor._models.replies.replay import ReplayCache
 from harbor._runs.folder import RunFolder, run_name
 from harbor._runs.inputs import RunInputs, anybody_remembers
+from harbor._runs.kept_options import options_of
 from harbor._runs.limits import funded, within
 from harbor._runs.opening import opened_sale
 from harbor._runs.rehearsal import rehearse
@@ -66,7 +67,7 @@ async def start(run: Startable[R_co], out: Path | None = None, listen: Listener 
     async with _named_memories(run.config) as store:
         if out is None:
             return await within(run.inputs.budget, run.run(None, listen, store))
-        with closing(RunFolder.make(out, run.config)) as folder:
+        with closing(RunFolder.make(out, run.config, options=options_of(run.inputs))) as folder:
             return await within(run.inputs.budget, run.run(folder, listen, store))
 
 
@@ -134,7 +135,8 @@ class Run:
         Raises:
             RunFolderError: the folder exists or can't be made.
         """
-        in_folder = closing(RunFolder.make(out, self.config)) if out else nullcontext()
+        kept = options_of(self.inputs)
+        in_folder = closing(RunFolder.make(out, self.config, options=kept)) if out else nullcontext()
         with in_folder as folder, self._opened(folder, listen) as sale:
             for _ in self._turns(sale, folder):
                 pass

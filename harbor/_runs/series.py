@@ -160,9 +160,7 @@ class SeriesRun:
             shutil.rmtree(path)
         if (done := complete(path)) is not None:
             return answered(Result(done.entries, path))
-        with closing(
-            RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config, inner=True)
-        ) as inner:
+        with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config)) as inner:
             return await run.run(inner, listen, store, name)
 
 

@@ -40,7 +40,7 @@ def test_a_log_is_not_at_fault(tmp_path):
 def test_a_folder_is_not_at_fault(tmp_path):
     sale = Auction(seed=7, items=houses(2, seed=7), bidders=[Bidder("Ann", rule="minimum-raise")])
     with pytest.raises(RunFolderError, match=MORE), no_handles():
-        RunFolder.make(tmp_path / "run", sale, inner=True)
+        RunFolder.make(tmp_path / "run", sale)
 
 
 def test_a_memory_is_not_at_fault(tmp_path):

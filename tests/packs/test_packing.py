@@ -112,7 +112,8 @@ def test_a_public_experiment_has_just_these_fields(unpacked):
     named = [{"name": "plain"}, {"name": "richer"}]
     assert (design["arms"], design["auction"]) == ([one | {"repeats": None} for one in named], {})
     manifest = json.loads((unpacked / "manifest.json").read_text())
-    assert set(manifest) == {"config_digest", "experiment", "harbor", "public", "python", "versions"}
+    assert set(manifest) == {"config_digest", "experiment", "harbor", "options", "public", "python", "versions"}
+    assert manifest["options"] == [{"cache": True, "lane": "live"}]
     games = json.loads((unpacked / "results.json").read_text())["games"]
     fields = {"arm", "condition", "repeat", "seed", "status", "detail", "players", "measurements"}
     assert all(set(game) <= fields and game["seed"] is None for game in games)

@@ -204,7 +204,7 @@ def test_no_canary_of_finished_games_of_an_experiment_is_in_its_public_pack(tmp_
 LINE = {"seq", "at", "audience", "type", "digest"}
 ALLOWED: dict[str, set[str]] = {
     "pack.json": {"format", "kind", "published", "harbor", "files"},
-    "manifest.json": {"public", "python", "versions"},
+    "manifest.json": {"public", "python", "versions", "options"},
     "config.json": {"bidders", "items", "rules", "series"},
     "results.json": {"harbor", "simulated", "players", "measurements"},
 }
@@ -232,6 +232,7 @@ def test_every_field_of_a_public_pack_is_on_the_list_of_this_test(runs, game, tm
     for name, allowed in ALLOWED.items():
         values = json.loads((unpacked / name).read_text("utf-8"))
         assert set(values) == allowed
+        assert values.get("options", [{"cache": False}]) == [{"cache": False}]
         for inside, keys in ALLOWED_INSIDE.items():
             rows = values.get(inside, [])
             assert all(set(row) <= keys for row in (rows if isinstance(rows, list) else []))

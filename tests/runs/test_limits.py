@@ -137,7 +137,7 @@ def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_a
             Auction(**SALE).run(out=folder, max_cost=limit) if number == 0 else resume(folder, max_cost=limit)
         except LimitReached:
             assert limit <= spent_in(folder) < limit + dearest
-    resume(folder)
+    resume(folder, max_cost=None)
     assert log_in(folder) == log_in(whole)
     assert paid(folder) == paid(whole)
     assert spent_in(folder) == pytest.approx(total)
@@ -207,9 +207,13 @@ def test_after_an_outage_the_way_on_keeps_the_limit(tmp_path):
         server.fail("unavailable")
         hosted = f'use = "openai:gpt-4o"\nbase_url = "{server.openai_url}"\nretry_seconds = 0\n'
         (tmp_path / "sale.toml").write_text(CONFIG + PRICES + hosted)
-        done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.5", "--quiet", cwd=tmp_path)
-    assert done.returncode == 75
-    assert done.stderr.endswith("; resume with: harbor resume run --max-cost 0.5\n")
+        done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
+        assert done.returncode == 75
+        assert done.stderr.endswith("; resume with: harbor resume run\n")
+        server.recover()
+        ended = harbor("resume", "run", cwd=tmp_path)
+    assert ended.returncode == 75
+    assert "paused: the limit of $0.0200 is reached" in ended.stderr
 
 
 def test_the_command_refuses_a_limit_that_nobody_can_keep(tmp_path):

@@ -17,6 +17,7 @@ from harbor._core.errors import ConfigError, ModelError
 from harbor._core.layout import BATCHES
 from harbor._models.replies import cache
 from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import HARBOR, harbor, mistake
 from support.folders import calls
@@ -214,12 +215,14 @@ def test_a_run_that_is_stopped_while_a_job_is_out_says_how_to_collect_it(host, t
         _, told = running.communicate()
     assert running.returncode == 130
     assert "batch batch_1: submitted 3 calls; 1 batch is out" in told
-    assert told.splitlines()[-1].endswith("experiment resume run --lane batch")
+    assert told.splitlines()[-1].endswith("resume with: harbor experiment resume run")
     host.polls = 0
-    complaint = mistake(harbor("experiment", "resume", tmp_path / "run"))
-    assert "--lane batch" in complaint
+    complaint = mistake(harbor("experiment", "resume", tmp_path / "run", "--lane", "live"))
+    assert "has batches that nobody has collected" in complaint
     assert len(host.batches.jobs) == 1
-    assert harbor("experiment", "resume", tmp_path / "run", "--lane", "batch").returncode == 0
+    before = len(host.requests)
+    assert harbor("experiment", "resume", tmp_path / "run").returncode == 0
+    assert not [one for one in host.requests[before:] if one.path == "/v1/chat/completions"]
     answered = [call for call in calls(tmp_path / "run") if call["outcome"] == "ok"]
     assert submitted(host).total() == len(answered)
 
@@ -238,7 +241,7 @@ def test_what_batches_leave_on_disk_is_private_and_has_no_key(host, tmp_path):
 @pytest.mark.parametrize("executor", ["processes", "ray"])
 def test_batches_are_refused_in_several_processes(executor):
     with pytest.raises(ConfigError, match="executor 'asyncio'"):
-        RunOptions(executor, lane="batch").check()
+        RunOptions(executor, lane="batch").over(ExperimentOptions())
 
 
 @pytest.mark.parametrize("use", ["ollama:llama3.2", "google_genai:gemini-2.5-flash", "chats:make"])

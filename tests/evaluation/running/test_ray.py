@@ -18,6 +18,7 @@ from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running import ray_cluster
 from harbor.evaluation._running.experiment_folder import make_folder, read_results, trial_path, write_results
+from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
@@ -92,7 +93,7 @@ def test_an_address_at_which_nobody_listens_is_refused_before_anything_is_writte
 def elsewhere(whole, tmp_path):
     """The folder of the experiment as it was begun, and its tasks."""
     experiment = read_settings(whole / "experiment.json", Experiment)
-    make_folder(tmp_path / "run", experiment)
+    make_folder(tmp_path / "run", experiment, ExperimentOptions())
     return tmp_path / "run", [Task(tmp_path / "run", trial, measured(experiment)) for trial in trials(experiment)]
 
 

@@ -15,6 +15,7 @@ from harbor._core.finding import find
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import make_folder
+from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.work import Task, run_task
 from support.commands import process
 from support.plugins import installed
@@ -87,7 +88,7 @@ def task(tmp_path) -> Task:
         arms=[{"name": "one"}],
         metrics=["bids"],
     )
-    make_folder(tmp_path / "out", design)
+    make_folder(tmp_path / "out", design, ExperimentOptions())
     return Task(tmp_path / "out", trials(design)[0], ("letters",), references=("beside_it:letters",))
 
 

@@ -636,7 +636,7 @@ def test_deviations_from_the_paper_are_told_before_the_games_and_counted_after_t
 def test_a_limit_that_is_reached_says_how_to_go_on(here):
     said, told = shown("run", TINY, "--out", "run", "--max-cost", "0.01", "--quiet", code=75)
     assert "0 of 4 games finished" in said
-    assert "stopped at the limit of $0.01: 4 games are not finished" in told
+    assert "stopped at the limit of $0.0100: 4 games are not finished" in told
     assert "harbor experiment resume run --max-cost DOLLARS" in told
 
 

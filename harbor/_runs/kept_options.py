@@ -1,0 +1,170 @@
+"""The options of a run or an experiment: they stand in its manifest, and resuming repeats them.
+
+``options`` of manifest.json is a list: first those that it was begun with, then all of them again at each change, with
+the time. The last ones hold. A manifest of an earlier Harbor has none, and the defaults hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from harbor._core.errors import ConfigError, RunFolderError
+from harbor._core.layout import MANIFEST
+from harbor._core.marks import replace_settings
+from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from harbor._models.replies.cache import ReplyCache
+    from harbor._runs.inputs import RunInputs
+
+    Options = TypeVar("Options", bound=DataclassInstance)
+else:
+    Options = TypeVar("Options")
+
+EXACT = ConfigDict(extra="forbid", strict=True)
+AT = "at"
+"""The time from which options hold, beside them."""
+
+
+@dataclass(frozen=True, config=EXACT)
+class AuctionOptions:
+    """The options of an auction or a series.
+
+    With `cache`, replies of hosted models are kept: on this machine, or in a place that the caller has `"given"`, and
+    has to give again. `max_cost` is in dollars, over all sessions (None: no limit).
+    """
+
+    cache: bool | Literal["given"] = False
+    max_cost: float | None = None
+
+
+def options_of(inputs: RunInputs) -> AuctionOptions:
+    """Return the options among what a caller gives a run."""
+    from harbor._models.replies.cache import ReplyCache
+
+    given = inputs.cache is not None
+    return AuctionOptions("given" if given and inputs.cache != ReplyCache() else given, inputs.max_cost)
+
+
+def cache_again(path: Path, options: AuctionOptions) -> ReplyCache | None:
+    """Open the cache of a run again.
+
+    Raises:
+        ConfigError: it is at a place that only the caller knows.
+    """
+    from harbor._models.replies.cache import ReplyCache
+
+    if options.cache == "given":
+        raise ConfigError(
+            f"run {str(path)!r} was begun with a ReplyCache of your own; give it again as resume(cache=...), or choose"
+            " with --cache or --no-cache"
+        )
+    return ReplyCache() if options.cache else None
+
+
+def noted(options: DataclassInstance) -> dict[str, Any]:
+    """Return options as a manifest has them, from now on."""
+    return {AT: datetime.now(UTC).isoformat(timespec="seconds"), **asdict(options)}
+
+
+def kept(path: Path, kind: type[Options]) -> Options:
+    """Read the options that hold in the folder of a run or an experiment.
+
+    Raises:
+        RunFolderError: they can't be read.
+    """
+    try:
+        written = json.dumps({name: one for name, one in last(path).items() if name != AT})
+        return cast("Options", _reader(kind).validate_json(written))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = ".".join(map(str, wrong["loc"]))
+        raise _unreadable(path, f"{where!r}: {wrong['msg'].lower()}") from error
+
+
+def last(path: Path) -> Mapping[str, Any]:
+    """Return the last options of a manifest as they are written there; the folder may have been sent.
+
+    Raises:
+        RunFolderError: there is no list of options.
+    """
+    history = history_in(path)
+    return history[-1] if history else {}
+
+
+def history_in(path: Path) -> list[dict[str, Any]]:
+    """Return all options of a manifest as they are written there, the first ones first.
+
+    Raises:
+        RunFolderError: they are not a list of options.
+    """
+    try:
+        found = parsed(read_sent(path / MANIFEST, MOST_SETTINGS)).get("options", [])
+    except (OSError, ValueError, AttributeError) as error:
+        raise _unreadable(path, "it is no manifest") from error
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise _unreadable(path, "they are no list of options")
+    return found
+
+
+def keep(path: Path, options: DataclassInstance) -> None:
+    """Write options that have changed to the manifest of a locked folder, which is the user's own.
+
+    Raises:
+        RunFolderError: those that are there can't be read, or these can't be written.
+    """
+    if options == kept(path, type(options)):
+        return
+    manifest = parsed(read_sent(path / MANIFEST, MOST_SETTINGS))
+    manifest["options"] = [*manifest.get("options", []), noted(options)]
+    try:
+        replace_settings(path, MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
+    except OSError as error:
+        raise RunFolderError(f"{str(path / MANIFEST)!r} can't be written ({error.strerror}); make room") from error
+
+
+def changed(what: str, before: DataclassInstance, after: DataclassInstance) -> str:
+    """Say in a sentence which options change; empty if none does."""
+    old, new = asdict(before), asdict(after)
+    names = [name for name in old if old[name] != new[name]]
+    if not names:
+        return ""
+    then, now = (" and ".join(_word(name, one[name]) for name in names) for one in (old, new))
+    return f"{what} was played with {then}; from now on with {now}"
+
+
+def in_words(options: Mapping[str, Any]) -> str:
+    """Write options as a command has them, without those that are not set."""
+    return " ".join(_word(name, one) for name, one in options.items() if name != AT and one is not None)
+
+
+def _word(name: str, value: object) -> str:
+    option = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{option}" if value else f"--no-{option}"
+    if value is None:
+        return f"no --{option}"
+    return f"--{option} {f'{value:.10g}' if isinstance(value, float) else value}"
+
+
+@cache
+def _reader(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _unreadable(path: Path, why: str) -> RunFolderError:
+    return RunFolderError(
+        f"{str(path / MANIFEST)!r} has options that can't be read ({why}); restore it as it was written, or resume"
+        " with the Harbor that wrote it"
+    )
