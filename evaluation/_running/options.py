@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import get_args
 
+from pydantic import ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from harbor._core.errors import ConfigError, unknown
@@ -14,7 +15,7 @@ from harbor._core.finding import given
 from harbor._models.budget import check_limit
 from harbor._models.replies.cache import ReplyCache
 from harbor._models.replies.reply_folder import own_folder
-from harbor._runs.kept_options import EXACT, kept
+from harbor._runs.kept_options import EXACT, kept, wrong_in
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.batches import Lane, check_collected, check_lane
@@ -100,7 +101,11 @@ class RunOptions:
         """
         if self.executor not in (None, "ray"):
             begun = replace(begun, address=None)  # a cluster's address has no meaning elsewhere
-        options = replace(begun, **{name: one for name in asdict(begun) if (one := getattr(self, name)) is not None})
+        chosen = {name: one for name in asdict(begun) if (one := getattr(self, name)) is not None}
+        try:
+            options = replace(begun, **chosen)
+        except ValidationError as error:
+            raise ConfigError(f"an option can't be taken: {wrong_in(error)}") from error
         options.check()
         return options
 

@@ -54,7 +54,8 @@ def options_of(inputs: RunInputs) -> AuctionOptions:
     from harbor._models.replies.cache import ReplyCache
 
     given = inputs.cache is not None
-    return AuctionOptions("given" if given and inputs.cache != ReplyCache() else given, inputs.max_cost)
+    limit = None if inputs.max_cost is None else float(inputs.max_cost)
+    return AuctionOptions("given" if given and inputs.cache != ReplyCache() else given, limit)
 
 
 def cache_again(path: Path, options: AuctionOptions) -> ReplyCache | None:
@@ -88,9 +89,13 @@ def kept(path: Path, kind: type[Options]) -> Options:
         written = json.dumps({name: one for name, one in last(path).items() if name != AT})
         return cast("Options", _reader(kind).validate_json(written))
     except ValidationError as error:
-        wrong = error.errors()[0]
-        where = ".".join(map(str, wrong["loc"]))
-        raise _unreadable(path, f"{where!r}: {wrong['msg'].lower()}") from error
+        raise _unreadable(path, wrong_in(error)) from error
+
+
+def wrong_in(error: ValidationError) -> str:
+    """Say what is wrong with the first option that is."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))!r}: {first['msg'].lower()}"
 
 
 def last(path: Path) -> Mapping[str, Any]:

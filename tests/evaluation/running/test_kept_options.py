@@ -174,6 +174,12 @@ def test_an_option_that_python_leaves_out_stays_as_it_is(begun):
     assert kept(begun, ExperimentOptions) == ExperimentOptions(jobs=3, max_cost=100.0, cache=False)
 
 
+@pytest.mark.parametrize(("name", "value"), [("jobs", "3"), ("max_cost", "5"), ("lane", "fast"), ("cache", "no")])
+def test_an_option_of_a_wrong_kind_is_refused_by_its_name(name, value):
+    with pytest.raises(ConfigError, match=f"an option can't be taken: '{name}': input should be"):
+        RunOptions(**{name: value}).over(ExperimentOptions())
+
+
 def test_another_executor_needs_no_word_about_the_address_of_the_former():
     on_ray = ExperimentOptions(executor="ray", jobs=2, address="ray://here:10001")
     assert RunOptions(executor="asyncio").over(on_ray) == ExperimentOptions(jobs=2)
