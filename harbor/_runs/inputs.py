@@ -28,7 +28,8 @@ class Given(TypedDict, total=False):
     An agent is a plain or async function of one turn, a LangChain Runnable, an AutoGen chat agent, or an `Agent`.
 
     `max_cost` is what the calls of the models may cost, in dollars; earlier sessions count.
-    `cache` keeps the replies of hosted models, so that none is bought twice (left out: nothing is kept).
+    `cache` keeps the replies of hosted models, so that none is bought twice (left out: nothing is kept). A run that is
+    resumed has the `max_cost` and `cache` that it was begun with, if they are left out.
     """
 
     models: Mapping[str, BaseChatModel]

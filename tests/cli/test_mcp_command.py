@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -130,7 +131,7 @@ async def test_an_auction_that_was_stopped_goes_on_with_new_tokens_where_it_was(
         token, url = (re.search(rf"{what}: (\S+)", said.decode())[1] for what in ("seat of Ann", "for bidders"))
         return process, token, url
 
-    process, token, url = await served(str(small), "--out", "run")
+    process, token, url = await served(str(small), "--out", "run", "--max-cost", "3")
     async with Client(url) as client:
         turn = await Played().call(client, "wait_for_turn", seat=token)
         await Played().call(client, "answer", seat=token, turn=turn["turn"], answer="I withdraw.")
@@ -147,3 +148,4 @@ async def test_an_auction_that_was_stopped_goes_on_with_new_tokens_where_it_was(
     await process.communicate()
     assert (process.returncode, again != token, "no seat here" in played.refused[0]) == (0, True, True)
     assert harbor("verify", tmp_path / "run").returncode == 0
+    assert [one["max_cost"] for one in json.loads((tmp_path / "run" / "manifest.json").read_text())["options"]] == [3.0]
