@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +39,7 @@ class Origin:
     """What an experiment was begun with: Harbor's version, digest of the design, packages, commit.
 
     `changed`: files differed from the commit; manifests say it no more. `options` are those of its sessions in words,
-    at first and after each change.
+    at first and after each change; `mixed`: one changed that replies may hang on, the cache or the lane.
     """
 
     harbor: str = __version__
@@ -49,6 +49,7 @@ class Origin:
     commit: str = ""
     changed: bool = False
     options: tuple[str, ...] = ()
+    mixed: bool = False
 
 
 UNKNOWN = Origin()
@@ -219,7 +220,7 @@ def load(path: str | Path) -> Loaded:
 
 
 def _origin(path: Path) -> Origin:
-    found = read_manifest(path)
+    found, history = read_manifest(path), history_in(path)
     git = found.get("git") or {}
     return Origin(
         found["harbor"],
@@ -228,11 +229,11 @@ def _origin(path: Path) -> Origin:
         tuple((name, version or "not installed") for name, version in found.get("versions", {}).items()),
         git.get("commit", ""),
         git.get("changed", False),
-        _options(path),
+        _options(history),
+        len({f"{one.get('cache')} {one.get('lane')}" for one in history}) > 1,
     )
 
 
-def _options(path: Path) -> tuple[str, ...]:
-    history = history_in(path)
+def _options(history: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     since = [f"from {one[AT]} on: " if number and AT in one else "" for number, one in enumerate(history)]
     return tuple(f"{when}{in_words(one)}"[:LONGEST_OPTIONS] for when, one in zip(since, history, strict=True))

@@ -35,6 +35,7 @@ from harbor.evaluation._report.verdict import caveats, headline, verdicts
 from harbor.evaluation._running.tally import tally
 
 TEMPLATE = "report.html.j2"
+MIXED = "Options that replies may hang on, the cache or the lane, changed while the games were run: see Reproduce."
 GAMES_NOTE = "harbor view FOLDER writes this page with a page for each game."
 SHOWN = {"most_verdicts": 8, "most_panels": 6, "most_rows": 12, "most_games": 60}
 """How many sentences, panels of a figure, rows beside a figure, and games a page shows; what is more is folded."""
@@ -61,7 +62,7 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
             standing_in=substitutes(experiment),
             headline=headline(found, loaded.analysis),
             verdicts=sorted(found, key=lambda one: not one.shown),
-            caveats=caveats(results),
+            caveats=[*caveats(results), *([MIXED] if loaded.origin.mixed else [])],
             sections=sections(loaded),
             figures=[inlined(name, one) for name, one in figures(loaded).items()],
             charts=Markup(CSS),  # noqa: S704 - our own

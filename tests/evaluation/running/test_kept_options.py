@@ -19,6 +19,7 @@ from harbor._core.marks import is_own, mark
 from harbor._runs.kept_options import kept
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._report.loading import load
+from harbor.evaluation._report.page import MIXED
 from harbor.evaluation._running.executors import EXECUTORS, in_processes
 from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
@@ -162,10 +163,16 @@ def test_a_change_is_said_in_a_line_and_noted_with_its_time_and_the_folder_stays
         f"from {second['at']} on: --executor asyncio --jobs 1 --no-cache --lane live",
     )
     harbor("report", "run", "--out", "page.html", cwd=tmp_path)
-    assert (
-        f"from {second['at']} on: --executor asyncio --jobs 1 --no-cache --lane live"
-        in (tmp_path / "page.html").read_text()
-    )
+    page = (tmp_path / "page.html").read_text()
+    assert f"from {second['at']} on: --executor asyncio --jobs 1 --no-cache --lane live" in page
+    assert MIXED in page
+
+
+def test_a_report_warns_of_no_change_that_replies_do_not_hang_on(begun, tmp_path):
+    asyncio.run(resume_experiment(begun, RunOptions(jobs=1, max_cost=100.0)))
+    assert len(options(begun)) == 2
+    harbor("report", "run", "--out", "page.html", cwd=tmp_path)
+    assert MIXED not in (tmp_path / "page.html").read_text()
 
 
 def test_an_option_that_python_leaves_out_stays_as_it_is(begun):
