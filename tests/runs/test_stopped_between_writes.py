@@ -119,6 +119,7 @@ def settings_in(run: Path) -> dict[str, object]:
         ):
             is_settings = path.name in ("config.json", "manifest.json", "experiment.json")
             told = json.loads(path.read_bytes()) if is_settings else {}
+            told["options"] = [{**one, "at": None} for one in told.get("options", [])]
             found[str(path.relative_to(run))] = {name: told[name] for name in told if name not in ("began", "token")}
     return found
 
