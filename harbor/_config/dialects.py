@@ -102,9 +102,9 @@ def _wanted(settings: ModelSettings) -> dict[str, Any]:
 
 def _key(settings: ModelSettings) -> str | None:
     """Give the key; None: the provider's package reads it from its own environment variable."""
-    if settings.api_key_env is None:
+    if not settings.key_variables:
         return None if settings.base_url is None else NO_KEY
-    return named_secret(settings.api_key_env, "api_key_env")
+    return named_secret(settings.key_variables[0], "api_key_env")
 
 
 def unknown_to(chat: Any, given: Mapping[str, Any]) -> list[str]:

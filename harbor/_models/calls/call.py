@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -19,8 +19,9 @@ from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
 from harbor._models.calls.usage import usage_of
+from harbor._models.calls.ways import Pool, Way
 from harbor._models.governor.terms import Gone
-from harbor._models.replies.cache import CallRequest, GameCache
+from harbor._models.replies.cache import CallRequest, GameCache, is_cached
 from harbor._models.replies.replay import CallOutcome, RawCall
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ class Said:
 
 @dataclass
 class Call:
-    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt."""
+    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
+
+    `way` is how it was last asked, and `pool` that model; `failures` counts the models that could not answer before.
+    `admitted`: the budget has to be told how it ends.
+    """
 
     model: ModelClient
     prompt: Prompt
@@ -62,26 +67,64 @@ class Call:
     attempt: int
     began: float
     recorded: RawCall | None = None
+    admitted: bool = False
+    failures: int = 0
+    pool: Pool = field(init=False)
+    way: Way = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._turn_to(self.model.ways)
+
+    def _turn_to(self, pool: Pool) -> None:
+        self.pool, self.way = pool, pool.ways[0]
+
+    def _first(self, pool: Pool, reply_type: type[BaseModel]) -> Asking:
+        return next(pool.ways[0].forms.asked(reply_type, self.model.reply))[0]
 
     async def run(self, reply_type: type[BaseModel]) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
-        forms, _ = self.model.way
-        asking, _ = next(forms.asked(reply_type, self.model.reply))
-        words = _words(self._messages(asking))
-        self.recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
-        cache = self.model.cache
+        self.recorded = self._find_recorded(reply_type)
         if self.recorded is not None:
-            if cache is not None:
-                cache.count(self._request(asking, reply_type))
+            if (cache := self._cache) is not None:
+                cache.count(self._request(self._first(self.pool, reply_type), reply_type))
             return self._replayed(self.recorded)
-        said = await (self._paid(reply_type, asking.form, words) if cache is None else self._kept(reply_type, cache))
+        said = await self._answered(reply_type)
         if self.model.reply is None:
-            forms.works(said.form)
+            self.way.forms.works(said.form)
         return said
+
+    def _find_recorded(self, reply_type: type[BaseModel]) -> RawCall | None:
+        """Find the call in the records; a fallback may have been asked in other words than the model."""
+        words = [_words(self._messages(self._first(pool, reply_type))) for pool in self.model.ways.every()]
+        recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
+        if recorded is not None and recorded.fallback:
+            self._turn_to(self.model.ways.named(recorded.fallback))
+        return recorded
+
+    async def _answered(self, reply_type: type[BaseModel]) -> Said:
+        """Ask the model, and where it can't answer the one in its place."""
+        for pool in self.model.ways.open():
+            self._turn_to(pool)
+            asking = self._first(pool, reply_type)
+            words = _words(self._messages(asking))
+            try:
+                if (cache := self._cache) is not None:
+                    return await self._kept(reply_type, cache)
+                return await self._paid(reply_type, asking.form, words)
+            except (ModelError, RunPaused) as error:
+                if not pool.leads_on(error):
+                    raise
+                pool.pass_over(error)
+                self.failures += 1
+        raise AssertionError("the last model is always asked")
+
+    @property
+    def _cache(self) -> GameCache | None:
+        return self.model.cache if is_cached(self.way.settings) else None
 
     async def _kept(self, reply_type: type[BaseModel], cache: GameCache) -> Said:
         """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
-        forms, line = self.model.way
+        forms, line = self.way.forms, self.way.line
         requests = [self._request(asking, reply_type) for asking, _ in forms.asked(reply_type, self.model.reply)]
         first = requests[0]
         with _waiting(line):
@@ -102,17 +145,19 @@ class Call:
 
     def _request(self, asking: Asking, reply_type: type[BaseModel]) -> CallRequest:
         words = [[message.type, str(message.content)] for message in self._messages(asking)]
-        return CallRequest(self.model.settings, asking.form, schema_of(reply_type), words, self.attempt)
+        return CallRequest(self.pool.ways[0].settings, asking.form, schema_of(reply_type), words, self.attempt)
 
     async def _paid(self, reply_type: type[BaseModel], form: ReplyForm, words: list[str]) -> Said:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
-        forms, line = self.model.way
-        if self.model.budget is not None:
-            with _waiting(line):  # others' calls are not the bidder's own time
+        if self.model.budget is not None and not self.admitted:
+            with _waiting(self.way.line):  # others' calls are not the bidder's own time
                 await self.model.budget.admit()
+            self.admitted = True
         try:
-            return await self._sent(words, reply_type, forms, line)
+            return await self._sent(words, reply_type)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
+            if self.pool.leads_on(error):
+                raise
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
             never = isinstance(error, ModelError | RunPaused)  # then no provider charges for it
             self.log("failed", Said(AIMessage(""), form, words, free=never), redact(why))
@@ -125,21 +170,17 @@ class Call:
         first = SystemMessage(self.prompt.system + asking.told)
         return [first, *earlier, HumanMessage(self.prompt.human), *self.repaired]
 
-    async def _sent(self, words: list[str], reply_type: type[BaseModel], forms: Forms, line: Line | None) -> Said:
+    async def _sent(self, words: list[str], reply_type: type[BaseModel]) -> Said:
         tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
 
-        async def attempt() -> tuple[Said, int]:
-            said = await self._first_that_works(forms, reply_type)
+        async def attempt(way: Way) -> tuple[Said, int]:
+            self.way = way
+            said = await self._first_that_works(way.forms, reply_type)
             used = said.message.usage_metadata
             return said, used["total_tokens"] if used else tokens
 
-        if line is None:
-            try:
-                return (await attempt())[0]
-            except Exception as error:
-                raise ModelError(f"model {self.model.name!r} failed: {fault_of(error).words}") from error
-        said, failures = await line.send(attempt, tokens)
-        return Said(said.message, said.form, said.words, said.retries + failures)
+        said, failures = await self.pool.send(attempt, tokens)
+        return Said(said.message, said.form, said.words, said.retries + failures + self.failures)
 
     async def _first_that_works(self, forms: Forms, reply_type: type[BaseModel]) -> Said:
         """Ask in the first form that the server takes; if one is known, there is no other."""
@@ -174,7 +215,7 @@ class Call:
         self.model.sink(call.event)
         if self.recorded is None:
             self.model.keep(call)
-            if self.model.budget is not None and not said.found:
+            if self.model.budget is not None and self.admitted:
                 self.model.budget.charge(call)
 
     def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
@@ -188,7 +229,7 @@ class Call:
             outcome=outcome,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
-            cost_dollars=0.0 if said.free else usage.cost(model.settings),
+            cost_dollars=0.0 if said.free else usage.cost(self.way.settings),
             cached=usage.from_cache,
             began=round(self.began, 6),
             seconds=round(model.clock() - self.began, 6),
@@ -204,6 +245,8 @@ class Call:
             form=said.form,
             address=said.address,
             imported=said.imported,
+            key_env="" if said.found else self.way.key_env,
+            fallback="" if self.pool is model.ways else self.pool.name,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
 
