@@ -125,7 +125,7 @@ def _client(auction: ResolvedAuction, bidder: ResolvedBidder, replay: RecordedCa
 
     def recorded(model: str) -> Pool:
         settings = auction.models[model]
-        forms = Forms(chat, ModelSettings(use=GIVEN), known=replay.form(model, [name]) or "tool")
+        forms = Forms(chat, ModelSettings(use=GIVEN), recorded=replay.form(model, [name]) or "tool")
         return Pool(model, (Way(settings, forms),), recorded(settings.fallback) if settings.fallback else None)
 
     return ModelClient(name, model, chat, auction.models[model], replay=replay, pool=recorded(model))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 
@@ -34,7 +34,7 @@ from harbor._models.governor.terms import (
     TooLong,
     Verdict,
 )
-from harbor._models.passports.passport import Known, Passport
+from harbor._models.passports.passport import Known, unknown
 
 T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
@@ -67,6 +67,7 @@ class Line:
 
     `patience` is how many seconds a call may take; `age` is that of its game: the lowest goes first. `waiting` counts
     the time that passes meanwhile, which is not the bidder's own. `known` is the passport of the model.
+    `is_live`: a call goes by itself, so its time is that of the model.
     """
 
     name: str
@@ -76,7 +77,8 @@ class Line:
     age: tuple[int, ...] = ()
     waiting: Waiting = field(default_factory=Waiting)
     governor: Governor = field(default_factory=of_this_process)
-    known: Known = field(default_factory=lambda: Known(Passport("", "")))
+    known: Known = field(default_factory=unknown)
+    is_live: ClassVar[bool] = True
 
     async def send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         """Make a call until it is answered; returns the answer, and how many requests have failed.
