@@ -157,7 +157,8 @@ def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the
     assert 0 <= lost <= 4  # two games with two bidders
     assert {call["key_env"] for call in made} == set(NAMES)
     assert answered(server)["KEY_A"] <= 3 + 4
-    assert "the key in KEY_B is left out" in done.stderr
+    if executor == "asyncio":  # workers have nobody to tell it to
+        assert done.stderr.count("the key in KEY_B is left out") == 1
     assert_without_keys(tmp_path, done.stdout, done.stderr)
 
 
