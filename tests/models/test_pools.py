@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
+import subprocess
 from collections import Counter
 
 import pytest
 
 from harbor import ModelSettings
+from harbor._config.auction import check
 from harbor._core.errors import ConfigError, ModelError, RunPaused
 from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from support.commands import harbor, mistake
-from support.formats import FORMATS, SEED, auction, config, retries, spoken, told
+from harbor._core.log import of_type, read_log
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._running.experiment_folder import trial_path
+from harbor.evaluation._running.runner import run_experiment
+from support.commands import HARBOR, harbor, mistake, process
+from support.folders import calls, paid
+from support.formats import FORMATS, ITEMS, SEED, auction, config, retries, spoken, told
+from support.processes import when
 from support.providers import provider
 
 NAMES = ("KEY_A", "KEY_B", "KEY_C")
@@ -101,6 +112,54 @@ def test_a_pool_without_a_key_that_is_left_ends_the_command_with_one_line_and_is
     assert done.returncode == 0, done.stderr
     assert sum(answered(server).values()) == len(of_type(offline.log, ModelCalled))
     assert_without_keys(tmp_path, done.stderr, done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the_one_that_is_held_offline(
+    executor, tmp_path
+):
+    """One key of three is revoked before, and one after; nothing is paid twice but what was under way."""
+    bidders = [{"name": name, "model": "mine"} for name in ("Ann", "Ben")]
+    items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
+    about = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
+    about |= {"arms": [{"name": "all"}], "repeats": 4, "same_seed": True}
+
+    def design(settings):
+        auction = {"items": items, "bidders": bidders, "models": {"mine": settings}}
+        return check(Experiment, about | {"auction": auction}, "design")
+
+    def logs(folder):
+        return [told(read_log(trial_path(folder, one) / "events.jsonl").entries) for one in trials(design({}))]
+
+    asyncio.run(run_experiment(design({}), tmp_path / "offline"))
+    [game, *_] = trials(design({}))
+    with provider(seed=game.config.seed, latency=0.02) as server:
+        fated(server, KEY_A=("401", 3), KEY_B=("401", 14))
+        pooled = design(spoken("openai chat", server) | {"api_key_env": NAMES})
+        (tmp_path / "wire.json").write_text(pooled.model_dump_json())
+        words = ["--executor", executor, "--jobs", "2", "--no-cache"]
+        command = [*HARBOR, "experiment", "run", "wire.json", "--trust", "--out", "run", *words]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, cwd=tmp_path, process_group=0, **pipes) as running:
+            when(lambda: sum(answered(server).values()) >= 12, running)
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate(timeout=60)
+        before = sum(answered(server).values())
+        done = process("experiment", "resume", "run", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert logs(tmp_path / "run") == logs(tmp_path / "offline")
+    made = calls(tmp_path / "run")
+    assert before < len(made)
+    assert {call["outcome"] for call in made} == {"ok"}
+    assert set(paid(tmp_path / "run").values()) == {1}
+    lost = sum(answered(server).values()) - len(made)
+    assert 0 <= lost <= 4  # two games with two bidders
+    assert {call["key_env"] for call in made} == set(NAMES)
+    assert answered(server)["KEY_A"] <= 3 + 4
+    if executor == "asyncio":  # workers have nobody to tell it to
+        assert done.stderr.count("the key in KEY_B is left out") == 1
+    assert_without_keys(tmp_path, done.stdout, done.stderr)
 
 
 def assert_without_keys(folder, *texts):

@@ -86,6 +86,7 @@ class Service:
         self.fates: dict[str, tuple[str, int]] = {}
         self.streams = False
         self.context: int | None = None
+        self.charged = 0  # tokens of all answers, read and written
         self._answers = count(1)
         self._times = Counter[tuple[str, bytes]]()
 
@@ -127,6 +128,7 @@ class Service:
         said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
         if asked.most and said.written > asked.most:
             said = cut_off(said, asked.most)
+        self.charged += said.read + said.written
         reply = dialect.say(asked, said, next(self._answers))
         return streamed(reply, bool((body.get("stream_options") or {}).get("include_usage"))) if self.streams else reply
 
