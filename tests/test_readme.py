@@ -15,7 +15,7 @@ import yaml
 
 from harbor import ModelSettings
 from harbor._core.version import __version__
-from harbor._models.providers import open_chat
+from harbor._models.providers import open_chats
 from support.commands import harbor
 from support.folders import ROOT
 from support.guide import PAGES, Block, blocks, commands, parse, spoken, unknown
@@ -82,10 +82,11 @@ def shown(page: str, language: str) -> list[Block]:
 
 @pytest.mark.parametrize("block", shown("docs/using/models.md", "toml"))
 def test_the_models_of_the_guide_are_settings_of_models(block, monkeypatch):
-    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"):
-        monkeypatch.setenv(key, "nobody's")
+    for provider in ("OPENAI", "ANTHROPIC", "GOOGLE", "OPENROUTER", "AZURE_OPENAI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", "nobody's")
+    monkeypatch.setenv("OPENAI_API_KEY_2", "nobody's other")
     for model, settings in tomllib.loads(block.text)["models"].items():
-        assert open_chat(model, ModelSettings(**settings), seed=0)
+        assert open_chats(model, ModelSettings(**settings), seed=0)
 
 
 def test_the_way_without_make_is_the_way_of_make():

@@ -26,7 +26,11 @@ def offline(config: AuctionConfig) -> AuctionConfig:
     models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
     built_in = {
         name: settings.model_copy(
-            update={"use": "simulated", "simulated": settings.simulated.model_copy(update={"latency_seconds": 0.0})}
+            update={
+                "use": "simulated",
+                "fallback": None,
+                "simulated": settings.simulated.model_copy(update={"latency_seconds": 0.0}),
+            }
         )
         for name, settings in models.items()
     }

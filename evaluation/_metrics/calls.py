@@ -60,20 +60,8 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
         unpriced=unpriced,
         imported=sum(call.imported for call in made),
         refused=sum(call.outcome == "refused" for call in made),
-        probes=added(call.probes for call in made),
-        lost=added(call.lost for call in made),
-    )
-
-
-def added(spent: Iterable[Spent]) -> Spent:
-    """Add up what requests cost; the dollars are unknown if those of one are."""
-    spent = list(spent)
-    dollars = [one.cost_dollars for one in spent]
-    return Spent(
-        sum(one.requests for one in spent),
-        sum(one.input_tokens for one in spent),
-        sum(one.output_tokens for one in spent),
-        None if None in dollars else fsum(one for one in dollars if one is not None),
+        probes=sum((call.probes for call in made), NOTHING),
+        lost=sum((call.lost for call in made), NOTHING),
     )
 
 

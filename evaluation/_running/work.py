@@ -10,7 +10,16 @@ from typing import Any
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import HarborError, LimitReached, LogError, ModelError, RunFolderError, RunPaused, Unanswered
+from harbor._core.errors import (
+    HarborError,
+    LimitReached,
+    LogError,
+    ModelError,
+    PromptTooLong,
+    RunFolderError,
+    RunPaused,
+    Unanswered,
+)
 from harbor._core.finding import follow, references
 from harbor._core.handles import OUT_OF_HANDLES
 from harbor._core.log_lines import Entry
@@ -116,7 +125,7 @@ async def _run_task(task: Task) -> TaskOutcome:
         pass
     except RunPaused as error:
         return TaskOutcome(None, budget.spent if budget else 0.0, str(error))
-    except Unanswered as error:
+    except (Unanswered, PromptTooLong) as error:
         found = failed(task, str(error))
     except ModelError as error:
         return TaskOutcome(None, budget.spent if budget else 0.0, str(error), refused=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -11,6 +12,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from harbor._core.redaction import SECRET_NAME, redact, secret_variable
 from harbor._core.settings import Number, Rate, Seconds, Settings
+
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+"""What the name of an environment variable looks like."""
 
 
 def _without_key(url: str) -> str:
@@ -27,6 +31,22 @@ def _without_secrets(values: dict[str, Any]) -> dict[str, Any]:
         if SECRET_NAME.search(name) or redact(value) != value:
             raise ValueError(f"has {name!r}, whose value would be written to files; put the key in api_key_env")
     return values
+
+
+def _variables(given: Any) -> Any:
+    """Check the name of a variable or a list of names here, as of two types that are refused the first is explained."""
+    if given is None:
+        return None
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
+        raise ValueError("must be the name of an environment variable, or a list of such names")
+    if not all(re.fullmatch(VARIABLE, name) for name in names):
+        raise ValueError(f"must match the pattern {VARIABLE}: it is the name of a variable, and no key")
+    if len(set(names)) < len(names):
+        raise ValueError("names a variable twice; give every variable once")
+    for name in names:
+        secret_variable(name)
+    return given if isinstance(given, str) else tuple(names)
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -74,8 +94,10 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 UrlWithoutKey = Annotated[str, AfterValidator(_without_key)]
 """The address of a server, which may hold no key, as it is written to files."""
-Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$"), AfterValidator(secret_variable)]
+Variable = Annotated[str, Field(pattern=VARIABLE), AfterValidator(secret_variable)]
 """The name of an environment variable whose value is shown nowhere from now on."""
+Variables = Annotated[str | tuple[str, ...], BeforeValidator(_variables)]
+"""The name of such a variable, or of several."""
 ReplyForm = Literal["tool", "json", "text", "words"]
 """How a model is asked for a reply: as a tool call, as JSON by a schema, as JSON in plain text, or in its own words."""
 
@@ -91,7 +113,9 @@ class ModelSettings(Settings):
             "package.module:NAME", with a dot before the colon: a `Model`, or a function of settings and seed that
             makes a LangChain chat model.
         base_url: The address of another server.
-        api_key_env: The environment variable with its key; without it, the one that the provider's package reads.
+        api_key_env: The environment variable with its key; without it, the one that the provider's package reads. A
+            list of several makes a pool: calls are spread over its keys, and one that is refused is left out.
+        fallback: The model that answers what this one can't: a name under `models`, or "provider:model".
         temperature: Left out of a call unless it is given.
         max_tokens: The most tokens of a reply; left out of a call unless it is given.
         timeout_seconds: A call that is not answered by then is made again; without it, the bidder's own time.
@@ -115,7 +139,8 @@ class ModelSettings(Settings):
 
     use: str = BUILT_IN
     base_url: UrlWithoutKey | None = None
-    api_key_env: Variable | None = None
+    api_key_env: Variables | None = None
+    fallback: Annotated[str, Field(min_length=1)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
     timeout_seconds: Positive | None = None
@@ -133,6 +158,12 @@ class ModelSettings(Settings):
     cached_price: Price | None = None
     output_price: Price | None = None
     simulated: Simulated = Simulated()
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The environment variables with its keys; none, if the provider's package looks for one."""
+        given = self.api_key_env
+        return () if given is None else (given,) if isinstance(given, str) else given
 
 
 def _used_by_name(models: Any) -> Any:

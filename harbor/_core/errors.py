@@ -34,6 +34,14 @@ class ModelError(HarborError):
     """A model can't be asked: its provider refuses the key, the model or a setting, in the words of the message."""
 
 
+class KeyRefused(ModelError):
+    """A provider refuses a key or its account: another key may do."""
+
+
+class PromptTooLong(ModelError):
+    """A prompt is longer than a model takes: other prompts may not be."""
+
+
 class Unanswered(ModelError):
     """A run has ended in which no call of a model was answered: it is no result."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import fsum
 from typing import ClassVar, Literal
 
 from harbor._core.asks import WithdrawalReason
@@ -308,6 +309,16 @@ class Spent:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_dollars: float | None = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        """Add them up; the dollars are unknown if those of one are."""
+        dollars = (self.cost_dollars, other.cost_dollars)
+        return Spent(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            None if None in dollars else fsum(one for one in dollars if one is not None),
+        )
 
 
 NOTHING = Spent()

@@ -48,7 +48,7 @@ def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
     """Give the cost of a call in dollars; a failed call, which reports no tokens, is charged by its length."""
     if call.cost_dollars is not None:
         return call.cost_dollars
-    settings = models.get(call.model, ModelSettings())
+    settings = models.get(call.fallback or call.model, ModelSettings())
     read, written = sum(map(len, call.prompt)) / CHARACTERS_PER_TOKEN, len(call.reply) / CHARACTERS_PER_TOKEN
     return _price(settings, read, written)
 

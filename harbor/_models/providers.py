@@ -5,6 +5,7 @@ LangChain is imported where a model is opened, so that a wrong name is refused w
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -43,6 +44,44 @@ def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[
     known = {*models, *given, *names("model"), "PROVIDER:MODEL"}
     hint = " (code has a dot before its colon: 'package.module:NAME')" if REFERENCE.fullmatch(settings.use) else ""
     raise ConfigError(unknown("model", settings.use, known - {settings.use}) + hint)
+
+
+def check_fallback(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> None:
+    """Refuse a fallback that can't answer in place of the model with this name; `given` names models beside `models`.
+
+    Raises:
+        ConfigError: there is no such model, it is the same, or it has a fallback itself.
+    """
+    fallback = models[name].fallback
+    if fallback is None or fallback in given:
+        return
+    try:
+        settings = settings_of(fallback, models)
+    except ConfigError as error:
+        raise ConfigError(f"fallback of model {name!r}: {error}") from error
+    if fallback == name:
+        raise ConfigError(f"model {name!r} has itself as its fallback; name another model, or drop it")
+    if settings.fallback is not None:
+        raise ConfigError(
+            f"model {name!r} has the fallback {fallback!r}, which has {settings.fallback!r} itself; drop the second"
+        )
+
+
+def open_chats(name: str, settings: ModelSettings, seed: int) -> dict[str, BaseChatModel]:
+    """Make the chat model of a name for each of its keys, by the variable of the key ("": it has no pool of keys).
+
+    Raises:
+        ConfigError: as of `open_chat`; of several variables that are not set it names all.
+    """
+    variables = settings.key_variables
+    if len(variables) < 2:
+        return {"": open_chat(name, settings, seed)}
+    if missing := [variable for variable in variables if not os.environ.get(variable, "").strip()]:
+        raise ConfigError(
+            f"api_key_env of model {name!r} names environment variables that are not set: {', '.join(missing)}; set"
+            " them, or drop them from the list"
+        )
+    return {one: open_chat(name, settings.model_copy(update={"api_key_env": one}), seed) for one in variables}
 
 
 def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:

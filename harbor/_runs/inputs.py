@@ -94,8 +94,10 @@ class RunInputs:
 
 
 def models_in_use(config: AuctionConfig) -> list[str]:
-    """Name the models that bidders use."""
-    return list(dict.fromkeys(bidder.model for bidder in config.bidders if bidder.uses_model))
+    """Name the models that bidders use, and those that answer in their place."""
+    own = dict.fromkeys(bidder.model for bidder in config.bidders if bidder.uses_model)
+    others = [config.models[name].fallback for name in own if name in config.models]
+    return list(dict.fromkeys([*own, *filter(None, others)]))
 
 
 def people_of(config: AuctionConfig) -> dict[str, Person]:

@@ -197,7 +197,7 @@ def _resolved(config: AuctionConfig, players: Mapping[str, str]) -> ResolvedAuct
     used = {bidder.model: players.get(bidder.name, "") for bidder in config.bidders if bidder.uses_model}
     given, models = dict[str, Any](), dict(config.models)
     for name in models_in_use(config):
-        use = used[name].removesuffix(f" ({name})")
+        use = used.get(name, "").removesuffix(f" ({name})")  # a fallback is told in the settings alone
         if use == GIVEN:
             given[name] = object()
         elif use == BUILT_IN:

@@ -21,6 +21,7 @@ from harbor._house.hearing import FATAL, failed, in_words
 from harbor._house.sale import Sale
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.forms import Forms, without_shape
+from harbor._models.calls.ways import Pool, Way
 from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
 from harbor.graphs._context.context import BidderContext
@@ -57,21 +58,21 @@ class RecordedCalls(ReplayCache):
         super().__init__(entries, calls)
         self._untold = untold
 
-    def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall:
-        """Give the first recorded call of a bidder with exactly this prompt, once.
+    def call(self, bidder: str, purpose: str, attempt: int, prompts: Sequence[Sequence[str]]) -> RawCall:
+        """Give the first recorded call of a bidder with exactly one of these prompts, once.
 
         Raises:
             NotRecorded: there is none.
         """
         near = (call for call in self.left(bidder) if (call.purpose, call.attempt) == (purpose, attempt))
         try:
-            found = super().call(bidder, purpose, attempt, prompt)
+            found = super().call(bidder, purpose, attempt, prompts)
         except LogError:
             found = None
-        if found is None and (call := next(near, None)) is not None and self._counts_as(call, prompt):
-            found = super().call(bidder, purpose, attempt, call.prompt)
+        if found is None and (call := next(near, None)) is not None and self._counts_as(call, prompts[0]):
+            found = super().call(bidder, purpose, attempt, [call.prompt])
         if found is None:
-            raise NotRecorded(f"the {purpose!r} prompt of {bidder!r}, attempt {attempt}", prompt, call)
+            raise NotRecorded(f"the {purpose!r} prompt of {bidder!r}, attempt {attempt}", prompts[0], call)
         return found
 
     def _counts_as(self, call: RawCall, prompt: Sequence[str]) -> bool:
@@ -79,7 +80,7 @@ class RecordedCalls(ReplayCache):
         if call.purpose in self._untold:
             return True
         then, now = ([without_shape(words[0]), *words[1:]] for words in (call.prompt, prompt))
-        return then == now and call.form != self.form(call.model, [call.bidder])
+        return then == now and call.form != self.form(call.fallback or call.model, [call.bidder])
 
 
 class _Unasked:
@@ -92,15 +93,6 @@ class _Unasked:
 
     async def ainvoke(self, _: Any) -> Any:
         raise AssertionError("no model is asked when a run is played again")
-
-
-class _RecordedClient(ModelClient):
-    """A client without a line to its model."""
-
-    @property
-    def way(self) -> tuple[Forms, None]:
-        """The forms alone."""
-        return self.forms or Forms(self.chat, self.settings), None
 
 
 def seats(
@@ -130,8 +122,13 @@ def _client(auction: ResolvedAuction, bidder: ResolvedBidder, replay: RecordedCa
     """Give a client that asks in the form that is recorded, as settings may leave it to the first call."""
     name, model = bidder.settings.name, bidder.settings.model
     chat: Any = _Unasked()
-    forms = Forms(chat, ModelSettings(use=GIVEN), known=replay.form(model, [name]) or "tool")
-    return _RecordedClient(name, model, chat, auction.models[model], replay=replay, forms=forms)
+
+    def recorded(model: str) -> Pool:
+        settings = auction.models[model]
+        forms = Forms(chat, ModelSettings(use=GIVEN), recorded=replay.form(model, [name]) or "tool")
+        return Pool(model, (Way(settings, forms),), recorded(settings.fallback) if settings.fallback else None)
+
+    return ModelClient(name, model, chat, auction.models[model], replay=replay, pool=recorded(model))
 
 
 def _seat(name: str, player: Player | None, notes: EventBuffer, sale: Sale[Any], replay: RecordedCalls) -> Seat:

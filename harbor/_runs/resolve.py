@@ -21,7 +21,7 @@ from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
 from harbor._games.mechanism import Mechanism
 from harbor._models.prices import with_price
-from harbor._models.providers import settings_of
+from harbor._models.providers import check_fallback, settings_of
 from harbor._models.simulated.model import use_of
 from harbor._runs.idle import check_idle
 from harbor._runs.inputs import RunInputs, models_in_use
@@ -104,6 +104,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     models = models_of(config, inputs)
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
         settings_of(name, config.models)
+        check_fallback(name, config.models, inputs.models)
     personas = extended(catalogue_of(config.catalogue), config.personas)
     catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)

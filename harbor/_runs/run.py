@@ -22,7 +22,7 @@ from harbor._doors.agent import agent_of
 from harbor._house.auctioneer import auction_loop
 from harbor._house.plain import carry, never_waits
 from harbor._house.sale import Sale
-from harbor._models.providers import open_chat, open_keyless
+from harbor._models.providers import open_chats, open_keyless
 from harbor._models.replies.cache import is_cached
 from harbor._models.replies.replay import ReplayCache
 from harbor._runs.folder import RunFolder, run_name
@@ -98,7 +98,9 @@ class Run:
         self.config = self.auction.config
         self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
         self.chats = {
-            name: _of_this_run(inputs.models[name]) if name in inputs.models else _open(name, settings, self.auction)
+            name: {"": _of_this_run(inputs.models[name])}
+            if name in inputs.models
+            else _open(name, settings, self.auction)
             for name, settings in self.auction.models.items()
         }
         seated = [bidder for bidder in config.bidders if bidder.agent]
@@ -159,17 +161,17 @@ class Run:
         return carry(loop, sale, policies, patience, replay.turn)
 
 
-def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> BaseChatModel:
-    """Open a hosted model, where its replies are kept also without its key."""
+def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> dict[str, BaseChatModel]:
+    """Open a hosted model by each of its keys, where its replies are kept also without any."""
     seed, cache = auction.config.seed, auction.inputs.cache
     try:
-        return open_chat(name, settings, seed)
+        return open_chats(name, settings, seed)
     except ConfigError as error:
         if cache is None or not is_cached(settings) or cache.is_empty:
             raise
         chat = open_keyless(name, settings, seed)
         warnings.warn(f"{error}; without it nothing is played but replies that are kept", stacklevel=5)
-        return chat
+        return {"": chat}
 
 
 def _of_this_run(chat: BaseChatModel) -> BaseChatModel:

@@ -25,12 +25,13 @@ from harbor._models.agent_costs import AgentCosts
 from harbor._models.batch.batch_line import BatchLine
 from harbor._models.batch.discount import in_batch
 from harbor._models.batch.transport import transport_of
+from harbor._models.calls.client import ModelClient
 from harbor._models.calls.line import Line
 from harbor._models.calls.waiting import Waiting
 from harbor._models.connections import connected, shares_connections
 from harbor._models.governor.local import governor
 from harbor._models.opened import OpenModel
-from harbor._models.replies.cache import LONGEST_WAIT, GameCache, is_cached
+from harbor._models.replies.cache import LONGEST_WAIT, GameCache
 from harbor._models.replies.replay import ReplayCache
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import PlayerAgent, Seat
@@ -45,13 +46,14 @@ if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
 
 
+Chats = Mapping[str, Mapping[str, BaseChatModel]]
 _GAMES = count()
 """Numbers the games of this process."""
 
 
 async def hold_in_room(
     auction: ResolvedAuction,
-    chats: Mapping[str, BaseChatModel],
+    chats: Chats,
     agents: Mapping[str, object],
     sale: Sale[Any],
     folder: RunFolder | None,
@@ -62,7 +64,7 @@ async def hold_in_room(
 
     Args:
         auction: what was resolved.
-        chats: the models by name.
+        chats: the models by name, and by the variables of their keys where they have several.
         agents: the agents by bidder, of any make.
         sale: open, with its first events in the log.
         folder: where the run is kept, if it is.
@@ -80,9 +82,9 @@ async def hold_in_room(
         open_to_all = [bidder.name for bidder in auction.config.bidders if form_of(bidder) is None]
         models = {
             name: OpenModel.of(
-                name, chat, settings if batch is None else in_batch(settings), replay.form(name, open_to_all)
+                name, by_key, settings if batch is None else in_batch(settings), replay.form(name, open_to_all)
             )
-            for name, chat, settings in ((name, chat, auction.models[name]) for name, chat in chats.items())
+            for name, by_key, settings in ((name, by_key, auction.models[name]) for name, by_key in chats.items())
         }
         age = auction.inputs.age or (next(_GAMES),)
         wait = LONGEST_WAIT if batch is None else inf  # a batch may take a day
@@ -91,9 +93,11 @@ async def hold_in_room(
         await seats.room().run_to_end()
 
 
-def _of_this_run(auction: ResolvedAuction, chats: Mapping[str, BaseChatModel]) -> list[BaseChatModel]:
+def _of_this_run(auction: ResolvedAuction, chats: Chats) -> list[BaseChatModel]:
     """Give the models whose connections end with the run: not those that the caller gave and that have their own."""
-    return [chat for name, chat in chats.items() if name not in auction.inputs.models or shares_connections(chat)]
+    given = auction.inputs.models
+    every = ((name, chat) for name, by_key in chats.items() for chat in by_key.values())
+    return [chat for name, chat in every if name not in given or shares_connections(chat)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +165,21 @@ class Seating:
 
     def _graph(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> GraphBidder:
         inputs = self.auction.inputs
-        kind = Line if inputs.batch is None else BatchLine
-        model = self.models[bidder.model].client(
-            bidder.name, bidder.timeout_seconds, waiting, self.age, inputs.governor or governor(), kind
+        opened = self.models[bidder.model]
+        line = partial(
+            Line if inputs.batch is None else BatchLine,
+            patience=bidder.timeout_seconds,
+            age=self.age,
+            waiting=waiting,
+            governor=inputs.governor or governor(),
         )
+        fallback = self.models[opened.settings.fallback].pool(line) if opened.settings.fallback else None
+        pool = opened.pool(line, fallback)
+        model = ModelClient(bidder.name, opened.name, opened.chat, opened.settings, pool=pool)
         if inputs.batch is not None:
             inputs.batch.bidders.append(waiting)
         model.clock, model.budget = self.sale.log.now, inputs.budget
-        model.cache = self.cache if is_cached(model.settings) else None
+        model.cache = self.cache
         model.reply = form_of(bidder)
         model.play_on = self.auction.config.failed_calls == "play on"
         if self.folder is not None:

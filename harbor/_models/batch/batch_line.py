@@ -14,6 +14,8 @@ T = TypeVar("T")
 class BatchLine(Line):
     """As a line, but a call starts with the next job, and so does one that has failed in a way that passes."""
 
+    is_live = False
+
     async def _once(self, attempt: Attempt[T], tokens: int) -> T:
         try:
             answer, _ = await attempt()

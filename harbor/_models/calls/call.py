@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
-from harbor._config.models import ReplyForm
+from harbor._config.models import ModelSettings, ReplyForm
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
+from harbor._core.events import NOTHING, Spent
 from harbor._core.redaction import redact
+from harbor._core.running_time import running_seconds
 from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import ABOUT_FORM, Asking, Forms, schema_of
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
-from harbor._models.calls.usage import usage_of
+from harbor._models.calls.settings_taken import sent
+from harbor._models.calls.usage import answer_of, usage_of
+from harbor._models.calls.ways import Pool, Way
 from harbor._models.governor.terms import Gone
-from harbor._models.replies.cache import CallRequest, GameCache
+from harbor._models.replies.cache import CallRequest, GameCache, is_cached
 from harbor._models.replies.replay import CallOutcome, RawCall
 
 if TYPE_CHECKING:
@@ -54,7 +58,12 @@ class Said:
 
 @dataclass
 class Call:
-    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt."""
+    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
+
+    `way` is how it was last asked, and `pool` that model; `failures` counts the models that could not answer before.
+    `admitted`: the budget has to be told how it ends. `probes` are the requests whose answers showed that the model
+    does not know a form.
+    """
 
     model: ModelClient
     prompt: Prompt
@@ -62,57 +71,115 @@ class Call:
     attempt: int
     began: float
     recorded: RawCall | None = None
+    admitted: bool = False
+    failures: int = 0
+    probes: Spent = NOTHING
+    pool: Pool = field(init=False)
+    way: Way = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._turn_to(self.model.ways)
+
+    def _turn_to(self, pool: Pool) -> None:
+        self.pool, self.way = pool, pool.ways[0]
+
+    def _first(self, pool: Pool, reply_type: type[BaseModel]) -> Asking:
+        return next(pool.ways[0].forms.asked(reply_type, self.model.reply))[0]
 
     async def run(self, reply_type: type[BaseModel]) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
-        forms, _ = self.model.way
-        asking, _ = next(forms.asked(reply_type, self.model.reply))
-        words = _words(self._messages(asking))
-        self.recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
-        cache = self.model.cache
+        self.recorded = self._find_recorded(reply_type)
         if self.recorded is not None:
-            if cache is not None:
-                cache.count(self._request(asking, reply_type))
+            if (cache := self._cache) is not None:
+                cache.count(self._recorded_request(self.recorded, reply_type))
             return self._replayed(self.recorded)
-        said = await (self._paid(reply_type, asking.form, words) if cache is None else self._kept(reply_type, cache))
+        said = await self._answered(reply_type)
         if self.model.reply is None:
-            forms.works(said.form)
+            self.way.forms.works(said.form)
         return said
+
+    def _find_recorded(self, reply_type: type[BaseModel]) -> RawCall | None:
+        """Find the call in the records, in whichever form it was made, and of whichever model."""
+        if not self.model.replay.left(self.model.bidder):
+            return None
+        pools, wanted = self.model.ways.every(), self.model.reply
+        asked = (asking for pool in pools for asking in pool.ways[0].forms.every(reply_type, wanted))
+        words = [_words(self._messages(asking)) for asking in {one.told: one for one in asked}.values()]
+        recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
+        if recorded is not None and recorded.fallback:
+            self._turn_to(self.model.ways.named(recorded.fallback))
+        return recorded
+
+    async def _answered(self, reply_type: type[BaseModel]) -> Said:
+        """Ask the model, and where it can't answer the one in its place."""
+        for pool in self.model.ways.open():
+            self._turn_to(pool)
+            asking = self._first(pool, reply_type)
+            words = _words(self._messages(asking))
+            try:
+                if (cache := self._cache) is not None:
+                    return await self._kept(reply_type, cache)
+                return await self._paid(reply_type, asking.form, words)
+            except (ModelError, RunPaused) as error:
+                if not pool.leads_on(error):
+                    raise
+                pool.pass_over(error)
+                self.failures += 1
+        raise AssertionError("the last model is always asked")
+
+    @property
+    def _cache(self) -> GameCache | None:
+        return self.model.cache if is_cached(self.way.settings) else None
 
     async def _kept(self, reply_type: type[BaseModel], cache: GameCache) -> Said:
         """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
-        forms, line = self.model.way
-        requests = [self._request(asking, reply_type) for asking, _ in forms.asked(reply_type, self.model.reply)]
+        requests = self._requests(reply_type)
         first = requests[0]
-        with _waiting(line):
+        with _waiting(self.way.line):
             async with cache.alone(first):
                 for request in requests:
                     if (found := cache.find(request)) is not None:
                         at, words = found.address, _texts(request)
                         return Said(as_message(found), request.form, words, 0, at, found=True, imported=found.imported)
-                said = await self._paid(reply_type, first.form, _texts(first))
-                asked = next((request for request in requests if request.form == said.form), None)
-                if asked is None:  # a reply of another form was found meanwhile, and that is asked for from then on
-                    return said
-                kept = cache.keep(asked, as_reply(said.message))
+                asking = self._first(self.pool, reply_type)
+                said = await self._paid(reply_type, asking.form, _words(self._messages(asking)))
+                kept = cache.keep(self._asked_at_last(requests, said), as_reply(said.message))
         # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
         told = {"usage_metadata": said.message.usage_metadata, "response_metadata": said.message.response_metadata}
         message = message_of(kept.reply, kept.message).model_copy(update=told)
         return replace(said, message=message, address=kept.address, imported=kept.imported)
 
-    def _request(self, asking: Asking, reply_type: type[BaseModel]) -> CallRequest:
+    def _requests(self, reply_type: type[BaseModel]) -> list[CallRequest]:
+        """Give all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
+        forms = self.pool.ways[0].forms
+        askings = forms.every(reply_type, self.model.reply)
+        return [self._request(asking, reply_type, sent) for sent in forms.maybe_sent() for asking in askings]
+
+    def _request(self, asking: Asking, reply_type: type[BaseModel], sent: ModelSettings) -> CallRequest:
         words = [[message.type, str(message.content)] for message in self._messages(asking)]
-        return CallRequest(self.model.settings, asking.form, schema_of(reply_type), words, self.attempt)
+        return CallRequest(sent, asking.form, schema_of(reply_type), words, self.attempt)
+
+    def _recorded_request(self, call: RawCall, reply_type: type[BaseModel]) -> CallRequest:
+        forms = self.pool.ways[0].forms
+        asking = forms.asking(reply_type, call.form) if call.form != "words" else self._first(self.pool, reply_type)
+        return self._request(asking, reply_type, sent(forms.settings, call.not_taken))
+
+    def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
+        """Give the request that was answered, which may have been another than the first."""
+        now = self.pool.ways[0].forms.sent
+        return next(one for one in requests if (one.form, one.settings) == (said.form, now))
 
     async def _paid(self, reply_type: type[BaseModel], form: ReplyForm, words: list[str]) -> Said:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
-        forms, line = self.model.way
-        if self.model.budget is not None:
-            with _waiting(line):  # others' calls are not the bidder's own time
+        if self.model.budget is not None and not self.admitted:
+            with _waiting(self.way.line):  # others' calls are not the bidder's own time
                 await self.model.budget.admit()
+            self.admitted = True
         try:
-            return await self._sent(words, reply_type, forms, line)
+            return await self._sent(words, reply_type)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
+            if self.pool.leads_on(error):
+                raise
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
             never = isinstance(error, ModelError | RunPaused)  # then no provider charges for it
             self.log("failed", Said(AIMessage(""), form, words, free=never), redact(why))
@@ -125,42 +192,59 @@ class Call:
         first = SystemMessage(self.prompt.system + asking.told)
         return [first, *earlier, HumanMessage(self.prompt.human), *self.repaired]
 
-    async def _sent(self, words: list[str], reply_type: type[BaseModel], forms: Forms, line: Line | None) -> Said:
+    async def _sent(self, words: list[str], reply_type: type[BaseModel]) -> Said:
         tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
 
-        async def attempt() -> tuple[Said, int]:
-            said = await self._first_that_works(forms, reply_type)
+        async def attempt(way: Way) -> tuple[Said, int]:
+            self.way = way
+            said = await self._first_that_works(way.forms, reply_type)
             used = said.message.usage_metadata
             return said, used["total_tokens"] if used else tokens
 
-        if line is None:
-            try:
-                return (await attempt())[0]
-            except Exception as error:
-                raise ModelError(f"model {self.model.name!r} failed: {fault_of(error).words}") from error
-        said, failures = await line.send(attempt, tokens)
-        return Said(said.message, said.form, said.words, said.retries + failures)
+        said, failures = await self.pool.send(attempt, tokens)
+        return Said(said.message, said.form, said.words, said.retries + failures + self.failures)
 
     async def _first_that_works(self, forms: Forms, reply_type: type[BaseModel]) -> Said:
-        """Ask in the first form that the server takes; if one is known, there is no other."""
-        asked = 0
-        for asking, is_last in forms.asked(reply_type, self.model.reply):
+        """Ask in the form that the server takes; where that is not known, or no longer so, in one after the other."""
+        asked, refused = 0, Exception()
+        for asking, is_sure in forms.asked(reply_type, self.model.reply):
             messages = self._messages(asking)
-            for _ in range(1 if is_last else TRIES_IN_PROSE):
+            for _ in range(1 if is_sure else TRIES_IN_PROSE):
                 try:
-                    message = await asking.invoke(messages)
+                    message, left_out = await self._answer(forms, asking, reply_type)
                 except Exception as error:
                     fault = fault_of(error)
                     if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
                         return Said(_FILTERED, asking.form, _words(messages), asked)
-                    if is_last or fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
+                    if fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
                         raise
-                    asked += 1
+                    refused, asked = error, asked + 1
                     break
-                if is_last or _took_form(message, reply_type):
+                asked += left_out
+                if is_sure or _took_form(message, reply_type):
                     return Said(as_kept(message), asking.form, _words(messages), asked)
                 asked += 1
-        raise AssertionError("there is always a last form")
+                self.probes += _spent(message, forms.settings)
+        raise refused
+
+    async def _answer(self, forms: Forms, asking: Asking, reply_type: type[BaseModel]) -> tuple[AIMessage, int]:
+        """Ask once, and again without a setting that the server refuses; also gives how many it has refused."""
+        left_out = 0
+        while True:
+            began = running_seconds()
+            try:
+                message = await asking.invoke(self._messages(asking))
+            except Exception as error:
+                fault = fault_of(error)
+                if fault.kind != "refused" or not forms.leave_out(fault.words):
+                    raise
+                left_out += 1
+                if asking.form != "words":
+                    asking = forms.asking(reply_type, asking.form)
+            else:
+                took = running_seconds() - began if self.way.line is None or self.way.line.is_live else None
+                forms.known.answered(answer_of(message, took))
+                return message, left_out
 
     def _replayed(self, recorded: RawCall) -> Said:
         if recorded.outcome == "failed":
@@ -174,7 +258,7 @@ class Call:
         self.model.sink(call.event)
         if self.recorded is None:
             self.model.keep(call)
-            if self.model.budget is not None and not said.found:
+            if self.model.budget is not None and self.admitted:
                 self.model.budget.charge(call)
 
     def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
@@ -188,7 +272,7 @@ class Call:
             outcome=outcome,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
-            cost_dollars=0.0 if said.free else usage.cost(model.settings),
+            cost_dollars=0.0 if said.free else usage.cost(self.way.settings),
             cached=usage.from_cache,
             began=round(self.began, 6),
             seconds=round(model.clock() - self.began, 6),
@@ -204,6 +288,8 @@ class Call:
             form=said.form,
             address=said.address,
             imported=said.imported,
+            key_env="" if said.found else self.way.key_env,
+            fallback="" if self.pool is model.ways else self.pool.name,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
 
@@ -215,6 +301,12 @@ def _waiting(line: Line | None) -> AbstractContextManager[None]:
 
 def _words(messages: Sequence[BaseMessage]) -> list[str]:
     return [str(message.content) for message in messages]
+
+
+def _spent(message: AIMessage, settings: ModelSettings) -> Spent:
+    """Give what an answer costs that is of no use."""
+    usage = usage_of(message)
+    return Spent(1, usage.input_tokens, usage.output_tokens, usage.cost(settings))
 
 
 def _texts(request: CallRequest) -> list[str]:

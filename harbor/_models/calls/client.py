@@ -22,6 +22,7 @@ from harbor._models.calls.forms import Forms
 from harbor._models.calls.line import Line, identity_of
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import in_words, read
+from harbor._models.calls.ways import Pool, Way
 from harbor._models.replies.cache import GameCache
 from harbor._models.replies.replay import CallBudget, RawCall, ReplayCache
 
@@ -34,9 +35,8 @@ class ModelClient:
 
     `sink` takes the events, `keep` the raw calls; `clock` gives seconds since the log was opened. A call that `replay`
     has recorded is not made again, nor is one whose reply `cache` has. Any other call waits until `budget`, if there is
-    one, admits it, and goes over the `line` in one of the `forms` that the model takes (None: made from the chat
-    model). With `play_on` the bidder goes on without a call that is never answered. `reply` is the
-    one form that the bidder wants replies in, if it does.
+    one, admits it, and goes by a key of the `pool` (None: by that of the chat model). With `play_on` the bidder goes on
+    without a call that is never answered. `reply` is the one form that the bidder wants replies in, if it does.
     """
 
     bidder: str
@@ -50,18 +50,17 @@ class ModelClient:
     budget: CallBudget | None = None
     cache: GameCache | None = None
     play_on: bool = False
-    line: Line | None = None
-    forms: Forms | None = None
+    pool: Pool | None = None
     reply: ReplyForm | None = None
 
     @property
-    def way(self) -> tuple[Forms, Line | None]:
-        """The forms that the model takes, and the line to it; the built-in one is here, so it needs no line."""
-        if self.forms is None:
-            self.forms = Forms(self.chat, self.settings)
-        if self.line is None and self.settings.use != BUILT_IN:
-            self.line = Line(self.name, self.settings, identity_of(self.chat, self.settings))
-        return self.forms, self.line
+    def ways(self) -> Pool:
+        """The ways to the model; the built-in one is here, so it needs no line."""
+        if self.pool is None:
+            built_in = self.settings.use == BUILT_IN
+            line = None if built_in else Line(self.name, self.settings, identity_of(self.chat, self.settings))
+            self.pool = Pool(self.name, (Way(self.settings, Forms(self.chat, self.settings), line),))
+        return self.pool
 
     async def ask(
         self,

@@ -20,7 +20,36 @@ BUSY = (429,)
 """Too many requests for this account."""
 FOR_NOW = (408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
 """Other conditions that pass."""
-OUT_OF_MONEY = re.compile(r"insufficient_quota|credit balance is too low|billing_hard_limit|payment required", re.I)
+OF_A_KEY = (401, 402, 403)
+"""The key or its account is refused: unknown, without money, or without access."""
+KEY_IN_WORDS = re.compile(
+    r"insufficient_quota|credit balance is too low|billing_hard_limit|payment required|do not have access"
+    r"|api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|API_KEY_INVALID"
+    r"|(?:invalid|incorrect) (?:x-)?api[ _-]key"
+    r"|account (?:is |has been |was )?(?:not active|deactivated|suspended|disabled)|(?:account|key)_deactivated",
+    re.I,
+)
+"""The same in words, whatever the status."""
+TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|prompt is too long|input is too long|exceed_context_size"
+    r"|exceeds? (?:the )?(?:available )?context (?:size|limit|length|window)|input token count[^.]{0,40}exceeds"
+    r"|longer than the maximum model length|request too large for",
+    re.I,
+)
+"""How OpenAI, vLLM, Anthropic, Bedrock, llama.cpp, Google and Groq say that a prompt is too long."""
+LONGEST_PROMPT = re.compile(
+    r"maximum context length (?:is|of) ([\d,]+)|([\d,]+) maximum context length|tokens > ([\d,]+) maximum"
+    r"|context limit:[\d+ ]+> ([\d,]+)|tokens allowed \(([\d,]+)\)|context size \(([\d,]+)"
+    r"|maximum model length of ([\d,]+)|n_ctx\W+([\d,]+)",
+    re.I,
+)
+"""Where such words tell how long a prompt may be."""
+MUST_STREAM = re.compile(
+    r"only supports? stream|stream[\w`'\" ]{0,20} must be (?:set to )?true|streaming is (?:strongly )?required"
+    r"|non-?streaming (?:\w+ )?(?:is|are) not supported|please (?:set|use|enable) [`'\"]?stream",
+    re.I,
+)
+STREAM_REMEDY = "; it answers in streams alone: give extra = { streaming = true }"
 FILTERED = re.compile(r"content_filter|content management policy|responsible_ai_policy", re.I)
 PASSING = (ConnectionError, TimeoutError, JSONDecodeError)
 SAID_NOTHING = re.compile(r"no data received|no generations? (was )?found", re.I)
@@ -37,7 +66,7 @@ LONGEST_ASKED = 31 * 86_400.0
 """Seconds that a provider is believed to ask for: quotas are counted per month at the longest."""
 LONGEST_WORDS = 500
 
-Kind = Literal["busy", "passing", "refused", "filtered", "odd"]
+Kind = Literal["busy", "passing", "refused", "key", "long", "filtered", "odd"]
 
 
 class StrangeAnswer(ConnectionError):
@@ -49,27 +78,34 @@ class Fault:
     """An error of a provider.
 
     It is "busy" (too many requests), "passing" (an outage, a cut connection, a time-out), "refused" (asking again does
-    not help), "filtered" (the provider refuses to answer this prompt: an answer of a kind), or "odd" (nothing known).
-    `retry_after` is in seconds, if the provider says when to try again.
+    not help), "key" (the key or its account is refused), "long" (the prompt is too long), "filtered" (the provider
+    refuses to answer this prompt: an answer of a kind), or "odd" (nothing known). `retry_after` is in seconds, if the
+    provider says when to try again; `most_tokens` is how long a prompt may be, if it says so.
     """
 
     kind: Kind
     words: str
     retry_after: float | None = None
+    most_tokens: int | None = None
 
 
 def fault_of(error: BaseException) -> Fault:
     """Say what an error means."""
     strange = next((one for one in chain_of(error) if isinstance(one, StrangeAnswer)), None)
     words = _words(strange or error)
-    kind: Kind = "odd" if strange else _kind(error, words)
-    return Fault(kind, redact(words)[:LONGEST_WORDS], _retry_after(error))
+    told = f"{words} {_body(error)}"
+    kind: Kind = "odd" if strange else _kind(error, told)
+    remedy = STREAM_REMEDY if kind == "refused" and MUST_STREAM.search(told) else ""
+    most = _most_tokens(told) if kind == "long" else None
+    return Fault(kind, redact(words)[:LONGEST_WORDS] + remedy, _retry_after(error), most)
 
 
-def _kind(error: BaseException, words: str) -> Kind:
-    status, told = status_of(error), f"{words} {_body(error)}"
-    if OUT_OF_MONEY.search(told):
-        return "refused"
+def _kind(error: BaseException, told: str) -> Kind:
+    status = status_of(error)
+    if status is not None and status >= 400 and TOO_LONG.search(told):
+        return "long"
+    if status in OF_A_KEY or KEY_IN_WORDS.search(told):
+        return "filtered" if FILTERED.search(told) else "key"
     if status in BUSY:
         return "busy"
     if status in FOR_NOW:
@@ -78,7 +114,14 @@ def _kind(error: BaseException, words: str) -> Kind:
         return "filtered" if FILTERED.search(told) else "refused"
     if any(isinstance(one, PASSING) or _is_passing(one) for one in chain_of(error)):
         return "passing"
-    return "passing" if SAID_NOTHING.search(words) else "odd"
+    return "passing" if SAID_NOTHING.search(told) else "odd"
+
+
+def _most_tokens(told: str) -> int | None:
+    """Read how many tokens a prompt may have."""
+    found = LONGEST_PROMPT.search(told)
+    number = next(filter(None, found.groups()), "").replace(",", "") if found else ""
+    return int(number) if 0 < len(number) < 10 else None
 
 
 def _is_passing(error: BaseException) -> bool:

@@ -1,7 +1,7 @@
 """How a model is asked for a reply of a shape: by a tool call, by a JSON schema, or by JSON in plain text.
 
-Not every server can do everything. Where the settings leave it open, the first call of a model finds out, and all later
-ones in this process know.
+Not every server can do everything. Where the settings leave it open, the first call of a model finds out, and later
+ones know it by the passport of the model.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -18,6 +19,8 @@ from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._core.decisions import InWords
+from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
+from harbor._models.passports.passport import Known, unknown
 
 FORMS: tuple[ReplyForm, ...] = ("tool", "json", "text")
 """The forms of a reply of a shape, in the order in which they are tried."""
@@ -27,7 +30,6 @@ ON_REQUEST = ("langchain_anthropic",)
 """The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
 _SHAPE = "\nReply with one JSON object of this JSON schema, and nothing else: {schema}\n"
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
-_KNOWN: dict[str, ReplyForm] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,54 +43,98 @@ class Asking:
 
 @dataclass
 class Forms:
-    """The forms that one model can be asked in.
+    """The forms that one model can be asked in, with the settings that its server takes.
 
-    `identity` tells models of this process apart ("": what is found out stays here); `known` is the form that works.
+    `known` is its passport; `recorded` is the form that it took in an interrupted run, or has taken since.
     """
 
     chat: BaseChatModel
     settings: ModelSettings
-    identity: str = ""
-    known: ReplyForm | None = None
-    _bound: dict[tuple[type[BaseModel], ReplyForm], Asking] = field(default_factory=dict, repr=False)
+    known: Known = field(default_factory=unknown)
+    recorded: ReplyForm | None = None
+    _bound: dict[tuple[type[BaseModel], ReplyForm, tuple[str, ...]], Asking] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if dropped := left_out(self.chat, self.settings):
+            self.known.note(not_taken=tuple(sorted({*self.known.passport.not_taken, *dropped})))
 
     @property
-    def candidates(self) -> tuple[ReplyForm, ...]:
-        """The forms to try, in order; one, if it is known."""
+    def form(self) -> ReplyForm | None:
+        """The form that the model takes, if it is known."""
         if self.settings.reply != "auto":
-            return (self.settings.reply,)
-        if self.settings.use == BUILT_IN:
-            return FORMS[:1]
-        known = self.known or _KNOWN.get(self.identity)
-        return (known,) if known else FORMS
+            return self.settings.reply
+        return FORMS[0] if self.settings.use == BUILT_IN else self.recorded or self.known.passport.form
+
+    @property
+    def not_taken(self) -> tuple[str, ...]:
+        """The settings that are given, and left out as the model does not take them."""
+        return tuple(name for name in wished(self.settings) if name in self.known.passport.not_taken)
+
+    @property
+    def sent(self) -> ModelSettings:
+        """The settings as they are sent."""
+        return sent(self.settings, self.not_taken)
+
+    def maybe_sent(self) -> list[ModelSettings]:
+        """Give the settings as they may have been sent by whoever has kept a reply: all, until the model has answered.
+
+        A machine that imports kept replies knows nothing of the model.
+        """
+        if self.known.passport.calls:
+            return [self.sent]
+        open_ones = [name for name in wished(self.sent) if not name.startswith("extra.")]
+        drops = (drop for size in range(len(open_ones) + 1) for drop in combinations(open_ones, size))
+        return [sent(self.sent, drop) for drop in drops]
 
     def asked(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
-        """Give the ways to try, in order, and whether each is the last; only one if a form is wanted."""
+        """Give the ways to try, in order, and whether a reply in prose is the model's own there: only one is wanted.
+
+        It is so in the form that the model is known to take, and in the last.
+        """
+        known = wanted or self.form
+        ways = list(self._askings(reply_type, wanted, known))
+        for asking in ways:
+            yield asking, asking is ways[-1] or asking.form == known
+
+    def every(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> list[Asking]:
+        """Give all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
+        return list(self._askings(reply_type, wanted, None))
+
+    def _askings(
+        self, reply_type: type[BaseModel], wanted: ReplyForm | None, first: ReplyForm | None
+    ) -> Iterator[Asking]:
         if issubclass(reply_type, InWords):
-            yield Asking("words", self.chat.ainvoke), True
+            yield Asking("words", self._chat.ainvoke)
             return
-        candidates = (wanted,) if wanted else self.candidates
-        for form in candidates:
+        only = wanted or (self.form if self.settings.reply != "auto" or self.settings.use == BUILT_IN else None)
+        for form in (only,) if only else dict.fromkeys((first or FORMS[0], *FORMS)):
             asking = self.asking(reply_type, form)
-            is_last = form == candidates[-1] or asking.form != form
-            yield asking, is_last
-            if is_last:
+            yield asking
+            if asking.form != form:
                 return
 
     def works(self, form: ReplyForm) -> None:
         """Remember a form that was answered; words say nothing of what the server can do."""
-        if form == "words":
-            return
-        self.known = form
-        if self.identity:
-            _KNOWN[self.identity] = form
+        if form != "words":
+            self.recorded = form
+            self.known.learn(form=form)
+
+    def leave_out(self, words: str) -> bool:
+        """Leave out the setting that a server refuses in these words; false: it speaks of none that was sent."""
+        if name := refused_in(words, self.sent):
+            self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
+        return bool(name)
 
     def asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
         """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
-        key = reply_type, form
+        key = reply_type, form, self.not_taken
         if key not in self._bound:
             self._bound[key] = self._bind(reply_type, form)
         return self._bound[key]
+
+    @property
+    def _chat(self) -> BaseChatModel:
+        return without(self.chat, self.settings, self.not_taken) if self.not_taken else self.chat
 
     def _bind(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
         asking = self._unmarked(reply_type, form)
@@ -99,13 +145,15 @@ class Forms:
         told = _SHAPE.format(schema=json.dumps(schema_of(reply_type), separators=(",", ":")))
         try:
             if form == "tool":
-                return Asking(form, self.chat.bind_tools([reply_type], tool_choice="any").ainvoke)
+                return Asking(form, self._chat.bind_tools([reply_type], tool_choice="any").ainvoke)
             if form == "json":
-                shaped = self.chat.with_structured_output(schema_of(reply_type), method="json_schema", include_raw=True)
+                shaped = self._chat.with_structured_output(
+                    schema_of(reply_type), method="json_schema", include_raw=True
+                )
                 return Asking(form, _raw(shaped), told)
         except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
             pass
-        return Asking("text", self.chat.ainvoke, told)
+        return Asking("text", self._chat.ainvoke, told)
 
 
 def _marked(invoke: Invoke) -> Invoke:

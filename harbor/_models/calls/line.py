@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
-from harbor._core.errors import ModelError, RunPaused
+from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused
 from harbor._core.running_time import running_seconds, running_timeout
 from harbor._models.calls.faults import Fault, end_of_pause, fault_of
 from harbor._models.calls.waiting import Waiting
@@ -34,7 +34,7 @@ from harbor._models.governor.terms import (
     TooLong,
     Verdict,
 )
-from harbor._models.passports.passport import Known, Passport
+from harbor._models.passports.passport import Known, unknown
 
 T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
@@ -45,6 +45,7 @@ OWN_SHARE = 2
 ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
 PATIENCE = 120.0
+_SHORTER = "have fewer items, a lower max_tokens, or a model or a fallback with a longer context"
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
 _odd = Counter[str]()
@@ -66,6 +67,7 @@ class Line:
 
     `patience` is how many seconds a call may take; `age` is that of its game: the lowest goes first. `waiting` counts
     the time that passes meanwhile, which is not the bidder's own. `known` is the passport of the model.
+    `is_live`: a call goes by itself, so its time is that of the model.
     """
 
     name: str
@@ -75,7 +77,8 @@ class Line:
     age: tuple[int, ...] = ()
     waiting: Waiting = field(default_factory=Waiting)
     governor: Governor = field(default_factory=of_this_process)
-    known: Known = field(default_factory=lambda: Known(Passport("", "")))
+    known: Known = field(default_factory=unknown)
+    is_live: ClassVar[bool] = True
 
     async def send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         """Make a call until it is answered; returns the answer, and how many requests have failed.
@@ -99,8 +102,8 @@ class Line:
                 return await self._once(attempt, tokens), failures
             except Gone as error:
                 raise RunPaused(str(error)) from error
-            except Stopped as error:
-                raise ModelError(str(error)) from error
+            except Stopped as error:  # of the first call, which went alone; whether its key was refused, another tells
+                raise KeyRefused(str(error)) from error
             except TooLong as pause:
                 raise RunPaused(f"{self._who} {self._asks(pause.seconds)}") from pause
             except _Faulty as faulty:
@@ -148,14 +151,20 @@ class Line:
         return fault
 
     def _verdict(self, fault: Fault) -> Verdict:
-        if fault.kind in ("refused", "filtered"):
+        if fault.kind in ("refused", "key", "filtered"):
             return Refused(f"{self._who} is refused: {fault.words}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
             return Refused(f"{self._who} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
 
     def _failure(self, fault: Fault, verdict: Verdict) -> Exception:
-        return ModelError(verdict.words) if isinstance(verdict, Refused) else _Faulty(fault)
+        if fault.kind == "long":
+            if fault.most_tokens is not None:
+                self.known.learn(context_tokens=fault.most_tokens)
+            return PromptTooLong(f"{self._who} takes no prompt as long as this one: {fault.words}; {_SHORTER}")
+        if isinstance(verdict, Refused):
+            return (KeyRefused if fault.kind == "key" else ModelError)(verdict.words)
+        return _Faulty(fault)
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
         """Say how long to wait before the next try; the governor sees to it where there are too many calls.
@@ -198,6 +207,7 @@ def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
     """Say which account a chat model is used from, and which model it is."""
     kept: dict[str, Any] = vars(chat)
     keys = [str(value.get_secret_value()) for value in kept.values() if hasattr(value, "get_secret_value")]
+    keys.append(str(kept.get("client_kwargs")))  # where Ollama's package has the header with its key
     places = [kept.get(name) for name in ("openai_api_base", "anthropic_api_url", "base_url", "endpoint")]
     address = settings.base_url or next((place for place in places if isinstance(place, str)), "")
     provider = settings.use.partition(":")[0]

@@ -7,6 +7,7 @@ the name that its provider has for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +15,14 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from harbor._config.models import ModelSettings
+from harbor._models.passports.passport import Answer
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 """OpenAI chat and Google, Anthropic, Bedrock, Ollama, OpenAI responses; the last is "completed" or "incomplete"."""
 _NAMES = ("model_name", "model")
+_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_content"})
+_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 _MILLION = 1_000_000
 WRITING = 1.25
 """What Anthropic charges for input that it puts in its cache for five minutes, in terms of the price of input."""
@@ -86,3 +91,20 @@ def _first(said: Mapping[str, Any], names: tuple[str, ...]) -> str:
 def _detail(details: Any, name: str) -> int:
     """Add up a kind of tokens; OpenAI's service tiers put their name before it, as in "flex_cache_read"."""
     return sum(tokens or 0 for kind, tokens in dict(details or {}).items() if kind.endswith(name))
+
+
+def answer_of(message: AIMessage, seconds: float | None) -> Answer:
+    """Give what an answer shows of its model."""
+    usage = usage_of(message)
+    return Answer(seconds, usage.output_tokens, usage.reasoning_tokens, _thinks(message, usage), usage.answered_by)
+
+
+def _thinks(message: AIMessage, usage: Usage) -> tuple[str, ...]:
+    """Say where thoughts are seen: in tags of the text, in blocks of the content, in a field, or by tokens alone."""
+    blocks = message.content if isinstance(message.content, list) else []
+    places = (
+        ("tags", bool(_TAG.search(str(message.text)))),
+        ("blocks", any(isinstance(block, dict) and block.get("type") in _THOUGHTS for block in blocks)),
+        ("field", any(message.additional_kwargs.get(name) for name in _FIELDS)),
+    )
+    return tuple(name for name, seen in places if seen) or (("tokens",) if usage.reasoning_tokens else ())

@@ -36,7 +36,7 @@ from harbor._models.replies.reply_folder import (
 
 NO_PART = frozenset(
     {"api_key_env", "headers", "timeout_seconds", "max_concurrent", "requests_per_minute", "tokens_per_minute"}
-    | {"reply", "repairs", "retry_seconds", "input_price", "cached_price", "output_price", "simulated"}
+    | {"fallback", "reply", "repairs", "retry_seconds", "input_price", "cached_price", "output_price", "simulated"}
 )
 """The settings that are no part of an address as they are: most change no reply, the form of which is told apart.
 
@@ -204,10 +204,11 @@ def server_of(settings: ModelSettings) -> str | None:
         return settings.base_url.rstrip("/")
     begins = settings.use.partition(":")[0].partition("_")[0].upper()[:5]
     places = (name for name in sorted(os.environ) if name.startswith(begins) and _SERVER.search(name))
-    return " ".join(_without_user(os.environ[name]) for name in places if os.environ[name]) or None
+    return " ".join(plain(os.environ[name]) for name in places if os.environ[name]) or None
 
 
-def _without_user(url: str) -> str:
+def plain(url: str) -> str:
+    """Give an address without a name, a password and a query."""
     return re.sub(r"(^|//)[^/]*@", r"\1", url).partition("?")[0].rstrip("/")
 
 

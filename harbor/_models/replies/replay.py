@@ -119,7 +119,7 @@ class ReplayCache:
         own = (call for call in calls if call.purpose != AGENT)  # an agent's are its own to make
         for call in sorted(own, key=lambda call: known.get(call.key, len(known))):
             if call.outcome != "failed" and call.form != "words":  # which say nothing of what the model can do
-                self._forms.setdefault((call.model, call.bidder), call.form)
+                self._forms.setdefault((call.fallback or call.model, call.bidder), call.form)
             if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in known):
                 self._calls[call.bidder].append(call)
 
@@ -143,15 +143,15 @@ class ReplayCache:
         """Give the form that a model has answered one of these bidders in, if any such call is recorded."""
         return next((self._forms[model, bidder] for bidder in bidders if (model, bidder) in self._forms), None)
 
-    def call(self, bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> RawCall | None:
-        """Give the first recorded call of a bidder with exactly this prompt, once; None: it has to be made.
+    def call(self, bidder: str, purpose: str, attempt: int, prompts: Sequence[Sequence[str]]) -> RawCall | None:
+        """Give the first recorded call of a bidder with exactly one of these prompts, once; None: it has to be made.
 
         Raises:
             LogError: the log has other calls of this bidder next, so this run differs; making the call would be wasted.
         """
         calls = self._calls[bidder]
         for call in calls:
-            if (call.purpose, call.attempt, call.prompt) == (purpose, attempt, prompt):
+            if (call.purpose, call.attempt) == (purpose, attempt) and call.prompt in prompts:
                 calls.remove(call)
                 return call
         if any(_call_key(call) in self._logged for call in calls):

@@ -19,7 +19,9 @@ TYPES = {
     "model": "not_found_error",
     "parameter": "invalid_request_error",
     "path": "not_found_error",
+    "long": "invalid_request_error",
 }
+TOO_LONG = "prompt is too long: {read} tokens > {most} maximum"
 ENDS = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
 NO_CREDIT = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
 

@@ -19,7 +19,9 @@ STATUSES = {
     "model": "NOT_FOUND",
     "parameter": "INVALID_ARGUMENT",
     "path": "NOT_FOUND",
+    "long": "INVALID_ARGUMENT",
 }
+TOO_LONG = "The input token count ({read}) exceeds the maximum number of tokens allowed ({most})."
 ENDS = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
 WRONG_KEY = "API key not valid. Please pass a valid API key."
 

@@ -10,6 +10,7 @@ from support.providers.speech import Asked, Said, Trouble, bearer, set_in, text_
 
 key = bearer
 ENDS = {"stop": "stop", "length": "length", "refusal": "stop"}
+TOO_LONG = "the request exceeds the available context size ({most} tokens), try increasing it"
 PIECE = 400
 """How many characters a line carries."""
 

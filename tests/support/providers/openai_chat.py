@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from support.providers.mind import schema_text
-from support.providers.openai_errors import complain, forms
+from support.providers.openai_errors import TOO_LONG, complain, forms
 from support.providers.speech import Asked, Said, bearer, set_in, text_of, turn, unstreamed
 
-__all__ = ["complain", "hear", "key", "say"]
+__all__ = ["TOO_LONG", "complain", "hear", "key", "say", "streamed"]
 key = bearer
+PIECE = 40
+"""How many characters a chunk of a stream carries."""
 ENDS = {"stop": "stop", "length": "length", "refusal": "stop"}
 
 
@@ -43,6 +45,20 @@ def say(asked: Asked, said: Said, number: int) -> dict[str, Any]:
         "service_tier": "default",
         "system_fingerprint": "fp_harbor",
     }
+
+
+def streamed(whole: Mapping[str, Any], with_usage: bool) -> list[dict[str, Any]]:
+    """Give a completion as the chunks of a stream; its usage comes last, if the client wants it."""
+    [choice] = whole["choices"]
+    head = {**whole, "object": "chat.completion.chunk", "usage": None}
+    message = dict(choice["message"])
+    text = message.pop("content") or ""
+    calls = [{**call, "index": number} for number, call in enumerate(message.pop("tool_calls", []))]
+    deltas = [message, *({"content": text[at : at + PIECE]} for at in range(0, len(text), PIECE))]
+    deltas += [{"tool_calls": [call]} for call in calls]
+    chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
+    return [*chunks, {**head, "choices": [], "usage": whole["usage"]}] if with_usage else chunks
 
 
 def _message(said: Said, number: int) -> dict[str, Any]:

@@ -17,7 +17,12 @@ TYPES = {
     "model": ("invalid_request_error", "model_not_found"),
     "parameter": ("invalid_request_error", "unsupported_parameter"),
     "path": ("invalid_request_error", "unknown_url"),
+    "long": ("invalid_request_error", "context_length_exceeded"),
 }
+TOO_LONG = (
+    "This model's maximum context length is {most} tokens. However, your messages resulted in {read} tokens. Please"
+    " reduce the length of the messages."
+)
 
 
 def complain(trouble: Trouble) -> tuple[int, dict[str, Any]]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from support.providers.mind import schema_text
-from support.providers.openai_errors import complain, forms
+from support.providers.openai_errors import TOO_LONG, complain, forms
 from support.providers.speech import Asked, Said, bearer, set_in, text_of, turn, unstreamed
 
-__all__ = ["complain", "hear", "key", "say"]
+__all__ = ["TOO_LONG", "complain", "hear", "key", "say"]
 key = bearer
 
 

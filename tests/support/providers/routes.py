@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.providers import anthropic_messages, google, ollama, openai_chat, openai_responses
+from support.providers import anthropic_messages, azure_chat, google, ollama, openai_chat, openai_responses
 from support.providers.speech import Dialect
 
 MODELS: dict[str, Dialect] = {
@@ -11,12 +11,18 @@ MODELS: dict[str, Dialect] = {
     "/v1/messages": anthropic_messages,
     "/api/chat": ollama,
 }
-FAMILIES: dict[str, Dialect] = {"/v1/messages": anthropic_messages, "/v1beta/": google, "/api/": ollama}
+AZURE = "/openai/deployments/"
+FAMILIES: dict[str, Dialect] = {
+    AZURE: azure_chat,
+    "/v1/messages": anthropic_messages,
+    "/v1beta/": google,
+    "/api/": ollama,
+}
 
 
 def is_model(path: str) -> bool:
     """Say whether a model answers at an address; batches and files are at others."""
-    return path in MODELS or path.endswith(":generateContent")
+    return path in MODELS or path.endswith((":generateContent", "/chat/completions"))
 
 
 def dialect_of(path: str) -> Dialect:

@@ -15,9 +15,10 @@ from support.providers.batches import Batches
 from support.providers.faults import STUCK, Faults, cut_off, misspoken, refused, spoiled, wrong_key
 from support.providers.limits import Gate, Limits
 from support.providers.mind import Mind
-from support.providers.routes import dialect_of, is_model
+from support.providers.openai_chat import streamed
+from support.providers.routes import AZURE, dialect_of, is_model
 from support.providers.speech import Asked, Trouble
-from support.providers.wire import LINES, Question, Reply, encoded
+from support.providers.wire import EVENTS, LINES, Question, Reply, encoded
 
 WITHOUT_ANSWER = ("reset", "hang", "endless")
 
@@ -57,6 +58,11 @@ class Service:
         gone: models that do not exist.
         snapshots: which model answers, by the name that is asked for.
         polls: how often a batch is looked at before it is complete.
+
+    Attributes:
+        fates: what becomes of a key: the fault of its requests, once so many are answered.
+        streams: whether replies of OpenAI's chat completions come as a stream, and then they come so alone.
+        context: how many tokens a prompt may have.
     """
 
     mind: Mind
@@ -77,6 +83,10 @@ class Service:
         self.unavailable = False
         self.stuck = 0  # requests so far whose client has to leave
         self.most_queued: int | None = None  # requests in a job of OpenAI's
+        self.fates: dict[str, tuple[str, int]] = {}
+        self.streams = False
+        self.context: int | None = None
+        self.charged = 0  # tokens of all answers, read and written
         self._answers = count(1)
         self._times = Counter[tuple[str, bytes]]()
 
@@ -102,17 +112,25 @@ class Service:
             Trouble: it is refused.
         """
         dialect = dialect_of(path)
+        if self.streams:
+            if not body.get("stream"):
+                raise Trouble(400, "parameter", "This model only supports streaming: stream must be true.", "stream")
+            whole = {name: value for name, value in body.items() if name != "stream"}
         try:
-            asked = dialect.hear(path, body)
+            asked = dialect.hear(path, whole if self.streams else body)
         except (KeyError, TypeError, AttributeError) as error:
             raise Trouble(400, "parameter", f"The request is malformed: {error!r}", "messages") from error
         self._refuse(asked)
         said = self.mind.reply(asked)
+        if self.context is not None and said.read > self.context:
+            raise Trouble(400, "long", dialect.TOO_LONG.format(read=said.read, most=self.context))
         said = replace(said, model=self.snapshots.get(said.model, said.model))
         said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
         if asked.most and said.written > asked.most:
             said = cut_off(said, asked.most)
-        return dialect.say(asked, said, next(self._answers))
+        self.charged += said.read + said.written
+        reply = dialect.say(asked, said, next(self._answers))
+        return streamed(reply, bool((body.get("stream_options") or {}).get("include_usage"))) if self.streams else reply
 
     def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         """Answer a request of a batch: the status and the body that it would get by itself."""
@@ -143,6 +161,8 @@ class Service:
         dialect = dialect_of(question.path)
         try:
             self._admit(question, dialect.key(question.headers), entered)
+            if AZURE in question.path and "api-version=" not in question.query:
+                raise Trouble(404, "path", "Resource not found")
             return spoiled(await self._served(question, heard), heard.fault)
         except Trouble as trouble:
             status, words = dialect.complain(trouble)
@@ -153,10 +173,21 @@ class Service:
             raise Trouble(503, "unavailable", "The service is temporarily unavailable.")
         if self.key is not None and key != self.key:
             raise wrong_key(key)
+        self._meet_fate(key)
         if is_model(question.path) and not entered:
             wait = self.limits.retry_after
             headers = None if wait is None else {"retry-after": f"{wait:g}"}
             raise Trouble(429, "rate", "Rate limit reached for requests.", headers=headers)
+
+    def _meet_fate(self, key: str) -> None:
+        kind, after = self.fates.get(key, ("", 0))
+        if kind and self.answers_to(key) >= after and (trouble := Faults(kind).trouble(kind, key)):
+            raise trouble
+
+    def answers_to(self, key: str) -> int:
+        """Count the answers that a key has got."""
+        mine = [heard for heard in self.requests if dialect_of(heard.path).key(heard.headers) == key]
+        return sum(heard.status == 200 for heard in mine)
 
     async def _served(self, question: Question, heard: Heard) -> Reply:
         heard.fault = self._fault(question, heard.number)
@@ -168,6 +199,9 @@ class Service:
         if self.latency:
             await asyncio.sleep(self.latency)
         said = self.answer(question.path, heard.body, heard.fault)
+        if self.streams:
+            chunks = [*map(encoded, said), b"[DONE]"]
+            return Reply(200, b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks), EVENTS)
         if isinstance(said, list):
             return Reply(200, b"".join(encoded(line) + b"\n" for line in said), LINES)
         return Reply(200, encoded(said))

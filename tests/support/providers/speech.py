@@ -58,7 +58,7 @@ class Trouble(Exception):
     """A request that gets no reply: a status, and one of the kinds for which providers have names of their own.
 
     The kinds are "rate", "quota", "server", "overloaded", "unavailable", "key", "access", "model",
-    "parameter" and "path".
+    "parameter", "path" and "long".
     """
 
     status: int
@@ -69,7 +69,9 @@ class Trouble(Exception):
 
 
 class Dialect(Protocol):
-    """A wire format; a module is one."""
+    """A wire format; a module is one. `TOO_LONG` says in its words that a prompt has too many tokens."""
+
+    TOO_LONG: str
 
     def key(self, headers: Mapping[str, str]) -> str: ...
     def hear(self, path: str, body: Mapping[str, Any]) -> Asked: ...

@@ -15,6 +15,7 @@ from typing import Any
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
+EVENTS = "text/event-stream"
 STATUSES = {int(status) for status in HTTPStatus}
 ABORT = struct.pack("ii", 1, 0)
 """What makes a socket end with a reset."""
@@ -28,6 +29,7 @@ class Question:
     path: str
     headers: Mapping[str, str]
     body: bytes
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ async def receive(reader: StreamReader) -> Question | None:
         first, *lines = head.rstrip().split("\r\n")
         method, path, _ = first.split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        return Question(method, path.partition("?")[0], headers, await _body(reader, headers))
+        path, _, query = path.partition("?")
+        return Question(method, path, headers, await _body(reader, headers), query)
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
 
@@ -104,7 +107,7 @@ async def _pour(writer: StreamWriter, head: bytes) -> None:
 
 
 def _whole(reply: Reply) -> bytes:
-    if reply.kind != LINES:
+    if reply.kind not in (LINES, EVENTS):
         return _head(reply, f"Content-Length: {len(reply.body)}") + reply.body
     chunks = (b"%x\r\n%b\r\n" % (len(line), line) for line in reply.body.splitlines(keepends=True))
     return _head(reply, "Transfer-Encoding: chunked") + b"".join(chunks) + b"0\r\n\r\n"

@@ -1,0 +1,245 @@
+"""A model that can't answer has another answer in its place, which log and ledger name; without one it is told why."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from harbor import Auction, Bidder, ModelSettings
+from harbor._config.auction import check
+from harbor._core.errors import ConfigError, ModelError, PromptTooLong, RunPaused
+from harbor._core.events import ModelCalled
+from harbor._core.layout import FAILURE
+from harbor._core.log import of_type, read_log
+from harbor._models.calls.faults import fault_of
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trials import trials
+from harbor.evaluation._running.experiment_folder import trial_path
+from harbor.evaluation._running.runner import RunOptions, run_experiment
+from support.commands import harbor, process
+from support.folders import calls, paid
+from support.formats import FORMATS, ITEMS, SEED, auction, config, spoken, told
+from support.providers import provider
+
+PRICES = {"input_price": 1.0, "output_price": 2.0}
+DEARER = {"input_price": 10.0, "output_price": 20.0}
+SHORT = 300
+"""Tokens of a context in which only the first prompts have room."""
+
+
+@pytest.fixture(scope="module")
+def offline():
+    return auction({}).run()
+
+
+@pytest.fixture
+def server():
+    with provider(seed=SEED) as server:
+        yield server
+
+
+@pytest.fixture
+def spare():
+    with provider(seed=SEED) as server:
+        yield server
+
+
+def models(server, spare, form="openai chat", **more):
+    return {
+        "mine": spoken(form, server) | PRICES | {"fallback": "other"} | more,
+        "other": spoken(form, spare) | DEARER,
+    }
+
+
+def auction_of(models):
+    bidders = [Bidder(name, model="mine") for name in ("Ann", "Ben")]
+    settings = {name: ModelSettings(**one) for name, one in models.items()}
+    return Auction(items=ITEMS, bidders=bidders, models=settings, seed=SEED)
+
+
+def made(log):
+    return of_type(log, ModelCalled)
+
+
+def served(server):
+    return sum(heard.status == 200 for heard in server.requests)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("trouble", ["gone", "key"])
+def test_a_model_that_is_refused_is_asked_once_and_another_answers_in_its_place(form, trouble, server, spare, offline):
+    settings = models(server, spare, form)
+    if trouble == "gone":
+        server.gone = [settings["mine"]["use"].partition(":")[2]]
+    else:
+        server.key = "another"
+    with pytest.warns(UserWarning, match="model 'other' answers in its place"):
+        run = auction_of(settings).run()
+    assert told(run.log) == told(offline.log)
+    assert len(server.requests) == 1
+    assert served(spare) == len(made(run.log)) == len(made(offline.log))
+    assert {(call.model, call.fallback, call.outcome) for call in made(run.log)} == {("mine", "other", "ok")}
+    for call in made(run.log):
+        cost = (10 * call.input_tokens + 20 * call.output_tokens) / 1e6
+        assert call.cost_dollars == pytest.approx(cost, rel=0.6)  # cached input may be cheaper, or dearer
+        assert call.cost_dollars > (call.input_tokens + 2 * call.output_tokens) / 1e6
+
+
+def test_an_outage_in_the_middle_leads_to_the_fallback_and_no_reply_is_paid_twice(server, spare, offline):
+    def listen(entry):
+        if isinstance(entry.event, ModelCalled) and served(server) >= 5 and not server.unavailable:
+            server.fail("unavailable")
+
+    with pytest.warns(UserWarning, match="has not answered .* answers in its place"):
+        run = auction_of(models(server, spare, retry_seconds=0.3)).run(listen=listen)
+    assert told(run.log) == told(offline.log)
+    by = [call.fallback for call in made(run.log)]
+    assert (by.count(""), by.count("other")) == (served(server), served(spare))
+    assert "failed" not in {call.outcome for call in made(run.log)}
+
+
+def test_a_fallback_that_fails_too_ends_the_run_as_a_model_does(server, spare):
+    server.gone = spare.gone = ["gpt-4o-mini"]
+    with (
+        pytest.warns(UserWarning, match="in its place"),
+        pytest.raises(ModelError, match=r"model 'other' .* is refused"),
+    ):
+        auction_of(models(server, spare)).run()
+    spare.gone = []
+    spare.fail("unavailable")
+    settings = models(server, spare)
+    settings["other"]["retry_seconds"] = 0.2
+    with pytest.raises(RunPaused, match=r"model 'other' .* has not answered"):
+        auction_of(settings).run()
+
+
+def test_a_fallback_that_takes_another_form_is_resumed_and_played_again(server, spare, offline, tmp_path):
+    server.fates = {"none": ("401", 6)}
+    spare.refuses = ("tools",)
+    (tmp_path / "a.json").write_text(json.dumps(config({}) | {"models": models(server, spare)}))
+    done = harbor("auction", "a.json", "--trust", "--out", "run", "--max-cost", "0.02", cwd=tmp_path)
+    assert done.returncode == 75, done.stderr
+    assert served(spare) > 0
+    done = process("resume", "run", "--max-cost", "10", cwd=tmp_path)  # which has yet to learn the form
+    assert done.returncode == 0, done.stderr
+    assert told(read_log(tmp_path / "run" / "events.jsonl").entries) == told(offline.log)
+    assert set(paid(tmp_path / "run").values()) == {1}
+    assert {(call["fallback"], call["form"]) for call in calls(tmp_path / "run")} == {("", "tool"), ("other", "json")}
+    assert harbor("verify", "run", cwd=tmp_path).returncode == 0
+
+
+def test_kept_replies_of_a_fallback_are_its_own(server, spare, tmp_path):
+    from harbor._models.replies.cache import ReplyCache
+
+    server.gone = ["gpt-4o-mini"]
+    inputs = {"cache": ReplyCache(tmp_path / "kept")}
+    with pytest.warns(UserWarning, match="in its place"):
+        first = auction_of(models(server, spare)).run(**inputs)
+    again = auction_of(models(server, spare)).run(**inputs)
+    assert served(spare) == len(made(first.log))
+    assert all(call.cached and call.fallback == "other" and not call.cost_dollars for call in made(again.log))
+    server.gone = []
+    own = {name: one | {"fallback": None} for name, one in models(server, spare).items()}
+    auction_of(own).run(**inputs)
+    assert served(server) == len(made(first.log))  # nothing that another model has said is its own
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mine": {"fallback": "othr"}}, "unknown model 'othr'; did you mean 'other'"),
+        ({"mine": {"fallback": "opnai:gpt"}}, "unknown provider 'opnai'; did you mean 'openai'"),
+        ({"mine": {"fallback": "mine"}}, "model 'mine' has itself as its fallback"),
+        ({"other": {"fallback": "mine"}}, "which has .* itself; drop the second"),
+        ({"mine": {"fallback": ""}}, "fallback"),
+    ],
+)
+def test_a_fallback_that_makes_no_sense_is_refused_before_anything_is_asked(changed, said, server, spare):
+    settings = {name: one | changed.get(name, {}) for name, one in models(server, spare).items()}
+    with pytest.raises(ConfigError, match=said):
+        auction_of(settings).run()
+    assert not server.requests
+
+
+def test_a_limit_in_dollars_needs_the_price_of_the_fallback(server, spare):
+    settings = models(server, spare)
+    settings["other"] |= {"input_price": None}
+    with pytest.raises(ConfigError, match="the price of model 'other' is unknown"):
+        auction_of(settings).run(max_cost=1)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_prompt_that_is_too_long_ends_its_auction_with_the_remedy_and_teaches_the_length(form, server):
+    server.context = SHORT
+    with pytest.raises(PromptTooLong, match=r"takes no prompt as long as this one: .*; have fewer items, .*fallback"):
+        auction(spoken(form, server)).run()
+    assert len(server.requests) <= 2  # one a bidder
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_prompt_that_is_too_long_goes_to_the_fallback_alone(form, server, spare, offline):
+    whole = [call.input_tokens for call in made(auction(spoken(form, spare)).run().log)]
+    server.context, before = sorted(whole)[len(whole) // 2], served(spare)
+    run = auction_of(models(server, spare, form)).run()
+    assert told(run.log) == told(offline.log)
+    by = [call.fallback for call in made(run.log)]
+    assert (by.count(""), by.count("other")) == (served(server), served(spare) - before)
+    assert by.count("")
+    assert by.count("other")
+
+
+DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
+
+
+def experiment(models, arms=("short", "long")):
+    """Two arms; in the long one there are more items."""
+    items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
+    more = [items[0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]
+    auction = {"items": items, "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")]}
+    sizes = {"short": {}, "long": {"items": more}}
+    given = {"arms": [{"name": arm, "auction": sizes[arm]} for arm in arms], "auction": auction | {"models": models}}
+    return check(Experiment, DESIGN | given | {"repeats": 2, "same_seed": True}, "design")
+
+
+def failure(folder, trial):
+    """Why a trial has failed; empty if it has not."""
+    path = trial_path(folder, trial) / FAILURE
+    return json.loads(path.read_text())["failure"] if path.exists() else ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+def test_a_prompt_that_is_too_long_fails_its_game_and_not_the_experiment(executor, server, tmp_path):
+    short = experiment({"mine": spoken("openai chat", server)}, ["short"])
+    asyncio.run(run_experiment(short, tmp_path / "short", RunOptions(cache=False)))
+    server.context = max(call["input_tokens"] for call in calls(tmp_path / "short"))
+    design = experiment({"mine": spoken("openai chat", server)})
+    done = asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2, cache=False)))
+    states = {one.path: "no prompt as long" in failure(tmp_path / "run", one) for one in trials(design)}
+    assert states == {one.path: one.arm == "long" for one in trials(design)}, done
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", 8192),
+        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4096),
+        ("prompt is too long: 208310 tokens > 200000 maximum", 200_000),
+        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease", 200_000),
+        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+        ("the request exceeds the available context size (4096 tokens), try increasing it", 4_096),
+        ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768),
+        ("{'code': 'context_length_exceeded', 'message': 'Please reduce the length of the messages'}", None),
+        ("Input is too long for requested model.", None),
+        ("maximum context length is 99999999999999999999 tokens", None),
+    ],
+)
+def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known(words, most):
+    class Refused(Exception):
+        status_code = 400
+
+    fault = fault_of(Refused(words))
+    assert (fault.kind, fault.most_tokens) == ("long", most)
+    assert fault_of(ValueError("finish reason: length")).kind == "odd"

@@ -1,0 +1,116 @@
+"""What docs/using/models.md shows for each provider, done as a new user would: its lines with a server on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from typing import NamedTuple
+
+import pytest
+
+from harbor._core.log import read_log
+from support.commands import process
+from support.folders import ROOT, calls
+from support.formats import ITEMS, SEED, auction, told
+from support.guide import blocks
+from support.providers import provider
+
+PAGE = (ROOT / "docs" / "using" / "models.md").read_text(encoding="utf-8")
+KEY = "key-of-a-new-user-0123456789"
+ADDRESSES = {
+    "OpenAI": {"OPENAI_BASE_URL": "/v1"},
+    "Azure": {},
+    "Anthropic": {"ANTHROPIC_BASE_URL": ""},
+    "Google": {"GOOGLE_GEMINI_BASE_URL": ""},
+    "Ollama": {"OLLAMA_HOST": ""},
+    "vLLM": {},
+    "OpenRouter": {},
+}
+"""Where the package of a provider looks for another address, and the path there; the others have one in the page."""
+GAME = "".join(f'\n[[bidders]]\nname = "{name}"\nmodel = "mine"\n' for name in ("Ann", "Ben"))
+GAME += "".join(
+    f'\n[[items]]\nname = "{one.name}"\nstart = {one.start}\ntrue_value = {one.true_value}\n' for one in ITEMS
+)
+
+
+class Shown(NamedTuple):
+    """What the page says of a provider: which variables to export, and the settings."""
+
+    variables: list[str]
+    settings: str
+
+
+def shown(name: str) -> Shown:
+    _, _, rest = PAGE.partition(f"**{name}**")
+    own = re.split(r"^\*\*|^## ", rest, flags=re.MULTILINE)[0]
+    [settings] = [block.text for block in blocks(own) if block.language == "toml"]
+    return Shown(re.findall(r"`export (\w+)=", own), settings)
+
+
+def at(server, text: str) -> str:
+    """Put the address of a server in place of the one that the page has, with the path of that."""
+
+    def moved(found: re.Match[str]) -> str:
+        path = "/v1" if found[1].endswith("/v1") else ""
+        return f'base_url = "{server.url}{path}"'
+
+    return re.sub(r'base_url = "([^"]+)"', moved, text)
+
+
+@pytest.fixture
+def newcomer(monkeypatch):
+    """Nothing in the environment of any provider."""
+    for name in list(os.environ):
+        if re.match("OPENAI|AZURE|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|OPENROUTER", name):
+            monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def test_every_provider_of_the_page_is_followed():
+    sections = PAGE.partition("## The first real run")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"^\*\*(\w+)\*\*", sections, re.MULTILINE)) == sorted(ADDRESSES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_new_user_who_follows_the_page_plays_and_pays_what_the_server_counts(name, newcomer, tmp_path):
+    page = shown(name)
+    with provider(seed=SEED, key=KEY if page.variables else None) as server:
+        for variable in page.variables:
+            newcomer.setenv(variable, KEY)
+        for variable, path in ADDRESSES[name].items():
+            newcomer.setenv(variable, f"{server.url}{path}")
+        (tmp_path / "auction.toml").write_text(f"seed = {SEED}\n\n{GAME}\n{at(server, page.settings)}")
+        done = process("auction", "auction.toml", "--out", "run", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        made = calls(tmp_path / "run")
+        assert {call["outcome"] for call in made} == {"ok"}
+        assert len(made) == len(server.requests) == sum(heard.status == 200 for heard in server.requests)
+        entries = read_log(tmp_path / "run" / "events.jsonl").entries
+        assert told(entries) == told(auction({}).run().log)
+        assert sum(call["input_tokens"] + call["output_tokens"] for call in made) == server.charged
+        assert KEY not in json.dumps(made) + done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_new_user_who_follows_the_page_has_a_pool_and_a_model_in_reserve(newcomer, tmp_path):
+    _, _, rest = PAGE.partition("## Several keys, and a model in reserve")
+    block = next(block for block in blocks(rest) if block.language == "toml")
+    variables = tomllib.loads(block.text)["models"]["mine"]["api_key_env"]
+    with provider(seed=SEED) as server, provider(seed=SEED) as reserve:
+        for number, variable in enumerate(variables):
+            newcomer.setenv(variable, f"{KEY}-{number}")
+            server.fates[f"{KEY}-{number}"] = ("401", 3)
+        newcomer.setenv("ANTHROPIC_API_KEY", KEY)
+        newcomer.setenv("OPENAI_BASE_URL", server.openai_url)
+        newcomer.setenv("ANTHROPIC_BASE_URL", reserve.anthropic_url)
+        (tmp_path / "auction.toml").write_text(f"seed = {SEED}\n\n{GAME}\n{block.text}")
+        done = process("auction", "auction.toml", "--out", "run", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert [done.stderr.count(f"the key in {variable} is left out") for variable in variables] == [1, 1]
+        assert done.stderr.count("model 'reserve' answers in its place") == 1
+        made = [(call["key_env"], call["fallback"]) for call in calls(tmp_path / "run")]
+        assert [made.count((variable, "")) for variable in variables] == [3, 3]
+        assert made.count(("", "reserve")) == sum(heard.status == 200 for heard in reserve.requests) == len(made) - 6
