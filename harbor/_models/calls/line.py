@@ -19,7 +19,7 @@ from langchain_core.language_models import BaseChatModel
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ModelError, RunPaused
 from harbor._core.running_time import running_seconds, running_timeout
-from harbor._models.calls.faults import Fault, end_of_pause, fault_of
+from harbor._models.calls.faults import LONGEST_ASKED, Fault, end_of_pause, fault_of
 from harbor._models.calls.trouble import at_host, host_of, host_of_client, is_unconnected, status_in_words
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
@@ -138,7 +138,7 @@ class Line:
             self._shown,
             status_in_words(fault, error),
             running_seconds() - trouble,
-            self._left(trouble),
+            min(self._left(trouble), LONGEST_ASKED),
             failures,
             fault.retry_after or 0.0,
             is_unconnected(error),

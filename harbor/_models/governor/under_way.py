@@ -83,17 +83,17 @@ class Waits:
         self.dollars = None if dollars is None or self.dollars is None else self.dollars + dollars
 
     def now(self) -> tuple[Wait, ...]:
-        """Give the waits, the longest first."""
+        """Give the waits, the longest first; batches, which are in no trouble, come last."""
         now = self._clock()
         waits = [wait.later(now - noted) for noted, wait in self._noted.values()]
-        return tuple(sorted(waits, key=lambda wait: -wait.seconds))
+        return tuple(sorted(waits, key=lambda wait: (not wait.tries, -wait.seconds)))
 
 
 def warn_of_address(wait: Wait) -> None:
     """Tell at once that a host can't be reached that has never answered: its address may be wrong."""
     until = "" if wait.left is None else f" until {datetime.now() + timedelta(seconds=wait.left):%H:%M:%S}"
+    where = wait.status.replace("no connection", f"no connection to {wait.host}", 1)
+    model = f" for model {wait.model!r}" if wait.model else ""
     warnings.warn(
-        f"{wait.status.replace('no connection', f'no connection to {wait.host}', 1)} for model {wait.model!r}; it is"
-        f" tried again{until}. If the address is wrong, stop the run, and mend it",
-        stacklevel=2,
+        f"{where}{model}; it is tried again{until}. If the address is wrong, stop the run, and mend it", stacklevel=3
     )
