@@ -139,7 +139,6 @@ def test_at_a_terminal_an_outage_and_its_end_are_seen(folder, command):
         with Terminal(folder, *command, columns=160) as shown:
             shown.expect(f"waiting for 127.0.0.1:{server.port} (mine): 503 for 0:0")
             shown.expect("tries again until")
-            shown.expect("under way")
             server.recover()
             assert shown.end() == 0
     assert re.search(r"\$0\.\d+ this session", shown.shown)
