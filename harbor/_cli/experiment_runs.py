@@ -158,7 +158,7 @@ def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: 
     # Ray tells of dead workers on stdout, which is for the results.
     stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
     # Progress would write over what a person types, so it is unseen where one plays.
-    with stopping, redirect_stdout(sys.stderr), watching(as_json or quiet) as hear:
+    with stopping, redirect_stdout(sys.stderr), watching(as_json, quiet) as hear:
         results = run_until_stopped(begin(hear))
     _tell_what_is_missing(results, folder)
     if as_json:

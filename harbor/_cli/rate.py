@@ -63,6 +63,7 @@ def judge(
     as_json: Json = False,
 ) -> None:
     """Have a model rate the records of a folder. It resumes where it was interrupted."""
+    from harbor._cli.display.live_line import told_each_minute
     from harbor._models.providers import settings_of
 
     settings_of(model, {})  # a wrong name is refused before a folder is made
@@ -72,7 +73,8 @@ def judge(
     from harbor.evaluation._rating import judging
 
     try:
-        judged = asyncio.run(judging.judge(folder, model, again=again))
+        with told_each_minute():
+            judged = asyncio.run(judging.judge(folder, model, again=again))
     except KeyboardInterrupt:
         say(f"stopped; resume with: harbor rate judge {folder} --model {model}")
         raise typer.Exit(130) from None

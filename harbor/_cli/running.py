@@ -41,22 +41,23 @@ def run_and_show(
     resume = f"{command()} resume {shlex.quote(str(folder))}"
     so_far = f"what happened up to here is in {log}; "
     with interruptible(f"output folder {str(folder)!r}", log, resume, so_far):
-        result = _run(begin, as_json or extent == "short", player)
+        result = _run(begin, as_json, extent == "short", player)
     show(result.metrics(), as_json, extent)
     if not as_json:
         typer.echo(f"log: {log}")
         typer.echo(f"look at it: {command()} view {shlex.quote(str(folder))}")
 
 
-def _run(begin: Begin, unseen: bool, player: Bidder | None) -> Result | SeriesResult:
+def _run(begin: Begin, as_json: bool, quiet: bool, player: Bidder | None) -> Result | SeriesResult:
+    from harbor._cli.display.live_line import told_each_minute
     from harbor._cli.display.render import Screen
     from harbor._cli.display.screen import watching
     from harbor._cli.display.terminal import at_the_terminal
 
     if player is not None:
         return run_until_stopped(at_the_terminal(player, begin))
-    if unseen:
-        with redirect_stdout(sys.stderr):  # what agents print is no output of ours
+    if as_json or quiet:
+        with redirect_stdout(sys.stderr), told_each_minute(quiet):  # what agents print is no output of ours
             return run_until_stopped(begin(None, {}))
     with watching(Screen(highlight=False)) as listen:
         return run_until_stopped(begin(listen, {}))

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from harbor._cli.display.live_line import LiveLine, told_each_minute
 from harbor._core.parsing import printable
 
 if TYPE_CHECKING:
@@ -25,20 +26,29 @@ WIDTH = 12
 
 
 @contextmanager
-def watching(unseen: bool) -> Iterator[OnProgress]:
-    """Give what hears how far an experiment has come, and shows it."""
+def watching(as_json: bool, quiet: bool) -> Iterator[OnProgress]:
+    """Give what hears how far an experiment has come, and shows it; with JSON only what is waited for."""
     console = Console(stderr=True, highlight=False)
-    if unseen:
-        yield lambda *_: None
+    if as_json or quiet:
+        with told_each_minute(unseen=quiet):
+            yield lambda *_: None
     elif not console.is_terminal:
-        yield _Lines(console)
+        with told_each_minute():
+            yield _Lines(console)
     else:
         counted, state = (
             (MofNCompleteColumn(), BarColumn(WIDTH), TimeRemainingColumn()),
             TextColumn("{task.fields[state]}"),
         )
-        with Progress(*counted, state, console=console) as progress:
+        with _Progress(*counted, state, console=console) as progress:
             yield _Bar(progress)
+
+
+class _Progress(Progress):
+    def get_renderables(self) -> Iterator[RenderableType]:
+        """Draw what is waited for below the bar."""
+        yield from super().get_renderables()
+        yield LiveLine()
 
 
 class _Pace:

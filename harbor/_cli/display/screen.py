@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from harbor._cli.display.live_line import LiveLine, told_each_minute
 from harbor._cli.display.render import cell
 from harbor._cli.display.ticker import Ticker
 from harbor._core.events import AuctionHeld, Event, LogOpened, SeriesOpened
@@ -32,8 +33,8 @@ REFRESHED = 2
 """How often a second it is drawn anew while nothing happens, for the seconds that bidders have been thinking."""
 
 
-def drawn(shown: Shown, title: str = "", below: Sequence[str] = ()) -> Group:
-    """Draw what a board shows, and lines below its state."""
+def drawn(shown: Shown, title: str = "", below: Sequence[str] = (), last: Sequence[LiveLine] = ()) -> Group:
+    """Draw what a board shows, lines below its state, and what stands last."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in shown.columns:
         table.add_column(cell(name))
@@ -41,14 +42,15 @@ def drawn(shown: Shown, title: str = "", below: Sequence[str] = ()) -> Group:
         table.add_row(*map(cell, row))
     headline = ". ".join(filter(None, (title, shown.headline)))
     lines = [Text(printable(line)) for line in (shown.state, *below)]
-    return Group(Text(printable(headline), style="bold"), *lines, *([table] if shown.columns else []))
+    return Group(Text(printable(headline), style="bold"), *lines, *([table] if shown.columns else []), *last)
 
 
 @contextmanager
 def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
     """Show an auction while it runs: a board in a terminal, else a line an event, or of a series a line an auction."""
     if not console.is_terminal:
-        yield _Lines(console)
+        with told_each_minute():
+            yield _Lines(console)
         return
     with Live(console=console, refresh_per_second=REFRESHED) as live:  # by itself, as seconds pass without an event
         boards = _Boards(live)
@@ -72,7 +74,7 @@ class _Boards:
     def __rich__(self) -> Group:
         """Draw what was shown last; it is called from a thread of the screen, too, so nothing is folded here."""
         prices = self._ticker.prices() if "UTF" in self._live.console.encoding.upper() else ""
-        return drawn(self._shown, self._title, [prices, self._ticker.thinking(time.monotonic())])
+        return drawn(self._shown, self._title, [prices, self._ticker.thinking(time.monotonic())], [LiveLine()])
 
     def __call__(self, entry: Entry) -> None:
         match entry.event:

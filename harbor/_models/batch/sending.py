@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from secrets import token_hex
 from typing import TypeVar
 
+from harbor._core.counting import counted
 from harbor._core.errors import HarborError, ModelError, RunPaused
 from harbor._core.running_time import running_seconds
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
 from harbor._models.calls.faults import end_of_pause, fault_of, status_of
 from harbor._models.calls.line import ODD_TRIES, backoff
+from harbor._models.calls.trouble import is_unconnected, status_in_words
+from harbor._models.governor.local import governor
+from harbor._models.governor.under_way import Wait
 
 T = TypeVar("T")
 FIRST_LOOK, LONGEST_LOOK, SLOWER = 0.1, 60.0, 1.5
@@ -103,7 +107,7 @@ class Sender:
                 raise
 
         try:
-            return await _until_answered(submit)
+            return await _until_answered(submit, jobs.provider)
         except ModelError:
             self._records.add(JobRecord(job.token, "failed"))
             raise
@@ -119,12 +123,16 @@ class Sender:
         job = self._records.jobs[token]
         name: str | None = job.name
         if not name:
-            name = await _until_answered(lambda: self._found(jobs, job))
+            name = await _until_answered(lambda: self._found(jobs, job), jobs.provider)
+        out = Wait(jobs.provider, "", f"a batch of {counted(len(job.items), 'call')}", time.time() - job.when)
+        governor().note(token, out)
         try:
             outcomes = await _ended(jobs, name) if name else {}
         except JobFailed:
             self._records.add(JobRecord(token, "failed"))
             raise
+        finally:
+            governor().note(token, None)
         if job.step != "collected":
             self._records.add(JobRecord(token, "collected", name or ""))
         good = sum(outcome.status == 200 for outcome in outcomes.values())
@@ -140,34 +148,40 @@ async def _ended(jobs: Jobs, name: str) -> Mapping[str, Outcome]:
     pause = FIRST_LOOK
     while True:
         await asyncio.sleep(pause)
-        if (outcomes := await _until_answered(lambda: jobs.outcomes(name))) is not None:
+        if (outcomes := await _until_answered(lambda: jobs.outcomes(name), jobs.provider)) is not None:
             return outcomes
         pause = min(pause * SLOWER, LONGEST_LOOK)
 
 
-async def _until_answered(ask: Callable[[], Awaitable[T]]) -> T:
+async def _until_answered(ask: Callable[[], Awaitable[T]], provider: str) -> T:
     """Ask until the provider answers.
 
     Raises:
         ModelError: it is refused.
         RunPaused: it was tried for long enough.
     """
-    began, failures, odd = running_seconds(), 0, 0
-    while True:
-        try:
-            return await ask()
-        except HarborError:
-            raise
-        except Exception as error:
-            fault = fault_of(error)
-            failures, odd = failures + 1, odd + 1 if fault.kind == "odd" else 0
-            pause = fault.retry_after or backoff(failures)
-            if fault.kind in ("refused", "filtered") or odd == ODD_TRIES:
-                raise ModelError(f"a batch is refused: {fault.words}") from error
-            if running_seconds() - began + pause > RETRY_SECONDS:
-                until = f" until {end_of_pause(fault.retry_after)}" if fault.retry_after else ""
-                raise RunPaused(f"batches can't be reached{until}, last: {fault.words}") from error
-            await asyncio.sleep(pause)
+    began, failures, odd, request = running_seconds(), 0, 0, token_hex(8)
+    try:
+        while True:
+            try:
+                return await ask()
+            except HarborError:
+                raise
+            except Exception as error:
+                fault, passed = fault_of(error), running_seconds() - began
+                failures, odd = failures + 1, odd + 1 if fault.kind == "odd" else 0
+                pause = fault.retry_after or backoff(failures)
+                if fault.kind in ("refused", "filtered") or odd == ODD_TRIES:
+                    raise ModelError(f"a batch is refused: {fault.words}") from error
+                if passed + pause > RETRY_SECONDS:
+                    until = f" until {end_of_pause(fault.retry_after)}" if fault.retry_after else ""
+                    raise RunPaused(f"batches can't be reached{until}, last: {fault.words}") from error
+                told, left = status_in_words(fault, error), RETRY_SECONDS - passed
+                asked, lost = fault.retry_after or 0.0, is_unconnected(error)
+                governor().note(request, Wait(provider, "", told, passed, left, failures, asked, lost))
+                await asyncio.sleep(pause)
+    finally:
+        governor().note(request, None)
 
 
 def _fail(calls: Sequence[BatchCall], error: Exception) -> None:

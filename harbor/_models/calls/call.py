@@ -260,6 +260,8 @@ class Call:
             self.model.keep(call)
             if self.model.budget is not None and self.admitted:
                 self.model.budget.charge(call)
+            if self.model.line is not None and not said.found:
+                self.model.line.spend(call.cost_dollars)
 
     def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
         model, usage = self.model, usage_of(said.message)

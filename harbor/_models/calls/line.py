@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import count
 from typing import Any, ClassVar, TypeVar
 
 from langchain_core.language_models import BaseChatModel
@@ -18,7 +19,8 @@ from langchain_core.language_models import BaseChatModel
 from harbor._config.models import ModelSettings
 from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused
 from harbor._core.running_time import running_seconds, running_timeout
-from harbor._models.calls.faults import Fault, end_of_pause, fault_of
+from harbor._models.calls.faults import LONGEST_ASKED, Fault, end_of_pause, fault_of
+from harbor._models.calls.trouble import at_host, host_of, host_of_client, is_unconnected, status_in_words
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import (
@@ -34,6 +36,7 @@ from harbor._models.governor.terms import (
     TooLong,
     Verdict,
 )
+from harbor._models.governor.under_way import Wait
 from harbor._models.passports.passport import Known, unknown
 
 T = TypeVar("T")
@@ -50,15 +53,21 @@ _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
 _odd = Counter[str]()
 """How often each account that has never answered gave an odd answer."""
+_calls = count(1)
+"""Numbers the calls of this process, for whoever watches them wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which account a model is used from, which model it is, and at which server; none contains a key."""
+    """Which account a model is used from, which model it is, and at which server; none contains a key.
+
+    `host` is that of the server, for whoever waits for it.
+    """
 
     account: str
     model: str
     server: str = ""
+    host: str = ""
 
 
 @dataclass
@@ -94,22 +103,49 @@ class Line:
         with self.waiting.counted():
             return await self._send(attempt, tokens)
 
+    def spend(self, dollars: float | None) -> None:
+        """Tell whoever watches what a call has cost; one that tells no tokens counts for nothing if it has a price."""
+        unknown = None in (self.settings.input_price, self.settings.output_price)
+        if dollars or (dollars is None and unknown):
+            self.governor.spend(dollars)
+
     async def _send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         trouble: float | None = None
-        failures = 0
-        while True:
-            try:
-                return await self._once(attempt, tokens), failures
-            except Gone as error:
-                raise RunPaused(str(error)) from error
-            except Stopped as error:  # of the first call, which went alone; whether its key was refused, another tells
-                raise KeyRefused(str(error)) from error
-            except TooLong as pause:
-                raise RunPaused(f"{self._who} {self._asks(pause.seconds)}") from pause
-            except _Faulty as faulty:
-                trouble = trouble or running_seconds()
-                failures += 1
-                await asyncio.sleep(self._pause(faulty.fault, failures, trouble))
+        failures, number = 0, next(_calls)
+        try:
+            while True:
+                try:
+                    return await self._once(attempt, tokens), failures
+                except Gone as error:
+                    raise RunPaused(str(error)) from error
+                except Stopped as error:  # of the first call, which went alone; whether its key was refused, another tells
+                    raise KeyRefused(str(error)) from error
+                except TooLong as pause:
+                    raise RunPaused(f"{self._who} {self._asks(pause.seconds)}") from pause
+                except _Faulty as faulty:
+                    trouble = trouble or running_seconds()
+                    failures += 1
+                    fault = at_host(faulty.fault, faulty.__cause__, self.identity.host)
+                    pause_before_next = self._pause(fault, failures, trouble)
+                    self.governor.note(number, self._wait(faulty, failures, trouble))
+                    await asyncio.sleep(pause_before_next)
+        finally:
+            if failures:
+                self.governor.note(number, None)
+
+    def _wait(self, faulty: _Faulty, failures: int, trouble: float) -> Wait:
+        """Say what the call waits for, to whoever watches."""
+        fault, error = faulty.fault, faulty.__cause__
+        return Wait(
+            self.identity.host,
+            self._shown,
+            status_in_words(fault, error),
+            running_seconds() - trouble,
+            min(self._left(trouble), LONGEST_ASKED),
+            failures,
+            fault.retry_after or 0.0,
+            is_unconnected(error),
+        )
 
     async def _once(self, attempt: Attempt[T], tokens: int) -> T:
         """Make a call when the governor lets it.
@@ -123,7 +159,16 @@ class Line:
             self.settings.max_concurrent, self.settings.requests_per_minute, self.settings.tokens_per_minute
         )
         ticket = await self.governor.enter(
-            Request(self.identity.account, self.identity.model, self.age, tokens, limits, self.settings.retry_seconds)
+            Request(
+                self.identity.account,
+                self.identity.model,
+                self.age,
+                tokens,
+                limits,
+                self.settings.retry_seconds,
+                self.identity.host,
+                self._shown,
+            )
         )
         verdict: Verdict = Failed()
         try:
@@ -172,17 +217,25 @@ class Line:
         Raises:
             RunPaused: it has been tried for long enough, by this call and by all others of the account.
         """
-        now = running_seconds()
-        since = max(trouble, _answered.get(self.identity.account, trouble))
-        patience = self.settings.retry_seconds
-        left = min(since + patience, trouble + OWN_SHARE * patience) - now
+        left = self._left(trouble)
         asked = fault.retry_after or 0.0
         wait = 0.0 if fault.kind == "busy" else asked or backoff(failures)
         if left <= 0 or max(wait, asked) > left:
             asks = f"{self._asks(asked)}; it " if asked > max(left, 0.0) else ""
-            failed = f"{failures} request{'s' * (failures > 1)} in {now - trouble:.1f} s"
+            failed = f"{failures} request{'s' * (failures > 1)} in {running_seconds() - trouble:.1f} s"
             raise RunPaused(f"{self._who} {asks}has not answered {failed}, last: {fault.words}")
         return wait
+
+    def _left(self, trouble: float) -> float:
+        """Say for how many seconds a call is still tried that has been in trouble since then."""
+        since = max(trouble, _answered.get(self.identity.account, trouble))
+        patience = self.settings.retry_seconds
+        return min(since + patience, trouble + OWN_SHARE * patience) - running_seconds()
+
+    @property
+    def _shown(self) -> str:
+        """The model as it is shown beside its host: by the user's name for it, or by the provider's."""
+        return self.name.partition(":")[2] if self.name == self.settings.use else self.name
 
     @property
     def _who(self) -> str:
@@ -213,7 +266,8 @@ def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
     provider = settings.use.partition(":")[0]
     account = " ".join((provider, type(chat).__name__, address, _digest(*keys)))
     model = _digest(account, settings.model_dump_json(), repr(chat._identifying_params))
-    return Identity(account, model, address or provider)
+    host = host_of(address) if address else host_of_client(chat) or provider
+    return Identity(account, model, address or provider, host)
 
 
 def _digest(*texts: str) -> str:

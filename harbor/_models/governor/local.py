@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -14,16 +14,22 @@ from threading import Lock
 
 from harbor._core.seeding import stream
 from harbor._models.governor.account import Account
-from harbor._models.governor.terms import Failed, Request, Stopped, Ticket, TooLong, Verdict
+from harbor._models.governor.terms import Answered, Failed, Request, Stopped, Ticket, TooLong, Verdict
+from harbor._models.governor.under_way import Asked, UnderWay, Wait, Waits, warn_of_address
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class _Call:
-    """A call that waits or holds a ticket, and the event loop that it belongs to."""
+    """A call that waits or holds a ticket, and the event loop that it belongs to; it has `started` at a provider."""
 
     ticket: Ticket
     loop: asyncio.AbstractEventLoop
     entry: asyncio.Future[Ticket]
+    request: Request
+    started: float = 0.0
+
+    def asked_at(self, now: float) -> Asked:
+        return Asked(self.request.host, self.request.shown, now - self.started)
 
     def admit(self) -> None:
         if not self.entry.done():
@@ -45,6 +51,7 @@ class LocalGovernor:
         self._waiting: dict[int, _Call] = {}
         self._holding: dict[int, _Call] = {}
         self._alarms: dict[tuple[str, asyncio.AbstractEventLoop], asyncio.TimerHandle] = {}
+        self._waits = Waits(clock)
 
     async def enter(self, request: Request) -> Ticket:
         """Wait until a call may start.
@@ -56,7 +63,7 @@ class LocalGovernor:
         loop = asyncio.get_running_loop()
         with self._lock:
             ticket = Ticket(request.account, next(self._numbers))
-            call = _Call(ticket, loop, loop.create_future())
+            call = _Call(ticket, loop, loop.create_future(), request)
             self._waiting[ticket.number] = call
             self._account(request.account).enter(ticket.number, request)
             self._free_the_dead()
@@ -71,11 +78,32 @@ class LocalGovernor:
         """Say how a call ended; one that still waits goes away."""
         with self._lock:
             self._waiting.pop(ticket.number, None)
-            self._holding.pop(ticket.number, None)
+            call = self._holding.pop(ticket.number, None)
+            if call is not None and isinstance(verdict, Answered):
+                self._waits.reached(call.request.host)
             account = self._account(ticket.account)
             account.withdraw(ticket.number)
             account.leave(ticket.number, verdict, self._clock())
             self._go_on(ticket.account)
+
+    def note(self, call: Hashable, wait: Wait | None) -> None:
+        """Note what a call waits for; that a host can't be reached which has never answered is told at once."""
+        with self._lock:
+            unheard_of = self._waits.note(call, wait)
+        if unheard_of is not None:
+            warn_of_address(unheard_of)
+
+    def spend(self, dollars: float | None) -> None:
+        """Add what a call has cost."""
+        with self._lock:
+            self._waits.spend(dollars)
+
+    def under_way(self) -> UnderWay:
+        """Say how things stand now."""
+        with self._lock:
+            first = next(iter(self._holding.values()), None)  # they are in the order in which they started
+            longest = None if first is None else first.asked_at(self._clock())
+            return UnderWay(self._waits.now(), len(self._holding), len(self._waiting), longest, self._waits.dollars)
 
     def _account(self, name: str) -> Account:
         if name not in self._accounts:
@@ -84,9 +112,11 @@ class LocalGovernor:
 
     def _go_on(self, name: str) -> None:
         """Start what may start; the lock is held."""
-        step = self._accounts[name].step(self._clock())
+        now = self._clock()
+        step = self._accounts[name].step(now)
         for number in step.started:
             call = self._holding[number] = self._waiting.pop(number)
+            call.started = now
             _in_its_loop(call.loop, call.admit)
         errors: dict[int, Stopped | TooLong] = {number: Stopped(words) for number, words in step.stopped}
         errors |= {number: TooLong(seconds) for number, seconds in step.too_long}

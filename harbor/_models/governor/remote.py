@@ -11,19 +11,20 @@ import hmac
 import json
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from contextlib import asynccontextmanager
+from dataclasses import asdict
 from itertools import count
 
 from pydantic import TypeAdapter
 
 from harbor._core.redaction import known_secret
+from harbor._models.governor.link import GovernorAddress as GovernorAddress
+from harbor._models.governor.link import Link, line_of
+from harbor._models.governor.local import LocalGovernor
 from harbor._models.governor.terms import (
     Answered,
     Busy,
     Failed,
-    Gone,
-    Governor,
     Refused,
     Request,
     Stopped,
@@ -31,29 +32,18 @@ from harbor._models.governor.terms import (
     TooLong,
     Verdict,
 )
+from harbor._models.governor.under_way import Wait
 
 TOKEN_SECONDS = 10.0
 """How long a connection may take to give the token; workers give it at once."""
 MOST_SILENT = 100
 """The most connections without a token: any user of this machine can open some, and each takes a file handle."""
-_REQUEST = TypeAdapter(Request)
+_REQUEST, _WAIT = TypeAdapter(Request), TypeAdapter(Wait | None)
 _VERDICTS = {kind.__name__: kind for kind in (Answered, Busy, Failed, Refused)}
 
 
-@dataclass(frozen=True, slots=True)
-class GovernorAddress:
-    """Where a governor is served, and the token that opens it."""
-
-    host: str
-    port: int
-    token: str
-
-    def __repr__(self) -> str:
-        return f"GovernorAddress({self.host!r}, {self.port})"  # the token is a key
-
-
 @asynccontextmanager
-async def serving(governor: Governor, host: str = "127.0.0.1") -> AsyncIterator[GovernorAddress]:
+async def serving(governor: LocalGovernor, host: str = "127.0.0.1") -> AsyncIterator[GovernorAddress]:
     """Serve a governor to other processes; with workers on other machines, `host` is an address that they reach."""
     token = secrets.token_urlsafe(32)
     served = set[asyncio.Task[None]]()
@@ -95,11 +85,12 @@ async def serving(governor: Governor, host: str = "127.0.0.1") -> AsyncIterator[
 class _Served:
     """One connection of a worker, at the driver's end; calls have the numbers that the worker gave them."""
 
-    def __init__(self, governor: Governor, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, governor: LocalGovernor, writer: asyncio.StreamWriter) -> None:
         self._governor = governor
         self._writer = writer
         self._entering: dict[int, asyncio.Task[None]] = {}
         self._tickets: dict[int, Ticket] = {}
+        self._noted = set[int]()
 
     async def run(self, reader: asyncio.StreamReader) -> None:
         try:
@@ -109,6 +100,10 @@ class _Served:
                 if "enter" in message:
                     request = _REQUEST.validate_python(message["enter"])
                     self._entering[number] = asyncio.create_task(self._enter(number, request))
+                elif "wait" in message:
+                    self._note(number, _WAIT.validate_python(message["wait"]))
+                elif "spent" in message:
+                    self._governor.spend(message["spent"] if message["spent"] is None else float(message["spent"]))
                 else:
                     self._leave(number, _VERDICTS[message["verdict"]](**message["words"]))
         except (KeyError, TypeError, OverflowError, RecursionError):
@@ -116,6 +111,12 @@ class _Served:
         finally:
             for number in (*self._entering, *self._tickets):
                 self._leave(number, Failed())
+            for number in tuple(self._noted):
+                self._note(number, None)
+
+    def _note(self, number: int, wait: Wait | None) -> None:
+        (self._noted.discard if wait is None else self._noted.add)(number)
+        self._governor.note((id(self), number), wait)
 
     async def _enter(self, number: int, request: Request) -> None:
         try:
@@ -135,7 +136,7 @@ class _Served:
             self._entering.pop(number).cancel()
 
     def _send(self, message: dict[str, object]) -> None:
-        self._writer.write(_line(message))
+        self._writer.write(line_of(message))
 
 
 class RemoteGovernor:
@@ -145,8 +146,8 @@ class RemoteGovernor:
         known_secret(address.token)
         self._address = address
         self._numbers = count(1)
-        self._links: dict[asyncio.AbstractEventLoop, asyncio.Task[_Link]] = {}
-        self._held: dict[int, _Link] = {}
+        self._links: dict[asyncio.AbstractEventLoop, asyncio.Task[Link]] = {}
+        self._held: dict[int, Link] = {}
 
     async def enter(self, request: Request) -> Ticket:
         """Wait until a call may start.
@@ -171,7 +172,21 @@ class RemoteGovernor:
         if link is not None:
             link.leave(ticket.number, verdict)
 
-    async def _link(self) -> _Link:
+    def note(self, call: int, wait: Wait | None) -> None:
+        """Say what a call of this process waits for; None: it waits no longer."""
+        self._tell({"number": call, "wait": None if wait is None else asdict(wait)})
+
+    def spend(self, dollars: float | None) -> None:
+        """Say what a call has cost; None: its price is unknown."""
+        self._tell({"number": 0, "spent": dollars})
+
+    def _tell(self, message: dict[str, object]) -> None:
+        """Tell the driver over the connection that this event loop has; before its first call there is none."""
+        opening = self._links.get(asyncio.get_running_loop())
+        if opening is not None and opening.done() and not opening.cancelled() and opening.exception() is None:
+            opening.result().tell(message)
+
+    async def _link(self) -> Link:
         loop = asyncio.get_running_loop()
         for closed in [other for other in self._links if other.is_closed()]:
             del self._links[closed]
@@ -179,81 +194,5 @@ class RemoteGovernor:
         if opening is None or (
             opening.done() and (opening.cancelled() or opening.exception() or opening.result().gone)
         ):
-            opening = self._links[loop] = loop.create_task(_Link.open(self._address))
+            opening = self._links[loop] = loop.create_task(Link.open(self._address))
         return await asyncio.shield(opening)
-
-
-class _Link:
-    """One connection to the driver, at the worker's end."""
-
-    def __init__(self, address: GovernorAddress, writer: asyncio.StreamWriter) -> None:
-        self.gone = False
-        self._address = address
-        self._loop = asyncio.get_running_loop()
-        self._writer = writer
-        self._waiting: dict[int, asyncio.Future[None]] = {}
-        self._reading: asyncio.Task[None] | None = None
-
-    @staticmethod
-    async def open(address: GovernorAddress) -> _Link:
-        try:
-            reader, writer = await asyncio.open_connection(address.host, address.port)
-        except OSError as error:
-            raise Gone(_gone(address)) from error
-        writer.write(f"{address.token}\n".encode())
-        link = _Link(address, writer)
-        link._reading = asyncio.create_task(link._read(reader))
-        return link
-
-    async def enter(self, number: int, request: Request) -> None:
-        entry = self._waiting[number] = self._loop.create_future()
-        self._send({"number": number, "enter": asdict(request)})
-        try:
-            await entry
-        finally:
-            self._waiting.pop(number, None)
-
-    def leave(self, number: int, verdict: Verdict) -> None:
-        message = {"number": number, "verdict": type(verdict).__name__, "words": asdict(verdict)}
-        if asyncio._get_running_loop() is self._loop:
-            self._send(message)
-        else:
-            with suppress(RuntimeError):  # its loop is closed, and the connection with it
-                self._loop.call_soon_threadsafe(self._send, message)
-
-    def _send(self, message: dict[str, object]) -> None:
-        if not self.gone:
-            self._writer.write(_line(message))
-
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        try:
-            with suppress(OSError, ValueError):
-                while line := await reader.readline():
-                    self._hear(json.loads(line))
-        finally:
-            self.gone = True
-            self._writer.close()
-            for entry in self._waiting.values():
-                if not entry.done():
-                    entry.set_exception(Gone(_gone(self._address)))
-
-    def _hear(self, message: dict[str, object]) -> None:
-        entry = self._waiting.get(int(str(message["number"])))
-        if entry is None or entry.done():
-            return  # it was given up meanwhile, and the driver has been told
-        if "stopped" in message:
-            entry.set_exception(Stopped(str(message["stopped"])))
-        elif "too_long" in message:
-            entry.set_exception(TooLong(float(str(message["too_long"]))))
-        else:
-            entry.set_result(None)
-
-
-def _gone(address: GovernorAddress) -> str:
-    return (
-        f"the driver at {address.host!r}, port {address.port}, which says when calls may start, is gone; resume the run"
-    )
-
-
-def _line(message: dict[str, object]) -> bytes:
-    return json.dumps(message).encode() + b"\n"

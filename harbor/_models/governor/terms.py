@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harbor._core.errors import HarborError
+from harbor._models.governor.under_way import Wait
 
 
 class Stopped(HarborError):
@@ -45,6 +46,8 @@ class Request:
         tokens: an estimate, in and out.
         limits: what the user says about the account.
         patience: the longest pause that the call waits for if the provider asks for it, in seconds.
+        host: is asked, for whoever watches.
+        shown: the model as it is shown there.
     """
 
     account: str
@@ -53,6 +56,8 @@ class Request:
     tokens: int
     limits: Limits = Limits()
     patience: float = math.inf
+    host: str = ""
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +110,9 @@ class Governor(Protocol):
 
     def leave(self, ticket: Ticket, verdict: Verdict) -> None:
         """Say how a call ended; every ticket comes back, also that of a call that was given up (`Failed`)."""
+
+    def note(self, call: int, wait: Wait | None) -> None:
+        """Say what a call of this process waits for, by a number of its own; None: it waits no longer."""
+
+    def spend(self, dollars: float | None) -> None:
+        """Say what a call has cost; None: its price is unknown."""

@@ -18,6 +18,7 @@ from harbor._models.batch.lane import BatchLane
 from harbor._models.batch.transport import transport_of
 from harbor._models.calls.waiting import Waiting
 from harbor._models.connections import connected
+from harbor._models.governor.local import governor
 from support.providers import provider
 
 
@@ -49,6 +50,16 @@ async def held(host, folder, games, spent=()):
 
 def sizes(host):
     return [len(job.asked) for job in host.batches.jobs.values()]
+
+
+async def test_a_batch_is_told_of_from_its_submission_until_it_is_collected(host, tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(governor(), "note", lambda call, wait: told.append((call, wait)))
+    async with held(host, tmp_path, "ab") as (ask, *_):
+        await asyncio.gather(ask("a"), ask("b"))
+    [(job, wait)] = [(call, wait) for call, wait in told if wait is not None]
+    assert (wait.host, wait.status, wait.left) == ("openai", "a batch of 2 calls", None)
+    assert told[-1] == (job, None)
 
 
 async def test_calls_of_all_games_go_out_as_one_job(host, tmp_path):
