@@ -37,14 +37,13 @@ class OpenModel:
     def client(
         self,
         bidder: str,
-        seconds: float,
         waiting: Waiting,
         age: tuple[int, ...],
         governor: Governor,
         kind: type[Line] = Line,
     ) -> ModelClient:
-        """Give the client of a bidder, which has so many seconds to answer, over a line of a kind."""
-        line = kind(self.name, self.settings, self.identity, seconds, age, waiting, governor, self.known)
+        """Give the client of a bidder, over a line of a kind."""
+        line = kind(self.name, self.settings, self.identity, age, waiting, governor, self.known)
         built_in = self.settings.use == BUILT_IN
         return ModelClient(
             bidder, self.name, self.chat, self.settings, line=None if built_in else line, forms=self.forms

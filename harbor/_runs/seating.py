@@ -162,9 +162,7 @@ class Seating:
     def _graph(self, bidder: Bidder, buffer: EventBuffer, waiting: Waiting) -> GraphBidder:
         inputs = self.auction.inputs
         kind = Line if inputs.batch is None else BatchLine
-        model = self.models[bidder.model].client(
-            bidder.name, bidder.timeout_seconds, waiting, self.age, inputs.governor or governor(), kind
-        )
+        model = self.models[bidder.model].client(bidder.name, waiting, self.age, inputs.governor or governor(), kind)
         if inputs.batch is not None:
             inputs.batch.bidders.append(waiting)
         model.clock, model.budget = self.sale.log.now, inputs.budget

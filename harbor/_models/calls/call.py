@@ -12,10 +12,12 @@ from pydantic import BaseModel
 
 from harbor._config.models import ReplyForm
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
+from harbor._core.events import NOTHING, Spent
 from harbor._core.redaction import redact
 from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import ABOUT_FORM, Asking, Forms, schema_of
 from harbor._models.calls.line import Line
+from harbor._models.calls.lost import most_spent
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
 from harbor._models.calls.usage import usage_of
@@ -39,7 +41,7 @@ class Said:
     """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
 
     `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
-    from a file. `free`: nothing was answered, so nothing is charged.
+    from a file. `free`: there is no answer to be charged.
     """
 
     message: AIMessage
@@ -54,7 +56,10 @@ class Said:
 
 @dataclass
 class Call:
-    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt."""
+    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
+
+    `lost` are its requests that were sent and got no answer.
+    """
 
     model: ModelClient
     prompt: Prompt
@@ -62,6 +67,7 @@ class Call:
     attempt: int
     began: float
     recorded: RawCall | None = None
+    lost: Spent = NOTHING
 
     async def run(self, reply_type: type[BaseModel]) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
@@ -114,9 +120,9 @@ class Call:
             return await self._sent(words, reply_type, forms, line)
         except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
-            never = isinstance(error, ModelError | RunPaused)  # then no provider charges for it
-            self.log("failed", Said(AIMessage(""), form, words, free=never), redact(why))
-            if self.model.play_on and never and not isinstance(error.__cause__, Gone):
+            unanswered = isinstance(error, ModelError | RunPaused)
+            self.log("failed", Said(AIMessage(""), form, words, free=True), redact(why))
+            if self.model.play_on and unanswered and not isinstance(error.__cause__, Gone):
                 raise CallFailed(str(error)) from error
             raise
 
@@ -148,7 +154,7 @@ class Call:
             messages = self._messages(asking)
             for _ in range(1 if is_last else TRIES_IN_PROSE):
                 try:
-                    message = await asking.invoke(messages)
+                    message = await self._answer(asking, messages, reply_type)
                 except Exception as error:
                     fault = fault_of(error)
                     if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
@@ -161,6 +167,19 @@ class Call:
                     return Said(as_kept(message), asking.form, _words(messages), asked)
                 asked += 1
         raise AssertionError("there is always a last form")
+
+    async def _answer(self, asking: Asking, messages: list[BaseMessage], reply_type: type[BaseModel]) -> AIMessage:
+        """Send one request; if its answer is lost, it stands in the ledger."""
+        _, line = self.model.way
+        if line is None:
+            return await asking.invoke(messages)
+        try:
+            return await line.ask(asking.invoke(messages))
+        except BaseException as error:  # also a cancelled one
+            if line.may_be_charged(error):
+                known, chat = line.known.passport, self.model.chat
+                self.lost += most_spent(messages, schema_of(reply_type), self.model.settings, known, chat)
+            raise
 
     def _replayed(self, recorded: RawCall) -> Said:
         if recorded.outcome == "failed":
@@ -204,6 +223,7 @@ class Call:
             form=said.form,
             address=said.address,
             imported=said.imported,
+            lost=self.lost,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
 

@@ -12,13 +12,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ModelError, RunPaused
-from harbor._core.running_time import running_seconds, running_timeout
+from harbor._core.running_time import loop_seconds, running_seconds, running_timeout
 from harbor._models.calls.faults import Fault, end_of_pause, fault_of
+from harbor._models.calls.lost import is_late, may_be_charged
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import (
@@ -44,7 +46,14 @@ OWN_SHARE = 2
 """How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
 ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
-PATIENCE = 120.0
+REQUEST_SECONDS = 900.0
+"""How long a request may take to a model of which nothing is known: one that thinks takes minutes."""
+SLOWER = 2
+"""How many times the longest answer so far the next may take."""
+MOST_SECONDS = 3_600.0
+"""How long a request may take because others were slow: providers end theirs before, and a server may hang."""
+LATE_TRIES = 2
+"""How many requests of one call may get no answer in time: each may be charged."""
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
 _odd = Counter[str]()
@@ -64,14 +73,13 @@ class Identity:
 class Line:
     """How the calls of one bidder reach a model.
 
-    `patience` is how many seconds a call may take; `age` is that of its game: the lowest goes first. `waiting` counts
-    the time that passes meanwhile, which is not the bidder's own. `known` is the passport of the model.
+    `age` is that of its game: the lowest goes first. `waiting` counts the time that passes meanwhile, which is not the
+    bidder's own. `known` is the passport of the model.
     """
 
     name: str
     settings: ModelSettings
     identity: Identity
-    patience: float = PATIENCE
     age: tuple[int, ...] = ()
     waiting: Waiting = field(default_factory=Waiting)
     governor: Governor = field(default_factory=of_this_process)
@@ -86,14 +94,15 @@ class Line:
 
         Raises:
             ModelError: the provider refuses it, and would again.
-            RunPaused: nothing was answered for as long as the settings allow, or the provider asks to wait for longer.
+            RunPaused: nothing was answered for as long as the settings allow, the provider asks to wait for longer, or
+                two requests were not answered in time.
         """
         with self.waiting.counted():
             return await self._send(attempt, tokens)
 
     async def _send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         trouble: float | None = None
-        failures = 0
+        failures, late = 0, 0
         while True:
             try:
                 return await self._once(attempt, tokens), failures
@@ -106,6 +115,9 @@ class Line:
             except _Faulty as faulty:
                 trouble = trouble or running_seconds()
                 failures += 1
+                late += isinstance(faulty.__cause__, Late)
+                if late == LATE_TRIES:
+                    raise RunPaused(self._too_slow(faulty.fault)) from faulty
                 await asyncio.sleep(self._pause(faulty.fault, failures, trouble))
 
     async def _once(self, attempt: Attempt[T], tokens: int) -> T:
@@ -124,8 +136,7 @@ class Line:
         )
         verdict: Verdict = Failed()
         try:
-            async with running_timeout(self.settings.timeout_seconds or self.patience):
-                answer, taken = await attempt()
+            answer, taken = await attempt()
         except Exception as error:
             fault = self._judged(fault_of(error))
             verdict = self._verdict(fault)
@@ -136,6 +147,42 @@ class Line:
             return answer
         finally:
             self.governor.leave(ticket, verdict)
+
+    async def ask(self, request: Awaitable[T]) -> T:
+        """Wait for the answer to one request, for as long as the model may take, and note how long that was.
+
+        Raises:
+            Late: it was longer.
+        """
+        loop, limit = asyncio.get_running_loop(), self.longest
+        began = loop_seconds(loop)
+        try:
+            async with running_timeout(limit):
+                answer = await request
+        except Exception as error:
+            if not is_late(error):
+                raise
+            seconds = loop_seconds(loop) - began
+            self._note_length(seconds)
+            raise Late(f"no answer in {seconds:.3g} s") from error
+        self._note_length(loop_seconds(loop) - began)
+        return answer
+
+    @property
+    def longest(self) -> float:
+        """How many seconds a request may take, as far as the settings and the model's own speed say."""
+        known, most = self.known.passport, self.settings.max_tokens
+        written = most * known.seconds / known.output_tokens if most and known.output_tokens else 0.0
+        expected = min(max(SLOWER * known.slowest, written), MOST_SECONDS)
+        return max(self.settings.timeout_seconds or REQUEST_SECONDS, expected)
+
+    def _note_length(self, seconds: float) -> None:
+        if seconds > self.known.passport.slowest:
+            self.known.learn(slowest=seconds)
+
+    def may_be_charged(self, error: BaseException) -> bool:
+        """Say whether a request that ended in this error may have to be paid for."""
+        return may_be_charged(error)
 
     def _note_answer(self) -> None:
         _answered[self.identity.account] = running_seconds()
@@ -151,7 +198,7 @@ class Line:
         if fault.kind in ("refused", "filtered"):
             return Refused(f"{self._who} is refused: {fault.words}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
-            return Refused(f"{self._who} gives no answer that its provider's package can read: {fault.words}")
+            return Refused(f"{self._who}{self._at} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
 
     def _failure(self, fault: Fault, verdict: Verdict) -> Exception:
@@ -171,7 +218,7 @@ class Line:
         wait = 0.0 if fault.kind == "busy" else asked or backoff(failures)
         if left <= 0 or max(wait, asked) > left:
             asks = f"{self._asks(asked)}; it " if asked > max(left, 0.0) else ""
-            failed = f"{failures} request{'s' * (failures > 1)} in {now - trouble:.1f} s"
+            failed = f"{failures} request{'s' * (failures > 1)} in {now - trouble:.1f} s{self._at}"
             raise RunPaused(f"{self._who} {asks}has not answered {failed}, last: {fault.words}")
         return wait
 
@@ -179,8 +226,25 @@ class Line:
     def _who(self) -> str:
         return f"model {self.name!r} ({self.settings.use})"
 
+    @property
+    def _at(self) -> str:
+        """Name the host, where it has an address."""
+        host = urlsplit(self.identity.server).netloc.rpartition("@")[2]
+        return f" at {host}" if host else ""
+
+    def _too_slow(self, fault: Fault) -> str:
+        return (
+            f"{self._who}{self._at} has not answered {LATE_TRIES} requests of one call in time, last: {fault.words};"
+            f" see whether its server is well, then resume: it waits up to {self.longest:.4g} s for an answer (a new"
+            f" run does so from its start with --set models.{self.name}.timeout_seconds={self.longest:.4g})"
+        )
+
     def _asks(self, seconds: float) -> str:
         return f"asks to wait until {end_of_pause(seconds)}, and a run waits for {self.settings.retry_seconds:g} s"
+
+
+class Late(TimeoutError):
+    """A request was sent, and no answer came in time."""
 
 
 class _Faulty(Exception):

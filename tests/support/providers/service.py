@@ -16,7 +16,7 @@ from support.providers.faults import STUCK, Faults, cut_off, misspoken, refused,
 from support.providers.limits import Gate, Limits
 from support.providers.mind import Mind
 from support.providers.routes import dialect_of, is_model
-from support.providers.speech import Asked, Trouble
+from support.providers.speech import Asked, Said, Trouble
 from support.providers.wire import LINES, Question, Reply, encoded
 
 WITHOUT_ANSWER = ("reset", "hang", "endless")
@@ -27,7 +27,7 @@ class Heard:
     """A request: its number from 1, when it began and ended by `time.monotonic`, and what became of it.
 
     `body` is JSON where it is JSON, and bytes otherwise; `status` is 0 where nothing was answered; `fault` is what went
-    wrong on demand.
+    wrong on demand. `read` and `written` are the tokens that the model has used, whether its answer came or was lost.
     """
 
     number: int
@@ -39,6 +39,8 @@ class Heard:
     ended: float = 0.0
     status: int = 0
     fault: str = ""
+    read: int = 0
+    written: int = 0
 
 
 @dataclass
@@ -101,9 +103,12 @@ class Service:
         Raises:
             Trouble: it is refused.
         """
-        dialect = dialect_of(path)
+        asked, said = self._thought_out(path, body, fault)
+        return dialect_of(path).say(asked, said, next(self._answers))
+
+    def _thought_out(self, path: str, body: Mapping[str, Any], fault: str) -> tuple[Asked, Said]:
         try:
-            asked = dialect.hear(path, body)
+            asked = dialect_of(path).hear(path, body)
         except (KeyError, TypeError, AttributeError) as error:
             raise Trouble(400, "parameter", f"The request is malformed: {error!r}", "messages") from error
         self._refuse(asked)
@@ -112,7 +117,7 @@ class Service:
         said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
         if asked.most and said.written > asked.most:
             said = cut_off(said, asked.most)
-        return dialect.say(asked, said, next(self._answers))
+        return asked, said
 
     def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         """Answer a request of a batch: the status and the body that it would get by itself."""
@@ -161,13 +166,15 @@ class Service:
     async def _served(self, question: Question, heard: Heard) -> Reply:
         heard.fault = self._fault(question, heard.number)
         self._go_wrong(question, heard.fault)
+        if not is_model(question.path):
+            return Reply() if heard.fault in WITHOUT_ANSWER else self._of_batches(question)
+        asked, thought = self._thought_out(question.path, heard.body, heard.fault)
+        heard.read, heard.written = thought.read, thought.written
         if heard.fault in WITHOUT_ANSWER:
             return Reply()
-        if not is_model(question.path):
-            return self._of_batches(question)
         if self.latency:
             await asyncio.sleep(self.latency)
-        said = self.answer(question.path, heard.body, heard.fault)
+        said = dialect_of(question.path).say(asked, thought, next(self._answers))
         if isinstance(said, list):
             return Reply(200, b"".join(encoded(line) + b"\n" for line in said), LINES)
         return Reply(200, encoded(said))
