@@ -309,16 +309,6 @@ class Spent:
     output_tokens: int = 0
     cost_dollars: float | None = 0.0
 
-    def __add__(self, other: Spent) -> Spent:
-        """Add up; the dollars are unknown if either's are."""
-        unknown = self.cost_dollars is None or other.cost_dollars is None
-        return Spent(
-            self.requests + other.requests,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            None if unknown else (self.cost_dollars or 0.0) + (other.cost_dollars or 0.0),
-        )
-
 
 NOTHING = Spent()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
@@ -9,20 +11,14 @@ from harbor._core.errors import RunPaused
 from harbor._core.events import NOTHING, ModelCalled
 from harbor._core.layout import CALLS
 from harbor._core.log import of_type
-from harbor._models.calls.line import MOST_SECONDS, REQUEST_SECONDS, Identity, Line
-from harbor._models.passports.passport import Known, Passport
+from harbor._models.calls.lost import both
+from harbor._models.calls.patience import MOST_SECONDS, REQUEST_SECONDS, longest
+from harbor._models.passports.passport import Passport
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.resuming import resume
 from support.formats import FORMATS, SEED, spoken
 from support.leaping import LIMIT, hung, run_leaping, slow
 from support.providers import Faults, provider
-
-
-def line(known=None, **settings):
-    mine = ModelSettings(use="openai:gpt-4o-mini", **settings)
-    return Line(
-        "mine", mine, Identity("a", "m", "http://127.0.0.1:8000/v1"), known=Known(Passport("", "", **(known or {})))
-    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +38,8 @@ def line(known=None, **settings):
 def test_a_request_may_take_what_the_settings_say_and_never_less_than_the_models_own_speed_explains(
     settings, known, seconds
 ):
-    assert line(known, **settings).longest == seconds
+    mine = ModelSettings(use="openai:gpt-4o-mini", **settings)
+    assert longest(mine, Passport("", "", **known)) == seconds
 
 
 ITEMS = [Item(name=f"Lot {number}", start=1_000, true_value=2_000 + 300 * number) for number in (1, 2)]
@@ -62,7 +59,7 @@ def made(run):
 
 
 def lost_in(calls):
-    return sum((call.lost for call in calls), NOTHING)
+    return reduce(both, (call.lost for call in calls), NOTHING)
 
 
 def test_a_model_that_takes_300_seconds_for_an_answer_is_asked_once_per_call():

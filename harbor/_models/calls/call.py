@@ -17,7 +17,7 @@ from harbor._core.redaction import redact
 from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import ABOUT_FORM, Asking, Forms, schema_of
 from harbor._models.calls.line import Line
-from harbor._models.calls.lost import most_spent
+from harbor._models.calls.lost import both, most_spent
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
 from harbor._models.calls.usage import usage_of
@@ -178,7 +178,9 @@ class Call:
         except BaseException as error:  # also a cancelled one
             if line.may_be_charged(error):
                 known, chat = line.known.passport, self.model.chat
-                self.lost += most_spent(messages, schema_of(reply_type), self.model.settings, known, chat)
+                self.lost = both(
+                    self.lost, most_spent(messages, schema_of(reply_type), self.model.settings, known, chat)
+                )
             raise
 
     def _replayed(self, recorded: RawCall) -> Said:

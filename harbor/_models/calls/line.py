@@ -18,9 +18,10 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import ModelError, RunPaused
-from harbor._core.running_time import loop_seconds, running_seconds, running_timeout
+from harbor._core.running_time import running_seconds
 from harbor._models.calls.faults import Fault, end_of_pause, fault_of
-from harbor._models.calls.lost import is_late, may_be_charged
+from harbor._models.calls.lost import may_be_charged
+from harbor._models.calls.patience import Late, in_time, longest
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import (
@@ -46,12 +47,6 @@ OWN_SHARE = 2
 """How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
 ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
-REQUEST_SECONDS = 900.0
-"""How long a request may take to a model of which nothing is known: one that thinks takes minutes."""
-SLOWER = 2
-"""How many times the longest answer so far the next may take."""
-MOST_SECONDS = 3_600.0
-"""How long a request may take because others were slow: providers end theirs before, and a server may hang."""
 LATE_TRIES = 2
 """How many requests of one call may get no answer in time: each may be charged."""
 _answered: dict[str, float] = {}
@@ -149,36 +144,12 @@ class Line:
             self.governor.leave(ticket, verdict)
 
     async def ask(self, request: Awaitable[T]) -> T:
-        """Wait for the answer to one request, for as long as the model may take, and note how long that was.
+        """Wait for the answer to one request, for as long as the model may take.
 
         Raises:
-            Late: it was longer.
+            Late: it takes longer.
         """
-        loop, limit = asyncio.get_running_loop(), self.longest
-        began = loop_seconds(loop)
-        try:
-            async with running_timeout(limit):
-                answer = await request
-        except Exception as error:
-            if not is_late(error):
-                raise
-            seconds = loop_seconds(loop) - began
-            self._note_length(seconds)
-            raise Late(f"no answer in {seconds:.3g} s") from error
-        self._note_length(loop_seconds(loop) - began)
-        return answer
-
-    @property
-    def longest(self) -> float:
-        """How many seconds a request may take, as far as the settings and the model's own speed say."""
-        known, most = self.known.passport, self.settings.max_tokens
-        written = most * known.seconds / known.output_tokens if most and known.output_tokens else 0.0
-        expected = min(max(SLOWER * known.slowest, written), MOST_SECONDS)
-        return max(self.settings.timeout_seconds or REQUEST_SECONDS, expected)
-
-    def _note_length(self, seconds: float) -> None:
-        if seconds > self.known.passport.slowest:
-            self.known.learn(slowest=seconds)
+        return await in_time(request, self.settings, self.known)
 
     def may_be_charged(self, error: BaseException) -> bool:
         """Say whether a request that ended in this error may have to be paid for."""
@@ -233,18 +204,15 @@ class Line:
         return f" at {host}" if host else ""
 
     def _too_slow(self, fault: Fault) -> str:
+        most = longest(self.settings, self.known.passport)
         return (
             f"{self._who}{self._at} has not answered {LATE_TRIES} requests of one call in time, last: {fault.words};"
-            f" see whether its server is well, then resume: it waits up to {self.longest:.4g} s for an answer (a new"
-            f" run does so from its start with --set models.{self.name}.timeout_seconds={self.longest:.4g})"
+            f" see whether its server is well, then resume: it waits up to {most:.4g} s for an answer (a new run does"
+            f" so from its start with --set models.{self.name}.timeout_seconds={most:.4g})"
         )
 
     def _asks(self, seconds: float) -> str:
         return f"asks to wait until {end_of_pause(seconds)}, and a run waits for {self.settings.retry_seconds:g} s"
-
-
-class Late(TimeoutError):
-    """A request was sent, and no answer came in time."""
 
 
 class _Faulty(Exception):

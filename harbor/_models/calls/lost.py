@@ -66,6 +66,17 @@ def most_spent(
     return Spent(1, read, written, dollars)
 
 
+def both(one: Spent, other: Spent) -> Spent:
+    """Add up; the dollars are unknown if either's are."""
+    dollars = (one.cost_dollars, other.cost_dollars)
+    return Spent(
+        one.requests + other.requests,
+        one.input_tokens + other.input_tokens,
+        one.output_tokens + other.output_tokens,
+        None if None in dollars else sum(amount or 0.0 for amount in dollars),
+    )
+
+
 def _most_output(settings: ModelSettings, passport: Passport, chat: BaseChatModel) -> int:
     """Give the most tokens of an answer; a limit that the server does not take is none."""
     given = None if "max_tokens" in passport.not_taken else settings.max_tokens
