@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import reduce
 
 import pytest
@@ -14,8 +15,10 @@ from harbor._core.log import of_type
 from harbor._models.calls.lost import both
 from harbor._models.calls.patience import MOST_SECONDS, REQUEST_SECONDS, longest
 from harbor._models.passports.passport import Passport
+from harbor._runs.limits import paid_for
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.resuming import resume
+from support.commands import harbor
 from support.formats import FORMATS, SEED, spoken
 from support.leaping import LIMIT, hung, run_leaping, slow
 from support.providers import Faults, provider
@@ -48,10 +51,10 @@ AFTER_SENDING = ("reset", "cut", "html", "truncated", "hang", "endless")
 REFUSED = ("429 bare", "500", "503", "529")
 
 
-def auction(settings=None, **more):
-    """One bidder, so that the clock leaps for nobody else."""
+def auction(settings=None, lots=2, **more):
+    """One bidder, and with one lot it makes one call after another, so that the clock leaps for no other call."""
     models = {"mine": ModelSettings(**(settings or {}), **more)}
-    return Auction(items=ITEMS, bidders=[Bidder("Ann", model="mine")], models=models, seed=SEED)
+    return Auction(items=ITEMS[:lots], bidders=[Bidder("Ann", model="mine")], models=models, seed=SEED)
 
 
 def made(run):
@@ -77,9 +80,9 @@ def test_a_model_that_is_slower_than_the_limit_given_is_waited_for_longer_from_t
         return hung(server) + 1.5 * LIMIT * max(0, len(server.requests) - 1)
 
     with provider(seed=SEED, faults=Faults("hang", only={1})) as server:
-        run = run_leaping(auction(spoken("openai chat", server), timeout_seconds=LIMIT).arun(), server, leaps)
-        calls = made(run)
-        assert len(server.requests) == len(calls) + 1
+        hosted = auction(spoken("openai chat", server), lots=1, timeout_seconds=LIMIT)
+        calls = made(run_leaping(hosted.arun(), server, leaps))
+        assert len(server.requests) == len(calls) + 1 > 2
         assert [call.lost.requests for call in calls] == [1] + [0] * (len(calls) - 1)
 
 
@@ -114,9 +117,55 @@ def test_a_server_that_hangs_for_ever_is_asked_twice_and_the_run_goes_on_when_it
         run = resume(folder)
         assert run.standings == auction().run().standings
         assert len(server.requests) == 3 + len(made(run)) - 1
+        assert lost_in(made(run)) == failed.lost
+        assert harbor("verify", folder, "--deep").returncode == 0
 
 
 PAUSED_FOR_GOOD = (
     r"^model 'mine' \(openai:gpt-4o-mini\) at 127\.0\.0\.1:\d+ has not answered 2 requests of one call in time, last:"
     r" .*no answer in \d+ s; see whether its server is well, then resume: it waits up to \d+ s"
 )
+
+
+def test_a_call_that_is_stopped_under_way_is_in_the_ledger_and_is_paid_for_once_when_it_is_made_anew(tmp_path):
+    folder = tmp_path / "run"
+
+    async def stopped(server):
+        running = asyncio.ensure_future(hosted.arun(out=folder))
+        while not server.stuck:
+            await asyncio.sleep(0.01)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    with provider(seed=SEED, faults=Faults("hang", only={2})) as server:
+        hosted = auction(spoken("openai chat", server), **PRICES)
+        asyncio.run(stopped(server))
+        failed = read_calls(folder / CALLS)[-1]
+        assert (failed.outcome, failed.lost.requests) == ("failed", 1)
+        before = paid_for(folder, hosted.models)
+        assert before > failed.lost.cost_dollars > 0
+        run = resume(folder)
+        answered = sum(call.cost_dollars for call in made(run))
+        assert lost_in(made(run)) == failed.lost
+        assert paid_for(folder, hosted.models) == pytest.approx(answered + failed.lost.cost_dollars)
+        assert harbor("verify", folder, "--deep").returncode == 0
+
+
+def test_a_connection_that_is_refused_loses_nothing(tmp_path):
+    with provider(seed=SEED) as server:
+        hosted = auction(spoken("openai chat", server), retry_seconds=0.3, **PRICES)
+        server.fail("refused")
+        with pytest.raises(RunPaused, match=r"has not answered \d+ requests? in .* s at 127\.0\.0\.1:\d+, last: "):
+            hosted.run(out=tmp_path / "run")
+        assert read_calls(tmp_path / "run" / CALLS)[-1].lost == NOTHING
+
+
+def test_a_server_that_hangs_pauses_the_command_after_two_requests_and_says_what_to_do(tmp_path):
+    with provider(faults=Faults("hang")) as server:
+        table = {"use": "openai:gpt-4o-mini", "base_url": server.openai_url, "timeout_seconds": 0.2}
+        flags = [f"--set=models.mine.{name}={value}" for name, value in table.items()]
+        done = harbor("auction", "demo", "--model", "mine", *flags, "--out", "run", cwd=tmp_path)
+        assert done.returncode == 75
+        assert "has not answered 2 requests of one call in time" in done.stderr
+        assert "--set models.mine.timeout_seconds=" in done.stderr
+        assert done.stderr.endswith("resume with: harbor resume run\n")

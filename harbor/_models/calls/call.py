@@ -23,7 +23,7 @@ from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, 
 from harbor._models.calls.usage import usage_of
 from harbor._models.governor.terms import Gone
 from harbor._models.replies.cache import CallRequest, GameCache
-from harbor._models.replies.replay import CallOutcome, RawCall
+from harbor._models.replies.replay import CallOutcome, RawCall, question_of
 
 if TYPE_CHECKING:
     from harbor._models.calls.client import ModelClient
@@ -58,7 +58,7 @@ class Said:
 class Call:
     """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
 
-    `lost` are its requests that were sent and got no answer.
+    `lost` are its requests that were sent and got no answer, `lost_before` those of an interrupted run.
     """
 
     model: ModelClient
@@ -68,6 +68,7 @@ class Call:
     began: float
     recorded: RawCall | None = None
     lost: Spent = NOTHING
+    lost_before: Spent = NOTHING
 
     async def run(self, reply_type: type[BaseModel]) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
@@ -80,6 +81,8 @@ class Call:
             if cache is not None:
                 cache.count(self._request(asking, reply_type))
             return self._replayed(self.recorded)
+        question = question_of(self.model.bidder, self.prompt.name, self.attempt, words)
+        self.lost_before = self.model.replay.lost(question)
         said = await (self._paid(reply_type, asking.form, words) if cache is None else self._kept(reply_type, cache))
         if self.model.reply is None:
             forms.works(said.form)
@@ -196,7 +199,7 @@ class Call:
         if self.recorded is None:
             self.model.keep(call)
             if self.model.budget is not None and not said.found:
-                self.model.budget.charge(call)
+                self.model.budget.charge(replace(call, lost=self.lost))  # what was lost before is paid
 
     def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
         model, usage = self.model, usage_of(said.message)
@@ -225,7 +228,7 @@ class Call:
             form=said.form,
             address=said.address,
             imported=said.imported,
-            lost=self.lost,
+            lost=both(self.lost_before, self.lost),
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
 
