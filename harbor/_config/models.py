@@ -94,7 +94,8 @@ class ModelSettings(Settings):
         api_key_env: The environment variable with its key; without it, the one that the provider's package reads.
         temperature: Left out of a call unless it is given.
         max_tokens: The most tokens of a reply; left out of a call unless it is given.
-        timeout_seconds: A call that is not answered by then is made again; without it, the bidder's own time.
+        timeout_seconds: A request that is not answered by then is made again (900); a model that was slower before has
+            more. The second one of a call pauses the run.
         headers: What is sent with each call; no keys.
         reasoning: An effort such as "low", or a budget in tokens; left out of a call unless it is given.
         seed: Left out of a call unless it is given.

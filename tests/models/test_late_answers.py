@@ -12,6 +12,7 @@ from harbor._core.errors import RunPaused
 from harbor._core.events import NOTHING, ModelCalled
 from harbor._core.layout import CALLS
 from harbor._core.log import of_type
+from harbor._models import connections
 from harbor._models.calls.lost import both
 from harbor._models.calls.patience import MOST_SECONDS, REQUEST_SECONDS, longest
 from harbor._models.passports.passport import Passport
@@ -123,7 +124,7 @@ def test_a_server_that_hangs_for_ever_is_asked_twice_and_the_run_goes_on_when_it
 
 PAUSED_FOR_GOOD = (
     r"^model 'mine' \(openai:gpt-4o-mini\) at 127\.0\.0\.1:\d+ has not answered 2 requests of one call in time, last:"
-    r" .*no answer in \d+ s; see whether its server is well, then resume: it waits up to \d+ s"
+    r" .*no answer in [\d.]+ s; see whether its server is well, then resume: it waits up to [\d.]+ s"
 )
 
 
@@ -169,3 +170,17 @@ def test_a_server_that_hangs_pauses_the_command_after_two_requests_and_says_what
         assert "has not answered 2 requests of one call in time" in done.stderr
         assert "--set models.mine.timeout_seconds=" in done.stderr
         assert done.stderr.endswith("resume with: harbor resume run\n")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_package_gives_up_an_answer_before_the_line_does(form, monkeypatch):
+    seen = []
+
+    async def looked_at(response):
+        seen.append(response.request.extensions["timeout"])
+
+    monkeypatch.setattr(connections, "_bounded", looked_at)
+    with provider(seed=SEED) as server:
+        auction(spoken(form, server), lots=1).run()
+    assert {limits["read"] for limits in seen} == {None}
+    assert {limits["connect"] for limits in seen} == {None if form == "google" else connections.CONNECT_SECONDS}

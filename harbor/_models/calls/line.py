@@ -204,11 +204,11 @@ class Line:
         return f" at {host}" if host else ""
 
     def _too_slow(self, fault: Fault) -> str:
-        most = longest(self.settings, self.known.passport)
+        most = f"{longest(self.settings, self.known.passport):.1f}"
         return (
             f"{self._who}{self._at} has not answered {LATE_TRIES} requests of one call in time, last: {fault.words};"
-            f" see whether its server is well, then resume: it waits up to {most:.4g} s for an answer (a new run does"
-            f" so from its start with --set models.{self.name}.timeout_seconds={most:.4g})"
+            f" see whether its server is well, then resume: it waits up to {most} s for an answer (a new run does"
+            f" so from its start with --set models.{self.name}.timeout_seconds={most})"
         )
 
     def _asks(self, seconds: float) -> str:

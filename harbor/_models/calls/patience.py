@@ -48,7 +48,7 @@ async def in_time(request: Awaitable[T], settings: ModelSettings, known: Known) 
             raise
         seconds = loop_seconds(loop) - began
         _note(known, seconds)
-        raise Late(f"no answer in {seconds:.3g} s") from error
+        raise Late(f"no answer in {seconds:.1f} s") from error
     _note(known, loop_seconds(loop) - began)
     return answer
 
