@@ -118,7 +118,8 @@ class ModelSettings(Settings):
         fallback: The model that answers what this one can't: a name under `models`, or "provider:model".
         temperature: Left out of a call unless it is given.
         max_tokens: The most tokens of a reply; left out of a call unless it is given.
-        timeout_seconds: A call that is not answered by then is made again; without it, the bidder's own time.
+        timeout_seconds: A request that is not answered by then is made again (900); a model that was slower before has
+            more. The second one of a call pauses the run.
         headers: What is sent with each call; no keys.
         reasoning: An effort such as "low", or a budget in tokens; left out of a call unless it is given.
         seed: Left out of a call unless it is given.

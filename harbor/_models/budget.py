@@ -45,7 +45,12 @@ def check_prices(models: Mapping[str, ModelSettings], table: str = "models") -> 
 
 
 def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
-    """Give the cost of a call in dollars; a failed call, which reports no tokens, is charged by its length."""
+    """Give the cost of a call in dollars, with that of the requests beside the one that was answered."""
+    return _answer_cost(call, models) + sum(one.cost_dollars or 0.0 for one in (call.probes, call.lost))
+
+
+def _answer_cost(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
+    """Give the cost of an answer; one that reports no tokens is charged by its length."""
     if call.cost_dollars is not None:
         return call.cost_dollars
     settings = models.get(call.fallback or call.model, ModelSettings())
@@ -101,16 +106,21 @@ class RunBudget:
         self._under_way += 1
 
     def charge(self, call: RawCall) -> None:
-        """Pay for a call that has ended."""
-        cost = cost_of(call, self._models)
-        self._dearest = max(cost, self._dearest) if self._known else cost  # the first cost replaces the assumed one
-        self._known = True
-        self.end(cost)
+        """Pay for a call that has ended; a lost request, which is charged at its most, says nothing of later calls."""
+        if call.outcome != "failed":
+            cost = _answer_cost(call, self._models)
+            self._dearest = max(cost, self._dearest) if self._known else cost  # the first replaces the assumed one
+            self._known = True
+        self._end(cost_of(call, self._models))
 
     def end(self, dollars: float) -> None:
-        """Pay what was admitted and has ended, and wake those that wait."""
-        self.spent += dollars
+        """Pay what was admitted and has ended."""
         self._dearest = max(dollars, self._dearest)
+        self._end(dollars)
+
+    def _end(self, dollars: float) -> None:
+        """Pay, and wake those that wait."""
+        self.spent += dollars
         self._under_way -= 1
         over, self._over = self._over, asyncio.Event()  # a new one, as whoever looks again may have to wait again
         over.set()

@@ -18,6 +18,8 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor._models.calls.faults import StrangeAnswer
 
+CONNECT_SECONDS = 30.0
+"""How long a connection may take to come about. The packages' own limits of an answer are off: the line has one."""
 LONGEST_ANSWER = 32 * 2**20
 """Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""
 
@@ -72,20 +74,26 @@ def _certificates(http_package: str) -> SSLContext:
 
 
 def _own_openai(chat: Any, transport: Transport | None) -> Opened:
-    from openai import DefaultAsyncHttpxClient
+    from openai import DefaultAsyncHttpxClient, Timeout
 
     http = _http(DefaultAsyncHttpxClient, chat, transport, chat.openai_proxy)
-    chat.root_async_client = chat.root_async_client.copy(http_client=http, max_retries=0)
+    client = chat.root_async_client
+    limits = Timeout(None, connect=CONNECT_SECONDS) if chat.request_timeout is None else client.timeout
+    chat.root_async_client = client.copy(http_client=http, max_retries=0, timeout=limits)
+    if "stream_chunk_timeout" not in chat.model_fields_set:
+        chat.stream_chunk_timeout = None  # a model that thinks may send nothing for long
     chat.async_client = chat.root_async_client.chat.completions
     return http, chat.root_async_client.close
 
 
 def _own_anthropic(chat: Any, transport: Transport | None) -> Opened:
-    from anthropic import DefaultAsyncHttpxClient
+    from anthropic import DefaultAsyncHttpxClient, Timeout
 
     http = _http(DefaultAsyncHttpxClient, chat, transport, chat.anthropic_proxy)
+    client = chat._async_client
+    limits = Timeout(None, connect=CONNECT_SECONDS) if chat.default_request_timeout is None else client.timeout
     # ChatAnthropic takes no HTTP client
-    chat._async_client = chat._async_client.copy(http_client=http, max_retries=0)
+    chat._async_client = client.copy(http_client=http, max_retries=0, timeout=limits)
     return http, chat._async_client.close
 
 
@@ -96,6 +104,8 @@ def _carried(chat: BaseChatModel, transport: Transport | None, proxy: Any) -> di
 
 def _of_ollama(chat: Any, _: Transport | None) -> Opened:
     http = chat._async_client._client
+    if http.timeout.connect is None:
+        http.timeout = type(http.timeout)(None, connect=CONNECT_SECONDS)
     return http, http.aclose
 
 

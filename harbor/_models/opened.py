@@ -10,7 +10,8 @@ from langchain_core.language_models import BaseChatModel
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._core.errors import ConfigError
 from harbor._models.calls.forms import Forms
-from harbor._models.calls.line import Identity, Line, identity_of
+from harbor._models.calls.identity import Identity, identity_of
+from harbor._models.calls.line import Line
 from harbor._models.calls.ways import Pool, Way
 from harbor._models.passports.passport import Known, unknown
 from harbor._models.passports.passport_folder import FOLDER, known_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Container, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from harbor._config.auction import AuctionConfig
 from harbor._config.models import ModelSettings
 from harbor._core.errors import LimitReached
+from harbor._core.events import NOTHING
 from harbor._core.layout import CALLS, CALLS_DAMAGED, EVENTS, EVENTS_CUT
 from harbor._core.money import cost_in_words
 from harbor._core.players import AGENT
@@ -38,13 +39,21 @@ def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
 
 def _paid_in(folder: Path, models: Mapping[str, ModelSettings]) -> float:
     found = recorded_calls(folder / CALLS)
-    costs = [cost_of(call, models) for call in found.calls]
-    dearest = max(costs, default=0.0) or first_cost(models)
     told = _told(folder / EVENTS) | _told(folder / EVENTS_CUT)
+    costs = [cost_of(call, models) for call in _with_lost_once(found.calls, told)]
+    dearest = max(costs, default=0.0) or first_cost(models)
     lost = [told[key] for key in told.keys() - {call.key for call in found.calls}]
     damaged = b"\n".join(line for _, line in found.damaged) + b"\n" + content_of(folder / CALLS_DAMAGED)
     hidden = max(0, found.hidden_in(damaged) - len(lost))
     return sum(costs) + sum(dearest if cost is None else cost for cost in lost) + hidden * dearest
+
+
+def _with_lost_once(calls: Sequence[RawCall], told: Container[CallKey]) -> Iterator[RawCall]:
+    """Give calls, but the lost requests of one that was cut short only once: the same call, made anew, has them too."""
+    last = {call.question: number for number, call in enumerate(calls)}
+    for number, call in enumerate(calls):
+        taken_over = call.outcome == "failed" and call.key not in told and number < last[call.question]
+        yield replace(call, lost=NOTHING) if taken_over else call
 
 
 def _told(log: Path) -> dict[CallKey, float | None]:
@@ -53,8 +62,10 @@ def _told(log: Path) -> dict[CallKey, float | None]:
     for line in content_of(log).split(b"\n"):
         with suppress(ValueError, KeyError, TypeError, RecursionError):
             if _IS_CALL in line and (told := json.loads(line))["purpose"] != AGENT:
+                beside = sum(told.get(kind, {}).get("cost_dollars") or 0.0 for kind in ("probes", "lost"))
                 cost = told["cost_dollars"]
-                costs[told["bidder"], told["purpose"], told["attempt"], told["began"]] = cost and float(cost)
+                key = told["bidder"], told["purpose"], told["attempt"], told["began"]
+                costs[key] = None if cost is None else float(cost) + beside
     return costs
 
 

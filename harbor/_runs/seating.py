@@ -168,7 +168,6 @@ class Seating:
         opened = self.models[bidder.model]
         line = partial(
             Line if inputs.batch is None else BatchLine,
-            patience=bidder.timeout_seconds,
             age=self.age,
             waiting=waiting,
             governor=inputs.governor or governor(),

@@ -51,7 +51,8 @@ async with running_timeout(2 * {LIMIT}):
 """
 CALL = f"""
 from harbor._config.models import ModelSettings
-from harbor._models.calls.line import Identity, Line
+from harbor._models.calls.identity import Identity
+from harbor._models.calls.line import Line
 
 asked = []
 

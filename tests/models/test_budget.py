@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._config.auction import ModelSettings
+from harbor._core.events import NOTHING, Spent
 from harbor._models.budget import MARGIN, RunBudget, cost_of
 from harbor._models.replies.replay import RawCall
 
@@ -76,3 +77,17 @@ def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
     assert cost_of(replace(CALL, cost_dollars=0.25), PRICED) == 0.25
     assert cost_of(replace(CALL, cost_dollars=None), PRICED) == pytest.approx((30 * 3.0 + 10 * 6.0) / 1e6)
     assert cost_of(replace(CALL, cost_dollars=None), {"mine": ModelSettings()}) == 0.0
+
+
+def test_a_lost_request_is_paid_at_its_most_and_does_not_make_later_calls_look_dear():
+    async def admitted(lost):
+        allowance = RunBudget(100.0, DEAR)
+        await allowance.admit()
+        allowance.charge(replace(CALL, cost_dollars=1.0, lost=lost))
+        await allowance.admit()
+        waiting = [asyncio.ensure_future(allowance.admit()) for _ in range(10)]
+        await asyncio.sleep(0)
+        return allowance.spent, sum(one.done() for one in waiting)
+
+    assert asyncio.run(admitted(NOTHING)) == (1.0, 10)
+    assert asyncio.run(admitted(Spent(1, 0, 0, 40.0))) == (41.0, 10)

@@ -1,10 +1,13 @@
-"""A clock for clients that give up: it leaps when a request hangs, so no sound call is given up on a busy machine."""
+"""A clock for clients that wait: it leaps when a request hangs, or with each request, and nobody waits for real.
+
+So no sound call is given up on a busy machine.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from support.providers import Provider
@@ -14,19 +17,29 @@ LIMIT = 60.0
 """Seconds after which a client gives up; a sound call takes far less, and a bidder has more."""
 
 
-def run_leaping(work: Coroutine[Any, Any, T], server: Provider) -> T:
-    """Run to the end, in an event loop whose clock leaps by more than `LIMIT` at each request that hangs."""
-    with asyncio.Runner(loop_factory=lambda: _LeapingLoop(server)) as runner:
+def hung(server: Provider) -> float:
+    """Leap by more than `LIMIT` at the first request that hangs, and by four times as much at each further one."""
+    return (LIMIT + 1) * (4**server.stuck - 1) / 3
+
+
+def slow(seconds: float) -> Callable[[Provider], float]:
+    """Leap by so many seconds as soon as a request has come, before it is answered."""
+    return lambda server: seconds * len(server.requests)
+
+
+def run_leaping(work: Coroutine[Any, Any, T], server: Provider, leaps: Callable[[Provider], float] = hung) -> T:
+    """Run to the end, in an event loop whose clock leaps."""
+    with asyncio.Runner(loop_factory=lambda: _LeapingLoop(server, leaps)) as runner:
         return runner.run(work)
 
 
 class _LeapingLoop(asyncio.SelectorEventLoop):
-    def __init__(self, server: Provider) -> None:
-        self._server = server
+    def __init__(self, server: Provider, leaps: Callable[[Provider], float]) -> None:
+        self._server, self._leaps = server, leaps
         super().__init__(_Attentive())
 
     def time(self) -> float:
-        return super().time() + self._server.stuck * (LIMIT + 1)
+        return super().time() + self._leaps(self._server)
 
 
 class _Attentive(selectors.DefaultSelector):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TypeVar
 
 from harbor._core.errors import HarborError
@@ -26,6 +27,14 @@ class BatchLine(Line):
             raise self._failure(fault, self._verdict(fault)) from error
         self._note_answer()
         return answer
+
+    async def ask(self, request: Awaitable[T]) -> T:
+        """Wait for the answer to one request, for as long as its job takes."""
+        return await request
+
+    def may_be_charged(self, error: BaseException) -> bool:
+        """Say no: a job goes on without the run, and the run that is resumed takes its answers."""
+        return False
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
         super()._pause(fault, failures, trouble)

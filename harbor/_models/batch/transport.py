@@ -12,8 +12,10 @@ from harbor._models.batch.anthropic_jobs import AnthropicJobs
 from harbor._models.batch.jobs import Jobs
 from harbor._models.batch.lane import BatchGame
 from harbor._models.batch.openai_jobs import OpenAIJobs
-from harbor._models.calls.line import PATIENCE
 from harbor._models.connections import no_page
+
+JOB_SECONDS = 120.0
+"""How long a request about a job may take; none waits for a model."""
 
 
 class BatchTransport:
@@ -68,7 +70,7 @@ def _anthropic(chat: Any) -> tuple[Any, Callable[[], Jobs]]:
 def _live(http: Any) -> dict[str, Any]:
     """Say how jobs are carried: over connections of the lane, and without the package's own retries."""
     http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], no_page]}
-    return {"http_client": http, "max_retries": 0, "timeout": PATIENCE}
+    return {"http_client": http, "max_retries": 0, "timeout": JOB_SECONDS}
 
 
 _ACCOUNTS: dict[str, Callable[[Any], tuple[Any, Callable[[], Jobs]]]] = {

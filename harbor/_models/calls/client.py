@@ -19,7 +19,8 @@ from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
 from harbor._models.calls.call import Call
 from harbor._models.calls.forms import Forms
-from harbor._models.calls.line import Line, identity_of
+from harbor._models.calls.identity import identity_of
+from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import in_words, read
 from harbor._models.calls.ways import Pool, Way

@@ -125,6 +125,10 @@ class Forms:
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
         return bool(name)
 
+    def again(self, asking: Asking, reply_type: type[BaseModel]) -> Asking:
+        """Give the same way to ask, after a setting was left out."""
+        return Asking("words", self._chat.ainvoke) if asking.form == "words" else self.asking(reply_type, asking.form)
+
     def asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
         """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
         key = reply_type, form, self.not_taken

@@ -10,17 +10,17 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import count
-from typing import Any, ClassVar, TypeVar
-
-from langchain_core.language_models import BaseChatModel
+from typing import ClassVar, TypeVar
 
 from harbor._config.models import ModelSettings
 from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused
-from harbor._core.running_time import running_seconds, running_timeout
+from harbor._core.running_time import running_seconds
 from harbor._models.calls.faults import LONGEST_ASKED, Fault, end_of_pause, fault_of
-from harbor._models.calls.trouble import at_host, host_of, host_of_client, is_unconnected, status_in_words
+from harbor._models.calls.identity import Identity
+from harbor._models.calls.lost import may_be_charged
+from harbor._models.calls.patience import Late, in_time, longest
+from harbor._models.calls.trouble import at_host, is_unconnected, status_in_words
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import (
@@ -47,7 +47,8 @@ OWN_SHARE = 2
 """How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
 ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
-PATIENCE = 120.0
+LATE_TRIES = 2
+"""How many requests of one call may get no answer in time: each may be charged."""
 _SHORTER = "have fewer items, a lower max_tokens, or a model or a fallback with a longer context"
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
@@ -57,32 +58,17 @@ _calls = count(1)
 """Numbers the calls of this process, for whoever watches them wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Which account a model is used from, which model it is, and at which server; none contains a key.
-
-    `host` is that of the server, for whoever waits for it.
-    """
-
-    account: str
-    model: str
-    server: str = ""
-    host: str = ""
-
-
 @dataclass
 class Line:
     """How the calls of one bidder reach a model.
 
-    `patience` is how many seconds a call may take; `age` is that of its game: the lowest goes first. `waiting` counts
-    the time that passes meanwhile, which is not the bidder's own. `known` is the passport of the model.
-    `is_live`: a call goes by itself, so its time is that of the model.
+    `age` is that of its game: the lowest goes first. `waiting` counts the time that passes meanwhile, which is not the
+    bidder's own. `known` is the passport of the model. `is_live`: a call goes by itself, so its time is the model's.
     """
 
     name: str
     settings: ModelSettings
     identity: Identity
-    patience: float = PATIENCE
     age: tuple[int, ...] = ()
     waiting: Waiting = field(default_factory=Waiting)
     governor: Governor = field(default_factory=of_this_process)
@@ -98,7 +84,8 @@ class Line:
 
         Raises:
             ModelError: the provider refuses it, and would again.
-            RunPaused: nothing was answered for as long as the settings allow, or the provider asks to wait for longer.
+            RunPaused: nothing was answered for as long as the settings allow, the provider asks to wait for longer, or
+                two requests were not answered in time.
         """
         with self.waiting.counted():
             return await self._send(attempt, tokens)
@@ -111,24 +98,27 @@ class Line:
 
     async def _send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         trouble: float | None = None
-        failures, number = 0, next(_calls)
+        failures, late, number = 0, 0, next(_calls)
         try:
             while True:
                 try:
                     return await self._once(attempt, tokens), failures
-                except Gone as error:
-                    raise RunPaused(str(error)) from error
-                except Stopped as error:  # of the first call, which went alone; whether its key was refused, another tells
-                    raise KeyRefused(str(error)) from error
-                except TooLong as pause:
-                    raise RunPaused(f"{self._who} {self._asks(pause.seconds)}") from pause
                 except _Faulty as faulty:
                     trouble = trouble or running_seconds()
                     failures += 1
+                    late += isinstance(faulty.__cause__, Late)
+                    if late == LATE_TRIES:
+                        raise RunPaused(self._too_slow(faulty.fault)) from faulty
                     fault = at_host(faulty.fault, faulty.__cause__, self.identity.host)
-                    pause_before_next = self._pause(fault, failures, trouble)
+                    pause = self._pause(fault, failures, trouble)
                     self.governor.note(number, self._wait(faulty, failures, trouble))
-                    await asyncio.sleep(pause_before_next)
+                    await asyncio.sleep(pause)
+                except Gone as error:
+                    raise RunPaused(str(error)) from error
+                except Stopped as error:  # of the first call; whether its key was refused, another call tells
+                    raise KeyRefused(str(error)) from error
+                except TooLong as error:
+                    raise RunPaused(f"{self._who} {self._asks(error.seconds)}") from error
         finally:
             if failures:
                 self.governor.note(number, None)
@@ -172,8 +162,7 @@ class Line:
         )
         verdict: Verdict = Failed()
         try:
-            async with running_timeout(self.settings.timeout_seconds or self.patience):
-                answer, taken = await attempt()
+            answer, taken = await attempt()
         except Exception as error:
             fault = self._judged(fault_of(error))
             verdict = self._verdict(fault)
@@ -184,6 +173,18 @@ class Line:
             return answer
         finally:
             self.governor.leave(ticket, verdict)
+
+    async def ask(self, request: Awaitable[T]) -> T:
+        """Wait for the answer to one request, for as long as the model may take.
+
+        Raises:
+            Late: it takes longer.
+        """
+        return await in_time(request, self.settings, self.known)
+
+    def may_be_charged(self, error: BaseException) -> bool:
+        """Say whether a request that ended in this error may have to be paid for."""
+        return may_be_charged(error)
 
     def _note_answer(self) -> None:
         _answered[self.identity.account] = running_seconds()
@@ -199,7 +200,7 @@ class Line:
         if fault.kind in ("refused", "key", "filtered"):
             return Refused(f"{self._who} is refused: {fault.words}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
-            return Refused(f"{self._who} gives no answer that its provider's package can read: {fault.words}")
+            return Refused(f"{self._who}{self._at} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
 
     def _failure(self, fault: Fault, verdict: Verdict) -> Exception:
@@ -222,7 +223,7 @@ class Line:
         wait = 0.0 if fault.kind == "busy" else asked or backoff(failures)
         if left <= 0 or max(wait, asked) > left:
             asks = f"{self._asks(asked)}; it " if asked > max(left, 0.0) else ""
-            failed = f"{failures} request{'s' * (failures > 1)} in {running_seconds() - trouble:.1f} s"
+            failed = f"{failures} request{'s' * (failures > 1)} in {running_seconds() - trouble:.1f} s{self._at}"
             raise RunPaused(f"{self._who} {asks}has not answered {failed}, last: {fault.words}")
         return wait
 
@@ -241,6 +242,19 @@ class Line:
     def _who(self) -> str:
         return f"model {self.name!r} ({self.settings.use})"
 
+    @property
+    def _at(self) -> str:
+        """Name the host, where it is known."""
+        return f" at {self.identity.host}" if self.identity.host else ""
+
+    def _too_slow(self, fault: Fault) -> str:
+        most = f"{longest(self.settings, self.known.passport):.1f}"
+        return (
+            f"{self._who}{self._at} has not answered {LATE_TRIES} requests of one call in time, last: {fault.words};"
+            f" see whether its server is well, then resume: it waits up to {most} s for an answer (a new run does"
+            f" so from its start with --set models.{self.name}.timeout_seconds={most})"
+        )
+
     def _asks(self, seconds: float) -> str:
         return f"asks to wait until {end_of_pause(seconds)}, and a run waits for {self.settings.retry_seconds:g} s"
 
@@ -254,21 +268,3 @@ class _Faulty(Exception):
 def backoff(failures: int) -> float:
     """Give the seconds to wait after so many failures in a row, at random so that callers spread."""
     return random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (failures - 1))
-
-
-def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
-    """Say which account a chat model is used from, and which model it is."""
-    kept: dict[str, Any] = vars(chat)
-    keys = [str(value.get_secret_value()) for value in kept.values() if hasattr(value, "get_secret_value")]
-    keys.append(str(kept.get("client_kwargs")))  # where Ollama's package has the header with its key
-    places = [kept.get(name) for name in ("openai_api_base", "anthropic_api_url", "base_url", "endpoint")]
-    address = settings.base_url or next((place for place in places if isinstance(place, str)), "")
-    provider = settings.use.partition(":")[0]
-    account = " ".join((provider, type(chat).__name__, address, _digest(*keys)))
-    model = _digest(account, settings.model_dump_json(), repr(chat._identifying_params))
-    host = host_of(address) if address else host_of_client(chat) or provider
-    return Identity(account, model, address or provider, host)
-
-
-def _digest(*texts: str) -> str:
-    return sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:12]

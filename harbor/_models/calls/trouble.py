@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from harbor._models.calls.faults import Fault, chain_of, status_of
 
 NO_CONNECTION = "no connection"
-UNCONNECTED = ("ConnectError", "ConnectTimeout", "ClientConnectorError")
+UNCONNECTED = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ClientConnectorError")
 """How HTTP packages call it that no connection came about."""
 LONGEST_TOLD = 60
 _ADDRESSES = (

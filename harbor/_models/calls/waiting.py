@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from harbor._core.running_time import running_seconds
+from harbor._core.running_time import loop_seconds
+
+
+def _seconds() -> float:
+    """Read the clock by which the turns of this event loop are timed."""
+    return loop_seconds(asyncio.get_running_loop())
 
 
 @dataclass
 class Waiting:
     """The time that a bidder has waited, in seconds; calls side by side count once."""
 
-    clock: Callable[[], float] = running_seconds
+    clock: Callable[[], float] = _seconds
     _before: float = 0.0
     _since: float = 0.0
     _calls: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from math import fsum
 from typing import Literal, Protocol
 
 from harbor._config.models import ReplyForm
@@ -28,6 +29,9 @@ from harbor._models.replies.messages import Message
 CallOutcome = Literal["ok", "unreadable", "refused", "failed"]
 CallKey = tuple[str, str, int, float]
 """What identifies a call, in the log and in calls.jsonl alike: bidder, purpose, attempt, and when it began."""
+Question = tuple[str, str, int, tuple[str, ...]]
+"""What a call that is made anew has in common with the one before: bidder, purpose, attempt, and all but the system
+prompt, as that may differ by the form of the reply."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,17 @@ class RawCall:
         return _call_key(self)
 
     @property
+    def question(self) -> Question:
+        """What it has in common with the same call in a run that goes on."""
+        return question_of(self.bidder, self.purpose, self.attempt, self.prompt)
+
+    @property
+    def dollars(self) -> float | None:
+        """What it cost with the requests beside its answer, at most; None: unknown."""
+        parts = (self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars)
+        return None if None in parts else fsum(part for part in parts if part is not None)
+
+    @property
     def event(self) -> ModelCalled:
         """The event of this call, without its words."""
         same = {field.name: getattr(self, field.name) for field in fields(ModelCalled) if field.name != "prompt"}
@@ -116,10 +131,13 @@ class ReplayCache:
         }
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
         self._forms: dict[tuple[str, str], ReplyForm] = {}
+        self._lost: dict[Question, Spent] = {}
         own = (call for call in calls if call.purpose != AGENT)  # an agent's are its own to make
         for call in sorted(own, key=lambda call: known.get(call.key, len(known))):
             if call.outcome != "failed" and call.form != "words":  # which say nothing of what the model can do
                 self._forms.setdefault((call.fallback or call.model, call.bidder), call.form)
+            if call.outcome == "failed" and call.key not in known:
+                self._lost[call.question] = call.lost  # the last has those of the others
             if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in known):
                 self._calls[call.bidder].append(call)
 
@@ -158,9 +176,18 @@ class ReplayCache:
             raise LogError(f"the {purpose!r} prompt of {bidder!r} is not what is recorded in calls.jsonl")
         return None
 
+    def lost(self, question: Question) -> Spent:
+        """Give the requests that a call had lost before it was cut short, once: whoever makes it anew has them too."""
+        return self._lost.pop(question, NOTHING)
+
     def left(self, bidder: str | None = None) -> list[RawCall]:
         """Give the calls, of one bidder or of all, that were not asked for again."""
         return [call for one, calls in self._calls.items() if bidder in (None, one) for call in calls]
+
+
+def question_of(bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> Question:
+    """Tell calls apart that are made anew."""
+    return bidder, purpose, attempt, tuple(prompt[1:])
 
 
 def _call_key(call: RawCall | ModelCalled) -> CallKey:

@@ -17,7 +17,7 @@ from support.providers.limits import Gate, Limits
 from support.providers.mind import Mind
 from support.providers.openai_chat import streamed
 from support.providers.routes import AZURE, dialect_of, is_model
-from support.providers.speech import Asked, Trouble
+from support.providers.speech import Asked, Said, Trouble
 from support.providers.wire import EVENTS, LINES, Question, Reply, encoded
 
 WITHOUT_ANSWER = ("reset", "hang", "endless")
@@ -28,7 +28,7 @@ class Heard:
     """A request: its number from 1, when it began and ended by `time.monotonic`, and what became of it.
 
     `body` is JSON where it is JSON, and bytes otherwise; `status` is 0 where nothing was answered; `fault` is what went
-    wrong on demand.
+    wrong on demand. `read` and `written` are the tokens that the model has used, whether its answer came or was lost.
     """
 
     number: int
@@ -40,6 +40,8 @@ class Heard:
     ended: float = 0.0
     status: int = 0
     fault: str = ""
+    read: int = 0
+    written: int = 0
 
 
 @dataclass
@@ -111,6 +113,15 @@ class Service:
         Raises:
             Trouble: it is refused.
         """
+        asked, said = self._thought_out(path, body, fault)
+        return self._told(path, body, asked, said)
+
+    def _told(self, path: str, body: Mapping[str, Any], asked: Asked, said: Said) -> Any:
+        self.charged += said.read + said.written
+        reply = dialect_of(path).say(asked, said, next(self._answers))
+        return streamed(reply, bool((body.get("stream_options") or {}).get("include_usage"))) if self.streams else reply
+
+    def _thought_out(self, path: str, body: Mapping[str, Any], fault: str) -> tuple[Asked, Said]:
         dialect = dialect_of(path)
         if self.streams:
             if not body.get("stream"):
@@ -128,9 +139,7 @@ class Service:
         said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
         if asked.most and said.written > asked.most:
             said = cut_off(said, asked.most)
-        self.charged += said.read + said.written
-        reply = dialect.say(asked, said, next(self._answers))
-        return streamed(reply, bool((body.get("stream_options") or {}).get("include_usage"))) if self.streams else reply
+        return asked, said
 
     def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         """Answer a request of a batch: the status and the body that it would get by itself."""
@@ -192,13 +201,15 @@ class Service:
     async def _served(self, question: Question, heard: Heard) -> Reply:
         heard.fault = self._fault(question, heard.number)
         self._go_wrong(question, heard.fault)
+        if not is_model(question.path):
+            return Reply() if heard.fault in WITHOUT_ANSWER else self._of_batches(question)
+        asked, thought = self._thought_out(question.path, heard.body, heard.fault)
+        heard.read, heard.written = thought.read, thought.written
         if heard.fault in WITHOUT_ANSWER:
             return Reply()
-        if not is_model(question.path):
-            return self._of_batches(question)
         if self.latency:
             await asyncio.sleep(self.latency)
-        said = self.answer(question.path, heard.body, heard.fault)
+        said = self._told(question.path, heard.body, asked, thought)
         if self.streams:
             chunks = [*map(encoded, said), b"[DONE]"]
             return Reply(200, b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks), EVENTS)

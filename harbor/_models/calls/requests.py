@@ -1,0 +1,130 @@
+"""The requests of one call: in a form that its server takes, without the settings that it refuses.
+
+What each cost that gave no reply stands in the ledger: a probe was answered, and showed that a form is not known; of a
+lost one no answer came that can be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, BaseMessage
+from pydantic import BaseModel
+
+from harbor._config.models import ModelSettings, ReplyForm
+from harbor._core.events import NOTHING, Spent
+from harbor._core.running_time import loop_seconds
+from harbor._models.calls.faults import fault_of
+from harbor._models.calls.forms import ABOUT_FORM, Asking, schema_of
+from harbor._models.calls.lost import most_spent
+from harbor._models.calls.reading import read
+from harbor._models.calls.spoken import as_kept, malformed
+from harbor._models.calls.usage import answer_of, usage_of
+from harbor._models.calls.ways import Way
+
+TRIES_IN_PROSE = 2
+"""How often a form is tried whose answer is prose: once may be the model's slip, and twice means that it is ignored."""
+_FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
+
+    `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
+    from a file. `free`: there is no answer to be charged.
+    """
+
+    message: AIMessage
+    form: ReplyForm
+    words: list[str]
+    retries: int = 0
+    address: str = ""
+    found: bool = False
+    free: bool = False
+    imported: bool = False
+
+
+@dataclass
+class Requests:
+    """The requests of one call for a reply of a type; `messages` gives what is sent, `wanted` is the one form, if any.
+
+    `probes` and `lost` are those that gave no reply.
+    """
+
+    messages: Callable[[Asking], list[BaseMessage]]
+    reply_type: type[BaseModel]
+    wanted: ReplyForm | None = None
+    probes: Spent = NOTHING
+    lost: Spent = NOTHING
+
+    async def answer(self, way: Way) -> Said:
+        """Ask in the form that the server takes; where that is not known, or no longer so, in one after the other."""
+        asked, refused = 0, Exception()
+        for asking, is_sure in way.forms.asked(self.reply_type, self.wanted):
+            words = texts(self.messages(asking))
+            for _ in range(1 if is_sure else TRIES_IN_PROSE):
+                try:
+                    message, left_out = await self._with_settings_taken(way, asking)
+                except Exception as error:
+                    if (answer := malformed(error)) is not None:
+                        return Said(as_kept(answer), asking.form, words, asked, free=True)  # its tokens count as lost
+                    fault = fault_of(error)
+                    if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
+                        return Said(_FILTERED, asking.form, words, asked)
+                    if fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
+                        raise
+                    refused, asked = error, asked + 1
+                    break
+                asked += left_out
+                if is_sure or _took_form(message, self.reply_type):
+                    return Said(as_kept(message), asking.form, words, asked)
+                asked += 1
+                self.probes += _spent(message, way.settings)
+        raise refused
+
+    async def _with_settings_taken(self, way: Way, asking: Asking) -> tuple[AIMessage, int]:
+        """Ask once, and again without a setting that the server refuses; also gives how many it has refused."""
+        left_out = 0
+        while True:
+            try:
+                return await self._one(way, asking), left_out
+            except Exception as error:
+                fault = fault_of(error)
+                if fault.kind != "refused" or not way.forms.leave_out(fault.words):
+                    raise
+                left_out += 1
+                asking = way.forms.again(asking, self.reply_type)
+
+    async def _one(self, way: Way, asking: Asking) -> AIMessage:
+        """Send one request, and learn from its answer; if that is lost, the request stands in the ledger."""
+        messages, line, known = self.messages(asking), way.line, way.forms.known
+        loop = asyncio.get_running_loop()
+        began = loop_seconds(loop)
+        try:
+            message = await (asking.invoke(messages) if line is None else line.ask(asking.invoke(messages)))
+        except BaseException as error:  # also a cancelled one
+            if line is not None and line.may_be_charged(error):
+                schema = schema_of(self.reply_type)
+                self.lost += most_spent(messages, schema, way.settings, known.passport, way.forms.chat)
+            raise
+        known.answered(answer_of(message, loop_seconds(loop) - began if line is None or line.is_live else None))
+        return message
+
+
+def texts(messages: Sequence[BaseMessage]) -> list[str]:
+    """Give the words of messages."""
+    return [str(message.content) for message in messages]
+
+
+def _took_form(message: AIMessage, reply_type: type[BaseModel]) -> bool:
+    """Say whether a server has heard of the form: one that has not answers in prose, to nothing that it was told."""
+    return bool(message.tool_calls or message.invalid_tool_calls) or read(message, reply_type).reply is not None
+
+
+def _spent(message: AIMessage, settings: ModelSettings) -> Spent:
+    """Give what an answer costs that is of no use."""
+    usage = usage_of(message)
+    return Spent(1, usage.input_tokens, usage.output_tokens, usage.cost(settings))
