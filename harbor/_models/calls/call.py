@@ -17,7 +17,17 @@ from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import ABOUT_FORM, Asking, Forms, schema_of
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
-from harbor._models.calls.reading import as_kept, as_message, as_reply, beyond, message_of, read, written
+from harbor._models.calls.reading import read
+from harbor._models.calls.spoken import (
+    as_kept,
+    as_message,
+    as_reply,
+    beyond,
+    malformed,
+    message_of,
+    reasoning_of,
+    written,
+)
 from harbor._models.calls.usage import usage_of
 from harbor._models.governor.terms import Gone
 from harbor._models.replies.cache import CallRequest, GameCache
@@ -150,6 +160,8 @@ class Call:
                 try:
                     message = await asking.invoke(messages)
                 except Exception as error:
+                    if (answer := malformed(error)) is not None:  # it was answered, and paid for
+                        return Said(as_kept(answer), asking.form, _words(messages), asked)
                     fault = fault_of(error)
                     if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
                         return Said(_FILTERED, asking.form, _words(messages), asked)
@@ -166,18 +178,20 @@ class Call:
         if recorded.outcome == "failed":
             self.model.sink(recorded.event)
             raise CallFailed(recorded.error)
-        return Said(message_of(recorded.reply, recorded.message), recorded.form, recorded.prompt)
+        message = message_of(recorded.reply, recorded.message)
+        message.response_metadata = {"finish_reason": recorded.finish}  # which tells a refusal
+        return Said(message, recorded.form, recorded.prompt)
 
-    def log(self, outcome: CallOutcome, said: Said, complaint: str) -> None:
+    def log(self, outcome: CallOutcome, said: Said, complaint: str, marks: tuple[str, ...] = ()) -> None:
         """Write the attempt to the log; one that was made also to the raw calls and the budget."""
-        call = self.recorded or self._made(outcome, said, complaint)
+        call = self.recorded or self._made(outcome, said, complaint, marks)
         self.model.sink(call.event)
         if self.recorded is None:
             self.model.keep(call)
             if self.model.budget is not None and not said.found:
                 self.model.budget.charge(call)
 
-    def _made(self, outcome: CallOutcome, said: Said, complaint: str) -> RawCall:
+    def _made(self, outcome: CallOutcome, said: Said, complaint: str, marks: tuple[str, ...]) -> RawCall:
         model, usage = self.model, usage_of(said.message)
         return RawCall(
             bidder=model.bidder,
@@ -203,6 +217,8 @@ class Call:
             answered_by=usage.answered_by,
             form=said.form,
             address=said.address,
+            marks=marks,
+            reasoning=reasoning_of(said.message),
             imported=said.imported,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
@@ -223,4 +239,4 @@ def _texts(request: CallRequest) -> list[str]:
 
 def _took_form(message: AIMessage, reply_type: type[BaseModel]) -> bool:
     """Say whether a server has heard of the form: one that has not answers in prose, to nothing that it was told."""
-    return bool(message.tool_calls or message.invalid_tool_calls) or read(message, reply_type)[0] is not None
+    return bool(message.tool_calls or message.invalid_tool_calls) or read(message, reply_type).reply is not None
