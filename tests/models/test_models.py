@@ -123,7 +123,7 @@ def test_an_unreadable_reply_is_repaired_a_bounded_number_of_times(repairs):
     desk = Desk(Scripted(replies=["Hm."] * 9))
     with pytest.raises(
         UnreadableReply,
-        match='^the reply can\'t be used: it is not a JSON object; reply with one JSON object with "number"$',
+        match=r'^the reply can\'t be used: it is not a JSON object; reply with one JSON object with "number"$',
     ):
         desk.ask(repairs=repairs)
     assert desk.outcomes == ["unreadable"] * (repairs + 1)
