@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from importlib.resources import files
+from inspect import isabstract
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,7 +25,8 @@ from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core import decisions
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor._core.extensions import KINDS, Found, class_of, fault
-from harbor._models.calls.reading import read, written
+from harbor._models.calls.reading import read
+from harbor._models.calls.spoken import written
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.design import Experiment
@@ -129,7 +131,7 @@ REPLIES = [
     kind
     for module in (decisions, replies)
     for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not BaseModel
+    if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not BaseModel and not isabstract(kind)
 ]
 
 
@@ -137,9 +139,9 @@ REPLIES = [
 def test_any_reply_is_read_or_complained_of_in_one_line(reply_type, arguments, text, as_tool):
     calls = [{"name": reply_type.__name__, "args": arguments, "id": "1"}] if as_tool else []
     message = AIMessage(text if as_tool else text + json.dumps(arguments) + text, tool_calls=calls)
-    reply, complaint = read(message, reply_type)
-    assert (reply is None) == bool(complaint)
-    assert "\n" not in complaint
+    found = read(message, reply_type)
+    assert (found.reply is None) == bool(found.complaint)
+    assert "\n" not in found.complaint
     written(message)
 
 

@@ -24,6 +24,7 @@ from harbor._core.finding import find
 from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
+from harbor._models.calls.reading import Words
 from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts, ThoughtNode, View
 from harbor.graphs._context.prompting import fill
@@ -201,10 +202,11 @@ class NodeContext:
         kind: type[Reply],
         check: Callable[[Reply], str] = lambda _: "",
         repairs: int | None = None,
+        words: Words = lambda _: None,
     ) -> Reply:
         """Ask the model; without a chain of thought it may leave the reasons of its reply out."""
         shape = kind if self.switches.chain_of_thought else without_reasons(kind)
-        return await self.model.ask(prompt, shape, check, repairs)
+        return await self.model.ask(prompt, shape, check, repairs, words)
 
     def emit(self, *conclusions: Event) -> Update:
         """Hand over what a node concluded, and give it to the nodes after it."""

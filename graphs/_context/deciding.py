@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from harbor._core.asks import Answer, Ask, Bid, Unreadable
-from harbor._core.decisions import LONGEST_TEXT, BidReply, Decision, InWords
+from harbor._core.decisions import LONGEST_TEXT, BidReply, Decision, InWords, WordsReply, as_reply, without_reasons
 from harbor._core.errors import UnreadableReply
+from harbor._core.last_answer import MARKUP, Heard
 from harbor._core.parsing import scrub
 from harbor._core.thoughts import RAISING, Decided, DecidedInWords, StrategicAction, Strategized
 from harbor.graphs._context.replies import FusedReply
@@ -14,10 +18,6 @@ from harbor.graphs._context.replies import FusedReply
 if TYPE_CHECKING:
     from harbor._models.calls.prompt import Prompt
     from harbor.graphs._context.context import NodeContext, Update
-
-
-MARKUP = " \t*_`\"'>#-"
-"""What models put around a sentence."""
 
 
 async def decide(
@@ -40,7 +40,9 @@ async def decide(
         return await _decide_in_words(ask, context, prompt, action)
     try:
         # No repair: an unreadable reply is a failed bid, which the auctioneer counts and asks again.
-        reply = await context.ask(prompt, kind or ask.space.reply, check=lambda reply: reply.missing(), repairs=0)
+        shape = kind or ask.space.reply
+        words = partial(_decision_in, ask=ask, shape=shape)
+        reply = await context.ask(prompt, shape, check=lambda reply: reply.missing(), repairs=0, words=words)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     if isinstance(reply, FusedReply):
@@ -62,16 +64,40 @@ async def _decide_in_words(ask: Ask, context: NodeContext, prompt: Prompt, actio
     return {**context.emit(decided(ask, answer, scrub(reasons)[:LONGEST_TEXT], action)), "answer": answer}
 
 
+def _decision_in(words: str, ask: Ask, shape: type[Decision]) -> Decision | None:
+    """Read a decision from words where its shape was asked for; None: they say none, or not all of it."""
+    if ask.space.reply is WordsReply:  # whatever is said would be one
+        return None
+    reasons, answer = heard(words, ask)
+    if isinstance(answer, Unreadable):
+        return None
+    try:
+        decision: Decision = without_reasons(shape).model_validate({**as_reply(answer), "reasons": reasons})
+        return decision
+    except ValidationError:
+        return None
+
+
 def heard(words: str, ask: Ask) -> tuple[str, Answer]:
-    """Find the one line that answers, the last if several say so, and take the others for the reasons."""
+    """Read the answer in words, and take what stands around it for the reasons; of a speech the last line is said."""
     lines = words.splitlines()
-    told = {number: text for number, line in enumerate(lines) if (text := line.strip(MARKUP))}
-    answers = {number: ask.space.read(text, ask.item) for number, text in told.items()}
-    said = [number for number, answer in answers.items() if not isinstance(answer, Unreadable)]
-    if not said:
-        return words, next(reversed(answers.values()), Unreadable("nothing was said"))
-    reasons = "\n".join(line for number, line in enumerate(lines) if number != said[-1])
-    return reasons.strip(), answers[said[-1]]
+    if ask.space.reply is WordsReply:
+        said = next((line.strip(MARKUP) for line in reversed(lines) if line.strip(MARKUP)), "")
+        found = Heard(ask.space.read(said) if said else Unreadable("nothing was said"), said)
+    else:
+        found = ask.space.heard(words, ask.item)
+    if isinstance(found.answer, Unreadable):
+        return words, found.answer
+    if found.words == words and len(lines) > 1:  # the line that says it, if it says so alone
+        alone = (line.strip(MARKUP) for line in reversed(lines))
+        found = next(
+            (Heard(found.answer, one) for one in alone if ask.space.read(one, ask.item) == found.answer), found
+        )
+    place = max((number for number, line in enumerate(lines) if found.words in line), default=None)
+    if place is None:
+        return (words if found.words != words else ""), found.answer
+    lines[place] = lines[place].replace(found.words, "").strip(MARKUP)
+    return "\n".join(lines).strip(), found.answer
 
 
 def decided(ask: Ask, answer: Answer, reasons: str, action: StrategicAction | None) -> Decided | DecidedInWords:

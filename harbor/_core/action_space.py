@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from harbor._core.actions import Action, Answer, Unreadable
 from harbor._core.decisions import Decision
+from harbor._core.last_answer import Heard, heard_in
 from harbor._core.parsing import unfit
 
 Facts = dict[str, Any]
@@ -87,11 +88,17 @@ class ActionSpace(ABC):
     def read(self, said: str, item: str = "") -> Answer:
         """Read one action from what a bidder said; what could be meant otherwise is unreadable.
 
+        A bidder may think aloud: then the last line or sentence that answers is the answer.
+
         Args:
             said: the words; over 2,000 characters, or with control characters, they are not read.
             item: the item's name, which may contain a number itself ("18 Tanner Row").
         """
-        return unfit(said) or self._read(said, item)
+        return unfit(said) or self.heard(said, item).answer
+
+    def heard(self, said: str, item: str = "") -> Heard:
+        """Read words of any length, and say which of them are the answer."""
+        return heard_in(said, lambda words: unfit(words) or self._read(words, item))
 
     def say(self, answer: Answer) -> str:
         """Write an answer in words, so that `read` gives it back."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJson
 
 from harbor._core.actions import Accept, Action, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
 from harbor._core.money import as_number
-from harbor._core.parsing import scrub
+from harbor._core.parsing import LONGEST, read_amount, scrub
 
 Shape = TypeVar("Shape", bound=BaseModel)
 LONGEST_TEXT = 4_000
@@ -21,8 +21,27 @@ MOST_DOLLARS = 10**15
 
 
 def plain(value: Any) -> Any:
-    """Take "$1,000" for 1000 and "Bid" for "bid": models write them so."""
-    return value.strip().removeprefix("$").replace(",", "").lower() if isinstance(value, str) else value
+    """Take "Bid" for "bid": models write it so."""
+    return value.strip(" \t\r\n*.\"'").lower() if isinstance(value, str) else value
+
+
+def _verb(value: Any) -> Any:
+    """Take "raise" for "bid": with its amount it means nothing else."""
+    verb = plain(value)
+    return "bid" if verb == "raise" else verb
+
+
+def number(value: Any) -> Any:
+    """Take "$1,000", "USD 1,000" and "1000 dollars" for 1000, as words are read; "about $1,000" stays as it is."""
+    heard = read_amount(value, "") if isinstance(value, str) and len(value) <= LONGEST else None
+    return heard.amount if isinstance(heard, Bid) else value
+
+
+def _text(value: Any) -> Any:
+    """Take null for no text, and a list of sentences for one text."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    return "" if value is None else value
 
 
 def bounded(least: float, most: float) -> WithJsonSchema:
@@ -37,7 +56,7 @@ def one_of(names: Sequence[str]) -> WithJsonSchema:
 
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
-Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(plain)]
+Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(number)]
 Amount = Annotated[Claimed, bounded(0, MOST_DOLLARS)]
 """An amount that should not be negative; a negative bid reaches the auctioneer, who says why it fails."""
 
@@ -65,7 +84,7 @@ class Decision(BaseModel):
 class BidReply(Decision):
     """A bid or a withdrawal."""
 
-    action: Annotated[Literal["bid", "withdraw"], BeforeValidator(plain)]
+    action: Annotated[Literal["bid", "withdraw"], BeforeValidator(_verb)]
     amount: Amount | None = Field(None, description='The amount of your bid; null if the action is "withdraw".')
 
     def missing(self) -> str:
@@ -100,7 +119,7 @@ class ChoiceReply(Decision):
 class BundleReply(Decision):
     """One bid for several items together, or a withdrawal."""
 
-    action: Annotated[Literal["bid", "withdraw"], BeforeValidator(plain)]
+    action: Annotated[Literal["bid", "withdraw"], BeforeValidator(_verb)]
     items: list[Name] = Field([], description='The items of your bid; empty if the action is "withdraw".')
     amount: Amount | None = Field(
         None, description='The amount of your bid for all these items together; null if the action is "withdraw".'
@@ -124,7 +143,7 @@ class BundleReply(Decision):
 class UnitsReply(Decision):
     """A number of units."""
 
-    units: Annotated[int, BeforeValidator(plain), WithJsonSchema({"type": "integer", "minimum": 0})]
+    units: Annotated[int, BeforeValidator(number), WithJsonSchema({"type": "integer", "minimum": 0})]
 
     def taken(self) -> Action:
         """Take them."""
@@ -185,5 +204,8 @@ def without_reasons(kind: type[Shape]) -> type[Shape]:
     """Give the shape of the same reply with reasons, if it has any, that may be left out."""
     if "reasons" not in kind.model_fields:
         return kind
-    left_out = Field("", description="Leave this empty.")
-    return create_model(f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(Text, left_out))
+    left_out: Any = Field("", description="Leave this empty.")
+    given: Any = Annotated[Text, BeforeValidator(_text)]
+    return create_model(
+        f"{kind.__name__}WithoutReasons", __base__=kind, __doc__=kind.__doc__, reasons=(given, left_out)
+    )

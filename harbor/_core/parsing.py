@@ -17,12 +17,17 @@ AMOUNT = re.compile(
 )
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _SCALE = {"": 1, "k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
-_WILL = r"(?:'ll| will| shall| must| can| have to| want to| would like to|'d like to|'m going to| am going to)?"
+_WILL = (
+    r"(?:'ll| will| shall| must| can| have to| want to| would like to|'d like to|'m going to| am going to"
+    r"| choose to| decide to| have decided to|'ve decided to|'ll choose to| will choose to)?"
+)
 FIRST = rf"(?:(?:i|we){_WILL}|let me)"
 BIDDING = re.compile(
-    rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:hereby\s+)?(?:bid|offer|raise|go|pay|say)|(?:i'm|i am) (?:bidding|offering)"
+    rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:hereby\s+)?(?:bid|offer|raise|increase|go|pay|say"
+    r"|(?:place|submit|make|enter) (?:a|my))"
+    r"|(?:i'm|i am) (?:bidding|offering|raising|increasing)"
     r"|my (?:bid|offer)(?: is| stands|:)?|make (?:it|that))"
-    r"(?:\s+(?:it|in|on|with|at|to|of|for|this|that|now|a|the|again|item|lot|bid)){0,4}\s*[:=]?\s*$"
+    r"(?:\s+(?:it|in|on|with|at|to|of|for|this|that|now|a|the|again|item|lot|bid|my|offer)){0,4}\s*[:=]?\s*$"
     r"|(?:^|[.!?]\s+)(?:bid|offer|raise)(?:ing)?(?:\s+(?:it|is|of|to|at))?\s*[:=]?\s*$",
     re.IGNORECASE,
 )
@@ -37,7 +42,7 @@ CHOOSING = re.compile(
 
 _BOLD = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)")
 """Marks of bold print; between two digits they may be a power, so that no one number is meant."""
-_BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?", re.IGNORECASE)
+_BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?(?:usd\s*)?", re.IGNORECASE)
 _BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
 _OUT = re.compile(
     rf"\b(?:{FIRST}\s+(?:hereby\s+)?(?:withdraw|pass|quit|fold|decline|drop out|step out|bow out)"
@@ -54,6 +59,14 @@ _HEDGE = re.compile(
     r"|[%?~\u00a2-\u00a5\u20a0-\u20c0]",  # and no other currency
     re.IGNORECASE,
 )
+_RAISED_TO = re.compile(
+    r"\b(?:rais|increas)(?:e|ing)(?:\s+(?:it|my|the|bid|offer)){0,3}\s+to(?=\s*(?:usd\s*)?\$?\s?\d)", re.IGNORECASE
+)
+"""A raise to an amount, which is no range."""
+_FOR_ANOTHER = re.compile(
+    r"\b(?:for|as|on behalf of)\s+(?:bidder\s+|rival\s+)?(?P<name>[A-Z][\w'-]*)|\b(?:on behalf)\b"
+)
+"""Somebody who is named as the one that the bid is for, if it is no part of the item's name."""
 _DOUBT = re.compile(
     r"\b(?:not|never|if|unless|maybe|perhaps|might|could|would|should|rather|refuse"
     r"|decline to (?:withdraw|pass|quit|fold))\b|n't\b|\?",
@@ -126,9 +139,18 @@ def read_amount(said: str, item: str, *leads: re.Pattern[str]) -> Bid | Withdraw
     # An amount counts if it is all that is said, or if "I bid" or the like leads to it. Any other sentence with one
     # number in it, such as "Ann has $500 left", is no bid.
     bare = _BARE.fullmatch(before) and _BARE_TAIL.fullmatch(after)
-    if out or _HEDGE.search(text) or not (bare or any(lead.search(before) for lead in leads)):
+    if out or _is_hedged(text, item) or not (bare or any(lead.search(before) for lead in leads)):
         return Unreadable("not a plain bid of one amount")
     return amount_of(amounts[0])
+
+
+def _is_hedged(text: str, item: str) -> bool:
+    """Say whether a bid could be meant otherwise, or is one for somebody else."""
+    if _HEDGE.search(_RAISED_TO.sub(" raise ", text)):
+        return True
+    known = {word.casefold() for word in re.findall(r"[\w'-]+", straight(item))} | {"it", "this", "the", "item", "lot"}
+    named = (found["name"] for found in _FOR_ANOTHER.finditer(text))
+    return bool(item) and any(name is None or name.casefold() not in known for name in named)
 
 
 def amount_of(found: re.Match[str]) -> Bid | Unreadable:

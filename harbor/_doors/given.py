@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from harbor._core.asks import Answer, Ask, Unreadable
-from harbor._core.decisions import Decision, without_reasons
-from harbor._core.parsing import scrub
+from harbor._core.decisions import Decision, WordsReply, without_reasons
+from harbor._core.parsing import LONGEST, scrub
+from harbor._core.said_objects import Unfit, last_fitting, objects_in, unwrapped
 from harbor._core.settings import TAG
+from harbor._core.thinking_tags import without_thinking
 
 LONGEST_ANSWER = 65_536
 """An answer of more bytes is not read."""
@@ -25,8 +26,6 @@ MOST_TOKENS = 10**7
 MOST_TOKENS_IN_ALL = 10**8
 """Of how many tokens one answer may tell in all its calls."""
 SCHEMA = 'the schema under "answer" in the turn'
-_FENCED = re.compile(r"\s*```\w*\s(?P<inside>[^`]*)```\s*")
-"""An object as models write it in a conversation."""
 
 
 class Usage(BaseModel):
@@ -101,19 +100,41 @@ def answer_in(given: object, ask: Ask) -> Given:
 
 
 def _in_text(text: str, ask: Ask) -> Given:
-    """Read text: one object of JSON, as models write it, or words."""
-    fenced = _FENCED.fullmatch(text)
-    try:
-        return answer_in(object_of(fenced["inside"] if fenced else text), ask)
-    except ValueError:
-        return Given(text)
+    """Read text without its thoughts: the last object of JSON in it that answers, as models write it, or words."""
+    said = without_thinking(text).said
+    found = objects_in(said) if ask.space.reply is not WordsReply or said.strip()[:1] in ("{", "`") else []
+    if not found:
+        return Given(_short(said, ask))
+
+    def take(values: Mapping[str, Any]) -> Given:
+        given = answer_in(values, ask)
+        if isinstance(given.answer, Unreadable):
+            raise Unfit(given.answer.reason)
+        return given
+
+    chosen = last_fitting(found, take, frozenset(ask.space.reply.model_fields) - {"reasons"})
+    if chosen.meant is None:
+        return Given(Unreadable(chosen.complaint))
+    after = ask.space.heard(said[chosen.end :], ask.item).answer
+    if ask.space.reply is not WordsReply and not isinstance(after, Unreadable) and after != chosen.meant.answer:
+        return Given(Unreadable("its JSON object says one thing and the words after it another"))
+    return chosen.meant
+
+
+def _short(words: str, ask: Ask) -> Answer | str:
+    """Give words as they are; the answer in them where they are too long to be passed on."""
+    if len(words) <= LONGEST or ask.space.reply is WordsReply:
+        return words
+    answer = ask.space.heard(words, ask.item).answer
+    return words if isinstance(answer, Unreadable) else answer
 
 
 def _answer(given: Mapping[Any, Any], beside: _Beside, ask: Ask) -> Answer | str:
     if beside.words is not None and "words" not in ask.space.reply.model_fields:
-        return beside.words
+        return _short(without_thinking(beside.words).said, ask)
+    shape = without_reasons(ask.space.reply)
     try:
-        decided = without_reasons(ask.space.reply).model_validate(dict(given))
+        decided = shape.model_validate(dict(unwrapped(given, frozenset(shape.model_fields), ask.space.reply.__name__)))
     except ValidationError as error:
         return Unreadable(f"{first_fault(error)}; answer as {SCHEMA} describes")
     missing = decided.missing()

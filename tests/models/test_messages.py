@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from harbor import ModelSettings, ReplyCache
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
-from harbor._models.calls.reading import LONGEST_REPLY, as_kept, beyond, in_words, message_of, read, written
+from harbor._models.calls.reading import Reading, read
+from harbor._models.calls.spoken import LONGEST_REPLY, as_kept, beyond, in_words, message_of, written
 from harbor._models.replies.replay import RawCall
 from harbor._models.replies.replay import ReplayCache as Recorded
 from harbor._models.replies.reply_folder import CachedReply, new_entry, numbered, place_of, read_entry
@@ -31,7 +32,7 @@ ODD = {
         "I take 7.", tool_calls=[tool_call(name="Guess", args={"number": 7}, id="one")]
     ),
     "two tool calls": AIMessage(
-        "", tool_calls=[tool_call(name="Guess", args={"number": number}, id=str(number)) for number in (7, 8)]
+        "", tool_calls=[tool_call(name="Guess", args={"number": number}, id=str(number)) for number in (8, 7)]
     ),
     "a malformed tool call": AIMessage("", invalid_tool_calls=[BROKEN]),
     "a malformed one beside a good one": AIMessage(
@@ -138,7 +139,7 @@ def test_a_reply_of_the_cache_says_the_same_again(name, tmp_path):
 def test_what_the_reply_says_in_full_is_kept_once(name):
     assert beyond(PLAIN[name]) is None
     assert in_words(PLAIN[name]) == written(PLAIN[name])
-    assert read(as_kept(PLAIN[name]), Guess) == (Guess(number=7), "")
+    assert read(as_kept(PLAIN[name]), Guess) == Reading(Guess(number=7))
 
 
 def test_a_message_of_a_million_letters_is_kept_as_the_reply_that_ends_in_the_middle():

@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._core.decisions import InWords
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
 from harbor._models.calls.call import Call
@@ -22,7 +23,8 @@ from harbor._models.calls.forms import Forms
 from harbor._models.calls.identity import identity_of
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
-from harbor._models.calls.reading import in_words, read
+from harbor._models.calls.reading import Words, read, usable
+from harbor._models.calls.spoken import in_words
 from harbor._models.calls.ways import Pool, Way
 from harbor._models.replies.cache import GameCache
 from harbor._models.replies.replay import CallBudget, RawCall, ReplayCache
@@ -69,6 +71,7 @@ class ModelClient:
         reply_type: type[Reply],
         check: Callable[[Reply], str] = lambda _: "",
         repairs: int | None = None,
+        words: Words = lambda _: None,
     ) -> Reply:
         """Ask for a structured reply, and again with the complaint if it can't be used.
 
@@ -77,6 +80,7 @@ class ModelClient:
             reply_type: the shape of the reply.
             check: says what is wrong with a well-formed reply; empty if nothing is.
             repairs: how often to ask again (None: as the model's settings say).
+            words: reads a reply from a text without an object; None where it says none.
 
         Raises:
             UnreadableReply: it gave no usable reply within the repairs.
@@ -88,17 +92,16 @@ class ModelClient:
         last = 1 + (self.settings.repairs if repairs is None else repairs)
         complaint = ""
         for attempt in range(1, last + 1):
-            call = Call(self, prompt, repaired, attempt, self.clock())
-            said = await call.run(reply_type)
-            reply, complaint = read(said.message, reply_type)
-            if reply is not None:
-                complaint = check(reply)
-            call.log("unreadable" if complaint else "ok", said, complaint)
-            if reply is not None and not complaint:
-                return reply
+            call = Call(self, prompt, repaired, reply_type, attempt, self.clock())
+            said = await call.run()
+            found = read(said.message, reply_type, words)
+            complaint = found.complaint if found.reply is None else check(found.reply)
+            call.log("refused" if found.refused else "unreadable" if complaint else "ok", said, complaint, found.marks)
+            if found.reply is not None and not complaint:
+                return found.reply
             again = HumanMessage(_REPAIR.format(complaint=complaint))
             repaired = [*repaired, AIMessage(in_words(said.message)), again]
-        raise UnreadableReply(f"{self.name} gave no usable {prompt.name} reply in {last} attempts: {complaint}")
+        raise UnreadableReply(usable(complaint, () if reply_type is InWords else tuple(reply_type.model_fields)))
 
 
 _REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape asked for."

@@ -1,118 +1,167 @@
-"""Reads a model's message as a reply of the shape asked for, and keeps it word for word."""
+"""Reads a model's message as a reply of the shape asked for: its tool call, or else its text."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import Any, TypeVar
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel, ValidationError
 
-from harbor._core.decisions import InWords
-from harbor._core.parsing import scrub
+from harbor._core.decisions import Decision, InWords, without_reasons
+from harbor._core.parsing import printable, scrub
+from harbor._core.said_objects import Chosen, Found, Mark, Unfit, last_fitting, objects_in, unwrapped
+from harbor._core.thinking_tags import without_thinking
+from harbor._models.calls.spoken import LONGEST_REPLY, REFUSAL, blocks_of, text_of, written
 from harbor._models.calls.usage import usage_of
-from harbor._models.replies.messages import MESSAGE, Message
-from harbor._models.replies.reply_folder import CachedReply
 
 Reply = TypeVar("Reply", bound=BaseModel)
-LONGEST_REPLY = 200_000
-"""Characters of a reply that are read and kept; no reply that is asked for comes near."""
-_SAID_BY_ITS_CALL = frozenset({"tool_use", "tool_call", "function_call"})
-"""Blocks of content in which some providers repeat a tool call."""
+Words = Callable[[str], BaseModel | None]
+"""Reads a reply from words; None: they say none."""
+REFUSING = ("content_filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
+"""Why a model stopped that was kept from answering, in the words of OpenAI, Anthropic and Google."""
+LONGEST_SHOWN = 80
+"""How many characters of a value a complaint shows, and twice as many of a refusal."""
+_REFUSES = re.compile(
+    r"\b(?:i (?:can(?:'t|not| not)|won't|will not|must decline to|am unable to|am not able to)"
+    r"|i'm (?:unable|not able|not comfortable)(?: to)?|(?:sorry|afraid),? (?:but )?(?:that )?i can(?:'t|not))"
+    r"\s+(?:\w+\s+){0,2}?(?:help|assist|take|participat|comply|engag|provid|continu|fulfil|support|answer|respond|do)",
+    re.IGNORECASE,
+)
 
 
-def written(message: AIMessage) -> str:
-    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Reply]):
+    """What a message says: a reply, or None and a complaint of it; `marks` say what is odd about it.
 
-    What is too long to be read ends in the middle.
+    `refused`: the model does not want to answer, or was kept from it.
     """
-    whole = json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else scrub(str(message.text))
-    return whole[: LONGEST_REPLY + 1]
+
+    reply: Reply | None
+    complaint: str = ""
+    marks: tuple[Mark, ...] = ()
+    refused: bool = False
 
 
-def beyond(message: AIMessage) -> Message | None:
-    """Give a message whole where `written` does not say it all; None where it does, or it is too long to be kept."""
-    calls, broken, content = message.tool_calls, message.invalid_tool_calls, message.content
-    blocks = [block for block in ([content] if isinstance(content, str) else content) if block]
-    beside = [block for block in blocks if _type_of(block) not in _SAID_BY_ITS_CALL]
-    only_text = all(isinstance(block, str) or _type_of(block) == "text" for block in blocks)
-    if not broken and ((len(calls) == 1 and not beside) or (not calls and only_text)):
-        return None
-    whole = {"content": content, "tool_calls": calls, "invalid_tool_calls": broken}
-    try:
-        text = scrub(json.dumps(whole, ensure_ascii=False, default=str))
-        return MESSAGE.validate_json(text) if len(text) <= LONGEST_REPLY else None
-    except (ValueError, RecursionError):  # nested deeper than any reply that is asked for
-        return None
+def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: None) -> Reading[Reply]:
+    """Read a reply.
 
+    A tool call goes before text. Of several objects the last of the shape is the reply. What a model thinks answers
+    nothing.
 
-def _type_of(block: object) -> str:
-    return str(block.get("type")) if isinstance(block, dict) else ""
-
-
-def message_of(reply: str, whole: Message | None) -> AIMessage:
-    """Give a message again, from what `written` and `beyond` gave of it."""
-    return AIMessage(reply) if whole is None else AIMessage(**asdict(whole))
-
-
-def as_kept(message: AIMessage) -> AIMessage:
-    """Give a message as it will be when it is replayed, so that a run goes on alike with either."""
-    told = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
-    return message_of(written(message), beyond(message)).model_copy(update=told)
-
-
-def in_words(message: AIMessage) -> str:
-    """Put everything that a message says in words, for a model to see what it has said: malformed calls as they are."""
-    calls = [json.dumps(call["args"]) for call in message.tool_calls]
-    broken = [scrub(call.get("args") or "") for call in message.invalid_tool_calls]
-    return "\n".join(filter(None, [scrub(str(message.text)), *calls, *broken]))[: LONGEST_REPLY + 1]
-
-
-def read(message: AIMessage, reply_type: type[Reply]) -> tuple[Reply | None, str]:
-    """Read a reply from a tool call or from JSON text, or give None; the complaint is empty if it could be read."""
+    Args:
+        message: what the model said.
+        reply_type: the shape that was asked for; its reasons may be left out.
+        words: reads a text without an object.
+    """
     if len(written(message)) > LONGEST_REPLY:
-        return None, f"it is longer than {LONGEST_REPLY} characters"
+        return Reading(None, f"it is longer than {LONGEST_REPLY} characters")
+    text = without_thinking(text_of(message)).said
     if issubclass(reply_type, InWords):
-        words = scrub(str(message.text)).strip()
-        return (reply_type(words=words), "") if words else (None, "it is empty")
-    try:
-        values = message.tool_calls[0]["args"] if message.tool_calls else _parse(str(message.text))
-        return reply_type.model_validate(values), ""
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(str(part) for part in problem["loc"])
-        return None, f"{place}: {problem['msg']}" if place else problem["msg"]
-    except (ValueError, RecursionError):
-        return None, "it is not a JSON object"
+        said = text.strip()
+        if said:
+            return Reading(reply_type(words=said))
+        return _refused(message, said) or Reading(None, "it is empty")
+    shape = without_reasons(reply_type)
+    names = frozenset(shape.model_fields)
+
+    def take(values: Mapping[str, Any]) -> Reply:
+        try:
+            reply: Reply = shape.model_validate(unwrapped(values, names, reply_type.__name__))
+            return reply
+        except ValidationError as error:
+            raise Unfit(fault_in(error)) from error
+
+    called = _called(message, take, names, words)
+    if called is not None:
+        beside = _in_text(text, take, names, words) if text.strip() else Chosen(None)
+        odd: tuple[Mark, ...] = ("contradicted",) if _differ(called.meant, beside.meant) else ()
+        return Reading(called.meant, called.complaint, (*called.marks, *odd))
+    chosen = _in_text(text, take, names, words)
+    if chosen.meant is None and (refused := _refused(message, text)) is not None:
+        return refused
+    return Reading(chosen.meant, chosen.complaint, chosen.marks)
 
 
-def as_reply(message: AIMessage) -> CachedReply:
-    """Give what the cache keeps of a message."""
-    told = usage_of(message)
-    return CachedReply(
-        reply=written(message),
-        message=beyond(message),
-        input_tokens=told.input_tokens,
-        output_tokens=told.output_tokens,
-        cached_tokens=told.cached_tokens,
-        reasoning_tokens=told.reasoning_tokens,
-        finish=told.finish,
-        answered_by=told.answered_by,
-    )
+def _called(
+    message: AIMessage, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words
+) -> Chosen[Reply] | None:
+    """Read the tool calls; malformed ones where no other can be read. None: none has to do with the shape."""
+    calls = [Found(call["args"], 0) for call in message.tool_calls]
+    chosen = last_fitting(calls, take, names - {"reasons"}) if calls else None
+    if chosen is not None and chosen.meant is not None:
+        return chosen
+    broken = "\n".join(scrub(call.get("args") or "") for call in message.invalid_tool_calls)
+    if len(broken) <= LONGEST_REPLY and objects_in(broken):
+        mended = _in_text(broken, take, names, words)
+        return Chosen(mended.meant, mended.complaint, tuple(dict.fromkeys((*mended.marks, "mended"))))
+    if message.invalid_tool_calls and chosen is None:
+        return Chosen(None, "the arguments of its tool call are no JSON object")
+    has_to_do = any(not names.isdisjoint(unwrapped(call.values, names)) for call in calls)
+    return chosen if has_to_do or not text_of(message).strip() else None
 
 
-def as_message(kept: CachedReply) -> AIMessage:
-    """Give a reply of the cache as a message, marked as LangChain marks what comes from its own."""
-    usage: Any = {"input_tokens": kept.input_tokens, "output_tokens": kept.output_tokens, "total_cost": 0}
-    usage["total_tokens"] = kept.input_tokens + kept.output_tokens
-    usage["input_token_details"] = {"cache_read": kept.cached_tokens}
-    usage["output_token_details"] = {"reasoning": kept.reasoning_tokens}
-    said = {"finish_reason": kept.finish, "model_name": kept.answered_by}
-    whole = message_of(kept.reply, kept.message)
-    return whole.model_copy(update={"usage_metadata": usage, "response_metadata": said})
+def _in_text(
+    text: str, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words
+) -> Chosen[Reply]:
+    """Read the last object of a text, if no words after it say otherwise; without any, read its words."""
+    found = objects_in(text)
+    if not found:
+        said: Any = words(text)
+        complaint = "it is not a JSON object" if text.strip() else "it is empty"
+        return Chosen(None, complaint) if said is None else Chosen(said, "", ("words",))
+    chosen = last_fitting(found, take, names - {"reasons"})
+    if _differ(chosen.meant, words(text[chosen.end :])):
+        return Chosen(None, "its JSON object says one thing and the words after it another")
+    return chosen
 
 
-def _parse(text: str) -> Any:
-    """Read the first JSON object in a text, whatever surrounds it; one that is cut short is not repaired."""
-    return json.JSONDecoder().raw_decode(text, text.index("{"))[0]
+def _differ(one: BaseModel | None, other: BaseModel | None) -> bool:
+    """Say whether two replies decide differently, whatever their reasons."""
+    if one is None or other is None:
+        return False
+    if isinstance(one, Decision) and isinstance(other, Decision):
+        return one.taken() != other.taken()
+    return one.model_dump(exclude={"reasons"}) != other.model_dump(exclude={"reasons"})
+
+
+def _refused(message: AIMessage, text: str) -> Reading[Any] | None:
+    """Say that a message refuses to answer, in its own words; None: it does not."""
+    own = " ".join(str(block.get(REFUSAL) or "") for block in blocks_of(message, REFUSAL)).strip()
+    finish = usage_of(message).finish
+    said = own or (text.strip() if finish in REFUSING or _REFUSES.search(text[:2_000].replace("\u2019", "'")) else "")
+    if not said and finish not in REFUSING:
+        return None
+    shown = f" ({_short(said, 2 * LONGEST_SHOWN)})" if said else f" (it stopped for {finish!r})"
+    return Reading(None, f"it is a refusal to answer{shown}", refused=True)
+
+
+def fault_in(error: ValidationError) -> str:
+    """Name the field that is wrong first, its value, and what to send instead, in one line."""
+    problem = error.errors(include_url=False)[0]
+    place, kind, told = ".".join(map(str, problem["loc"])), problem["type"], problem.get("ctx") or {}
+    if kind == "missing":
+        return f"{scrub(place)!r} is missing; add it"
+    if kind == "literal_error":
+        wanted = f"give {told['expected']}"
+    elif kind.startswith(("decimal", "int", "float", "is_instance")) or kind == "finite_number":
+        wanted = "give a plain number, such as 1200" if "than" not in kind else problem["msg"].lower()
+    else:
+        wanted = problem["msg"][:1].lower() + problem["msg"][1:]
+    said = f"{scrub(place)!r} is {_short(problem['input'], LONGEST_SHOWN)}" if place else "its JSON does not fit"
+    return " ".join(f"{said}; {wanted}".split())
+
+
+def _short(value: Any, most: int) -> str:
+    text = printable(scrub(value if isinstance(value, str) else json.dumps(value, default=str)[: most + 1]))
+    return f'"{text[:most]}..."' if len(text) > most else f'"{text}"' if isinstance(value, str) else text
+
+
+def usable(complaint: str, fields: Sequence[str]) -> str:
+    """Tell a bidder what is wrong with a reply, and what to send instead."""
+    wanted = ", ".join(f'"{name}"' for name in fields)
+    instead = f"; reply with one JSON object with {wanted}" if wanted else "; reply in the words asked for"
+    return f"the reply can't be used: {complaint}{instead}"

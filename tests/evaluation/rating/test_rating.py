@@ -273,17 +273,17 @@ async def test_a_verdict_out_of_range_or_with_gaps_is_repaired_in_bounds_and_the
 
 @pytest.mark.parametrize(("written", "score"), [("4", 4), ("4/5", 4), ("3: fair", 3), (2, 2)])
 def test_a_score_is_read_as_models_write_it(written, score):
-    found, complaint = read(AIMessage(json.dumps(verdict(adaptability={"reasons": "", "score": written}))), Verdict)
-    assert not complaint
-    assert found is not None
-    assert found.adaptability.score == score
+    found = read(AIMessage(json.dumps(verdict(adaptability={"reasons": "", "score": written}))), Verdict)
+    assert not found.complaint
+    assert found.reply is not None
+    assert found.reply.adaptability.score == score
 
 
 @pytest.mark.parametrize("written", ["4.5", "10", "five", 0, -1, "0", None, "high"])
 def test_what_is_no_level_is_no_score(written):
-    found, complaint = read(AIMessage(json.dumps(verdict(adaptability={"reasons": "", "score": written}))), Verdict)
-    assert found is None
-    assert "adaptability.score" in complaint
+    found = read(AIMessage(json.dumps(verdict(adaptability={"reasons": "", "score": written}))), Verdict)
+    assert found.reply is None
+    assert "adaptability.score" in found.complaint
 
 
 def test_a_hostile_transcript_stays_data_in_the_prompt_of_a_judge():

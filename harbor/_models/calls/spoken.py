@@ -1,0 +1,167 @@
+"""Keeps a model's message word for word: its words, its thoughts, its refusal and its tool calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.messages.tool import invalid_tool_call
+from pydantic import ValidationError
+
+from harbor._core.parsing import scrub
+from harbor._core.thinking_tags import without_thinking
+from harbor._models.calls.faults import chain_of
+from harbor._models.calls.usage import usage_of
+from harbor._models.replies.messages import MESSAGE, Message
+from harbor._models.replies.reply_folder import CachedReply
+
+LONGEST_REPLY = 200_000
+"""Characters of a reply that are read and kept; no reply that is asked for comes near."""
+LONGEST_REASONING = 50_000
+"""Characters of what a model thought that are kept."""
+REFUSAL = "refusal"
+_SAID_BY_ITS_CALL = frozenset({"tool_use", "tool_call", "function_call"})
+"""Blocks of content in which some providers repeat a tool call."""
+_THOUGHTS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content")
+"""Where blocks of thoughts, and what providers put beside a message, have their words."""
+_THINKING = frozenset({"thinking", "reasoning", "reasoning_content", "thought"})
+_ARGUMENTS = frozenset({"args", "arguments"})
+
+
+def written(message: AIMessage) -> str:
+    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
+
+    What is too long to be read ends in the middle.
+    """
+    whole = json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else text_of(message)
+    return whole[: LONGEST_REPLY + 1]
+
+
+def text_of(message: AIMessage) -> str:
+    """Give the words of a message, those of thinking tags included."""
+    return scrub(str(message.text))
+
+
+def blocks_of(message: AIMessage, *kinds: str) -> Iterator[Mapping[str, Any]]:
+    """Give the blocks of a message that are of these kinds."""
+    blocks = message.content if isinstance(message.content, list) else []
+    return (block for block in blocks if isinstance(block, dict) and block.get("type") in kinds)
+
+
+def beyond(message: AIMessage) -> Message | None:
+    """Give a message whole where `written` does not say it all; None where it does, or it is too long to be kept."""
+    calls, broken, content = message.tool_calls, message.invalid_tool_calls, message.content
+    blocks = [block for block in ([content] if isinstance(content, str) else content) if block]
+    beside = [block for block in blocks if _type_of(block) not in _SAID_BY_ITS_CALL]
+    only_text = all(isinstance(block, str) or _type_of(block) == "text" for block in blocks)
+    if not broken and ((len(calls) == 1 and not beside) or (not calls and only_text)):
+        return None
+    whole = {"content": content, "tool_calls": calls, "invalid_tool_calls": broken}
+    try:
+        text = scrub(json.dumps(whole, ensure_ascii=False, default=str))
+        return MESSAGE.validate_json(text) if len(text) <= LONGEST_REPLY else None
+    except (ValueError, RecursionError):  # nested deeper than any reply that is asked for
+        return None
+
+
+def _type_of(block: object) -> str:
+    return str(block.get("type")) if isinstance(block, dict) else ""
+
+
+def message_of(reply: str, whole: Message | None) -> AIMessage:
+    """Give a message again, from what `written` and `beyond` gave of it."""
+    return AIMessage(reply) if whole is None else AIMessage(**asdict(whole))
+
+
+def as_kept(message: AIMessage) -> AIMessage:
+    """Give a message as it will be when it is replayed, so that a run goes on alike with either.
+
+    A refusal that stands beside it becomes a block of it; thoughts stay beside it, as nothing is made of them.
+    """
+    refusal = message.additional_kwargs.get(REFUSAL)
+    if refusal and isinstance(refusal, str) and not any(blocks_of(message, REFUSAL)):
+        blocks = message.content if isinstance(message.content, list) else [message.content] if message.content else []
+        message = message.model_copy(update={"content": [*blocks, {"type": REFUSAL, REFUSAL: refusal}]})
+    told = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
+    thoughts = {"additional_kwargs": {"reasoning": reasoning_of(message)}}
+    return message_of(written(message), beyond(message)).model_copy(update=told | thoughts)
+
+
+def reasoning_of(message: AIMessage) -> str:
+    """Give what a model thought: in blocks, beside its message, or between tags."""
+    beside = [message.additional_kwargs.get(name) for name in ("reasoning", "reasoning_content", "thinking")]
+    told = [_words_of(thought) for thought in (*beside, *blocks_of(message, *_THINKING))]
+    parts = dict.fromkeys(part for part in (*told, without_thinking(text_of(message)).thought) if part)
+    return scrub("\n".join(parts))[:LONGEST_REASONING]
+
+
+def _words_of(thought: Any, depth: int = 0) -> str:
+    if isinstance(thought, str):
+        return thought
+    if isinstance(thought, list) and depth < 4:
+        return "\n".join(filter(None, (_words_of(part, depth + 1) for part in thought)))
+    if isinstance(thought, Mapping) and depth < 4:
+        return next(filter(None, (_words_of(thought.get(name), depth + 1) for name in _THOUGHTS)), "")
+    return ""
+
+
+def in_words(message: AIMessage) -> str:
+    """Put everything that a message says in words, for a model to see what it has said: malformed calls as they are.
+
+    What it thought is left out.
+    """
+    calls = [json.dumps(call["args"]) for call in message.tool_calls]
+    broken = [scrub(call.get("args") or "") for call in message.invalid_tool_calls]
+    said = without_thinking(text_of(message)).said
+    return "\n".join(filter(None, [said, *calls, *broken]))[: LONGEST_REPLY + 1]
+
+
+def malformed(error: BaseException) -> AIMessage | None:
+    """Give the answer that a provider's package can't read because of the arguments of its tool call; None: no such.
+
+    Its tokens are lost with it. Arguments that are no object are malformed, whatever they are.
+    """
+    for one in chain_of(error):
+        if isinstance(one, ValidationError):
+            problems = one.errors(include_url=False, include_context=False)
+            calls = [
+                invalid_tool_call(name="", args=_as_text(problem["input"]), id=str(number), error="no object")
+                for number, problem in enumerate(problems)
+                if problem["loc"] and problem["loc"][-1] in _ARGUMENTS
+            ]
+            if calls:
+                return AIMessage("", invalid_tool_calls=calls)
+    return None
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def as_reply(message: AIMessage) -> CachedReply:
+    """Give what the cache keeps of a message."""
+    told = usage_of(message)
+    return CachedReply(
+        reply=written(message),
+        message=beyond(message),
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        cached_tokens=told.cached_tokens,
+        reasoning_tokens=told.reasoning_tokens,
+        finish=told.finish,
+        answered_by=told.answered_by,
+    )
+
+
+def as_message(kept: CachedReply) -> AIMessage:
+    """Give a reply of the cache as a message, marked as LangChain marks what comes from its own."""
+    usage: Any = {"input_tokens": kept.input_tokens, "output_tokens": kept.output_tokens, "total_cost": 0}
+    usage["total_tokens"] = kept.input_tokens + kept.output_tokens
+    usage["input_token_details"] = {"cache_read": kept.cached_tokens}
+    usage["output_token_details"] = {"reasoning": kept.reasoning_tokens}
+    said = {"finish_reason": kept.finish, "model_name": kept.answered_by}
+    whole = message_of(kept.reply, kept.message)
+    return whole.model_copy(update={"usage_metadata": usage, "response_metadata": said})

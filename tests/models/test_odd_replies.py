@@ -1,0 +1,216 @@
+"""Replies as real models write them: read as they are meant, or refused and counted, and never misread."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langchain_core.messages.tool import invalid_tool_call, tool_call
+
+from harbor._core.amounts import Amount
+from harbor._core.asks import Ask, Bid, Withdraw
+from harbor._core.decisions import BidReply
+from harbor._doors.given import answer_in
+from harbor._models.calls.reading import Reading, read
+from harbor._models.calls.spoken import as_kept, beyond, in_words, message_of, written
+from harbor.graphs._context.deciding import _decision_in
+
+ASK = Ask("Ann", "Lamp", 1, Amount(Decimal(1_000), Decimal(9_000)))
+GOOD = {"reasons": "It is cheap.", "action": "bid", "amount": 1_200}
+JS = json.dumps(GOOD)
+DRAFT = json.dumps({**GOOD, "reasons": "DRAFT", "amount": 1_205})
+FINAL = json.dumps({"reasons": "FINAL", "action": "withdraw", "amount": None})
+BID, OUT = Bid(Decimal(1_200)), Withdraw()
+NONE, REFUSED = "unreadable", "refused"
+
+TEXTS: dict[str, tuple[str, Any]] = {
+    "a fence": (f"Sure! Here's my decision:\n\n```json\n{JS}\n```\n\nLet me know if you'd like me to adjust.", BID),
+    "two fences": (f"First:\n```json\n{DRAFT}\n```\nOn reflection:\n```json\n{JS}\n```", BID),
+    "a fragment in thoughts": (f'<think>\nmaybe {{"action":"withdraw"}}? no.\n</think>\n{JS}', BID),
+    "a draft in thoughts": (f"<think>\nDraft: {DRAFT} hmm.\n</think>\nFinal answer:\n{JS}", BID),
+    "thoughts with placeholders": (f'<thinking>The facts say {{"least": 3}}, if {{x}}.</thinking>\n\n{JS}', BID),
+    "a lone closing tag": (f"Okay, {DRAFT} or so.\n</think>\n\n{JS}", BID),
+    "thoughts that never end": ("<think>\nLet me consider " + JS, NONE),
+    "a draft in a fence": (f"My idea:\n```json\n{DRAFT}\n```\nToo much. My final answer:\n```json\n{FINAL}\n```", OUT),
+    "a draft and a final sentence": (f"{JS}\nNo. My final answer: withdraw.", NONE),
+    "a draft and a cut answer": (f"{DRAFT}\nNo, better:\n{FINAL[:30]}", NONE),
+    "no reasons": ('{"action": "bid", "amount": 1200}', BID),
+    "a raw line break": ('{"reasons":"First.\nSecond.","action":"bid","amount":1200}', BID),
+    "a trailing comma": (JS[:-1] + ",}", BID),
+    "a placeholder in prose": (f"Based on {{estimate}} I decide:\n{JS}", BID),
+    "an apology": (f"I apologize for the confusion earlier. {JS}", BID),
+    "half of it": (JS[: len(JS) * 2 // 3], NONE),
+    "about": (json.dumps({**GOOD, "amount": "about $1,200"}), NONE),
+    "an amount in words": (json.dumps({**GOOD, "amount": "$1,200.00"}), BID),
+    "an amount as a string": (json.dumps({**GOOD, "amount": "1200"}), BID),
+    "USD": (json.dumps({**GOOD, "amount": "USD 1,200"}), BID),
+    "dollars": (json.dumps({**GOOD, "amount": "1200 dollars"}), BID),
+    "German": ("Ich biete 1,200 Dollar.", NONE),
+    "German keys": ('{"begruendung": "Es lohnt sich.", "aktion": "bieten", "betrag": 1200}', NONE),
+    "French": ("Je pense que je vais encherir un peu plus.", NONE),
+    "foreign reasons": (json.dumps({**GOOD, "reasons": "\u8fd9\u4e2a\u7269\u54c1\u4fbf\u5b9c"}), BID),
+    "too much": (json.dumps({**GOOD, "amount": 99_999_999}), Bid(Decimal(99_999_999))),
+    "too little": (json.dumps({**GOOD, "amount": 1}), Bid(Decimal(1))),
+    "reasons only": (json.dumps({"reasons": "I would like to raise a bit, to $1,200."}), NONE),
+    "nothing": ("", NONE),
+    "a refusal": ("I'm sorry, but I can't take part in gambling or simulated transactions.", REFUSED),
+    "prose": ("Given the estimate, I bid $1,200.", BID),
+    "prose that withdraws": ("I'm out! I withdraw from this item.", OUT),
+    "prose in lists": ("## Decision\n\n**Action:** Bid\n**Amount:** $1,200", BID),
+    "vague prose": ("I think I should bid a bit more than the others, carefully.", NONE),
+    "a withdrawal of zero": (json.dumps({**GOOD, "action": "withdraw", "amount": 0}), OUT),
+    "a bid of nothing": (json.dumps({**GOOD, "amount": None}), NONE),
+    "fields too many": (json.dumps({**GOOD, "confidence": 0.8, "thinking": "..."}), BID),
+    "arguments": (json.dumps({"arguments": GOOD}), BID),
+    "the name of the tool": (json.dumps({"BidReply": GOOD}), BID),
+    "a call as text": (f'<tool_call>\n{{"name": "BidReply", "arguments": {JS}}}\n</tool_call>', BID),
+    "encoded twice": (json.dumps(JS), BID),
+    "capitals": (json.dumps({**GOOD, "action": "BID"}), BID),
+    "another verb": (json.dumps({**GOOD, "action": "raise"}), BID),
+    "another shape": ('{"bid": 12345, "comment": "I decided."}', NONE),
+    "a name twice": ('{"action": "bid", "amount": 1200, "action": "withdraw"}', NONE),
+    "an option inside a broken object": ('{"options": [{"action": "withdraw"}], "action": "bid", "amo', NONE),
+}  # fmt: skip
+
+
+def as_text(text: str) -> AIMessage:
+    return AIMessage(text)
+
+
+def as_block(text: str) -> AIMessage:
+    return AIMessage([{"type": "thinking", "thinking": f"Perhaps {DRAFT}"}, {"type": "text", "text": text}])
+
+
+def as_item(text: str) -> AIMessage:
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": DRAFT}]}
+    return AIMessage([thought, {"type": "text", "text": text, "annotations": []}])
+
+
+def as_call(text: str) -> AIMessage:
+    """Make a call of a tool of what is one object, as providers' packages do; other texts stay texts."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        broken = [invalid_tool_call(name="BidReply", args=text, id="1", error="no JSON")]
+        return AIMessage("", invalid_tool_calls=broken) if text.startswith("{") else AIMessage(text)
+    if not isinstance(values, dict):
+        return AIMessage("", invalid_tool_calls=[invalid_tool_call(name="", args=text, id="1", error="no object")])
+    return AIMessage("", tool_calls=[tool_call(name="any_tool", args=values, id="1")])
+
+
+def heard(message: AIMessage) -> Reading[BidReply]:
+    return read(message, BidReply, lambda words: _decision_in(words, ASK, BidReply))
+
+
+def meaning(found: Reading[BidReply]) -> Any:
+    if found.reply is None or found.reply.missing():
+        return REFUSED if found.refused else NONE
+    return found.reply.taken()
+
+
+@pytest.mark.parametrize("form", [as_text, as_block, as_item, as_call])
+@pytest.mark.parametrize("kind", TEXTS)
+def test_an_odd_reply_is_read_as_it_is_meant_or_refused(kind, form):
+    text, meant = TEXTS[kind]
+    live = as_kept(form(text))
+    if kind == "a name twice" and form is as_call:
+        return  # the package has dropped one of them before
+    assert meaning(heard(live)) == meant
+    assert heard(message_of(written(live), beyond(live))) == heard(live)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_an_agent_at_a_door_is_read_as_a_model_is(kind):
+    text, meant = TEXTS[kind]
+    answer = answer_in(text, ASK).answer
+    action = ASK.space.read(answer, "Lamp") if isinstance(answer, str) else answer
+    assert action == meant if not isinstance(meant, str) else not isinstance(action, Bid | Withdraw)
+
+
+def test_most_odd_replies_are_read():
+    meant = [meaning for _, meaning in TEXTS.values() if not isinstance(meaning, str)]
+    assert len(meant) >= 30
+
+
+@pytest.mark.parametrize(
+    ("kind", "marks"),
+    [
+        ("two fences", ("drafts",)),
+        ("a trailing comma", ("mended",)),
+        ("prose", ("words",)),
+        ("a draft in thoughts", ()),
+    ],
+)
+def test_what_is_odd_about_a_reply_is_marked(kind, marks):
+    assert heard(AIMessage(TEXTS[kind][0])).marks == marks
+
+
+def called(text: str, *replies: dict[str, Any]) -> AIMessage:
+    return AIMessage(
+        text, tool_calls=[tool_call(name="BidReply", args=one, id=str(n)) for n, one in enumerate(replies)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "meant", "marks"),
+    [
+        (called("I have decided.", GOOD), BID, ()),
+        (called(FINAL, GOOD), BID, ("contradicted",)),
+        (called("I withdraw.", GOOD), BID, ("contradicted",)),
+        (called("", GOOD, GOOD), BID, ()),
+        (called("", json.loads(FINAL), GOOD), BID, ("drafts",)),
+        (called(JS, {}), BID, ()),
+    ],
+)
+def test_a_tool_call_goes_before_text_and_the_last_call_before_others(message, meant, marks):
+    found = heard(message)
+    assert (meaning(found), found.marks) == (meant, marks)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("", additional_kwargs={"refusal": "I can't help with that."}),
+        AIMessage([{"type": "refusal", "refusal": "I can't help with that."}]),
+        AIMessage("", response_metadata={"finish_reason": "content_filter"}),
+        AIMessage("", response_metadata={"stop_reason": "refusal"}),
+        AIMessage("", response_metadata={"finish_reason": "SAFETY"}),
+    ],
+)
+def test_a_refusal_is_told_as_one_with_its_words(message):
+    found = heard(as_kept(message))
+    assert found.refused
+    assert "I can't help" in found.complaint or "it stopped for" in found.complaint
+
+
+def test_a_bidder_is_told_the_field_its_value_and_what_to_send():
+    found = heard(AIMessage(TEXTS["about"][0]))
+    assert found.complaint == "'amount' is \"about $1,200\"; give a plain number, such as 1200"
+
+
+def test_thoughts_are_kept_as_reasoning_and_shown_to_no_repair():
+    for form in (as_text, as_block, as_item):
+        message = as_kept(form(TEXTS["a draft in thoughts"][0]))
+        assert "DRAFT" in message.additional_kwargs["reasoning"]
+        assert "DRAFT" not in in_words(message)
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="<>")))
+def test_whatever_is_thought_changes_no_answer(thought):
+    assert meaning(heard(AIMessage(f"<think>{thought}</think>{JS}"))) == BID
+
+
+@given(st.text(st.characters(exclude_characters='{}"<>')), st.text(st.characters(exclude_characters='{}"<>0123456789')))
+def test_an_object_is_read_in_any_prose_without_braces(before, after):
+    assert read(AIMessage(before + JS + after), BidReply).reply is not None
+
+
+@given(st.text('{}[]",:\\ \n<>/thinkabdmou12$', max_size=200))
+def test_reading_never_raises(text):
+    heard(AIMessage(text))
+    answer_in(text, ASK)
