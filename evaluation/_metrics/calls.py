@@ -18,13 +18,11 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 class CallTotals:
     """Calls added up: how many, how many of them failed, or came from a cache; requests that were tried again; tokens.
 
-    `imported` replies came from a file that somebody may have sent; `refused` are replies in which the model does not
-    speak to what it was asked. `probes` and `lost` are requests beside these, as in `ModelCalled`.
-
     Cached tokens are among the input tokens, reasoning tokens among the output tokens. `cost_dollars` is None if the
     cost of any of `unpriced` calls is unknown. A failed call that tells no tokens is left out of both: most cost
     nothing, and the log does not say what the others did. Failed are those that were never answered, or cut off as
-    the bidder's time ran out.
+    the bidder's time ran out. In `refused` replies the model does not speak to what it was asked; `imported` ones came
+    from a file that somebody may have sent. `probes` and `lost` are requests beside these, as in `ModelCalled`.
     """
 
     count: int = 0
