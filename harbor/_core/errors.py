@@ -35,7 +35,7 @@ class ModelError(HarborError):
 
 
 class Unanswered(ModelError):
-    """A run has ended in which no call of a model was answered: it is no result."""
+    """A run has ended in which no call of a model was answered, or no answer of one could be used: it is no result."""
 
 
 class NoReply(HarborError):
