@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from harbor._core.events import ModelCalled, SeatFailed
+from harbor._core.events import NOTHING, ModelCalled, SeatFailed, Spent
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import Trial
+from harbor.evaluation._metrics.call_notes import Noted
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.measurement import Measurement
@@ -29,8 +30,9 @@ class TrialRecord:
     `players` tells what plays each bidder; `cost` is in dollars (None: unknown), without that of failed calls that tell
     no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider, `failed_calls`
     never, `imported_calls` by replies that came from a file; `answered_by` counts the calls of each model that
-    providers named in their replies. `refusals` are those of a finished trial by bidder. Of a public pack seed, calls,
-    tokens, cost and refusals are unknown.
+    providers named in their replies. In `refused_calls` a model does not speak to what it was asked; `probes`, `lost`
+    and `noted` are those of `CallTotals`. `refusals` are those of a finished trial by bidder. Of a public pack seed,
+    calls, tokens, cost and refusals are unknown.
     """
 
     arm: str
@@ -51,6 +53,10 @@ class TrialRecord:
     answered_by: tuple[tuple[str, int], ...] = ()
     refusals: tuple[Refusals, ...] = ()
     imported_calls: int = 0
+    refused_calls: int = 0
+    probes: Spent = NOTHING
+    lost: Spent = NOTHING
+    noted: tuple[Noted, ...] = ()
 
     @property
     def simulated(self) -> bool:
@@ -150,6 +156,10 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
         cached_calls=made.cached,
         failed_calls=made.failed,
         imported_calls=made.imported,
+        refused_calls=made.refused,
+        probes=made.probes,
+        lost=made.lost,
+        noted=made.noted,
         answered_by=tuple(sorted(answered.items())),
         cost=made.cost_dollars,
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import fsum
 from typing import Any
 
 from harbor._core.events import NOTHING, BidderLabelled, BiddersAsked, ModelCalled, Paused, Spent
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor.evaluation._metrics.call_notes import Noted, dollars_in_all, noted
 from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
@@ -18,13 +18,12 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 class CallTotals:
     """Calls added up: how many, how many of them failed, or came from a cache; requests that were tried again; tokens.
 
-    `imported` replies came from a file that somebody may have sent; `refused` are replies in which the model does not
-    speak to what it was asked. `probes` and `lost` are requests beside these, as in `ModelCalled`.
-
     Cached tokens are among the input tokens, reasoning tokens among the output tokens. `cost_dollars` is None if the
     cost of any of `unpriced` calls is unknown. A failed call that tells no tokens is left out of both: most cost
     nothing, and the log does not say what the others did. Failed are those that were never answered, or cut off as
-    the bidder's time ran out.
+    the bidder's time ran out. In `refused` replies the model does not speak to what it was asked; `imported` ones came
+    from a file that somebody may have sent. `probes` and `lost` are requests beside these, as in `ModelCalled`, and
+    `noted` counts what else calls tell.
     """
 
     count: int = 0
@@ -41,6 +40,12 @@ class CallTotals:
     refused: int = 0
     probes: Spent = NOTHING
     lost: Spent = NOTHING
+    noted: tuple[Noted, ...] = ()
+
+    @property
+    def most_dollars(self) -> float | None:
+        """The most that is to be paid, lost requests included; None if that is unknown."""
+        return dollars_in_all((self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars))
 
 
 def totals(made: Sequence[ModelCalled]) -> CallTotals:
@@ -56,12 +61,13 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
         cached_tokens=sum(call.cached_tokens for call in made),
         output_tokens=sum(call.output_tokens for call in made),
         reasoning_tokens=sum(call.reasoning_tokens for call in made),
-        cost_dollars=None if unpriced else fsum(dollars for dollars in told if dollars is not None),
+        cost_dollars=dollars_in_all(told),
         unpriced=unpriced,
         imported=sum(call.imported for call in made),
         refused=sum(call.outcome == "refused" for call in made),
         probes=sum((call.probes for call in made), NOTHING),
         lost=sum((call.lost for call in made), NOTHING),
+        noted=noted(made),
     )
 
 
@@ -101,8 +107,8 @@ class Calls:
     def as_json(self) -> dict[str, Any]:
         """Give the object that `--json` prints under `calls`.
 
-        Its keys are `total`, `by_bidder`, `by_purpose` and `by_model`. `total` has the fields of `CallTotals`; each of
-        the others has such an object by name. Dollars are rounded to a millionth of a cent.
+        Its keys are `total`, `by_bidder`, `by_purpose` and `by_model`. `total` has the fields of `CallTotals` and
+        its `most_dollars`; each of the others has such an object by name. Dollars are rounded to a millionth of a cent.
         """
         groups = {name: getattr(self, name) for name in ("by_bidder", "by_purpose", "by_model")}
         return {"total": _plain(self.total)} | {
@@ -110,9 +116,11 @@ class Calls:
         }
 
 
-def _plain(one: CallTotals) -> dict[str, int | float | None]:
-    cost = one.cost_dollars
-    return asdict(one) | {"cost_dollars": None if cost is None else round(cost, 8)}
+def _plain(one: CallTotals) -> dict[str, Any]:
+    told: dict[str, Any] = asdict(one) | {"most_dollars": one.most_dollars}
+    for beside in (told, told["probes"], told["lost"]):
+        beside |= {name: round(value, 8) for name, value in beside.items() if isinstance(value, float)}
+    return told
 
 
 def calls(*logs: Sequence[Entry]) -> Calls:

@@ -9,9 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harbor._core.events import NOTHING, Spent
 from harbor._core.layout import GAMES, MANIFEST
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._metrics.call_notes import Noted, dollars_in_all, notes_of, summed
 from harbor.evaluation._report.formatting import NOTHING, write
 from harbor.evaluation._report.tables import Cell, Column, Table, label_of
 
@@ -21,10 +23,11 @@ Days = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class ArmCalls:
-    """The calls of an arm: how many, from a cache (`imported`: by replies from a file), and failed for good.
+    """The calls of an arm: how many, from a cache (`imported`: by replies from a file), failed for good, and refused.
 
     `answered_by` counts the calls of each model that a provider named: a name of a model may stand for another snapshot
-    each month. `first` and `last` are when the first and the last game began ("": unknown).
+    each month. `probes`, `lost` and `noted` are those of `CallTotals`; `cost` is in dollars, without them. `first` and
+    `last` are when the first and the last game began ("": unknown).
     """
 
     arm: str
@@ -35,6 +38,11 @@ class ArmCalls:
     failed: int
     games_with_failed: int
     answered_by: dict[str, int]
+    refused: int
+    probes: Spent
+    lost: Spent
+    noted: tuple[Noted, ...]
+    cost: float | None
     first: str = ""
     last: str = ""
 
@@ -79,22 +87,39 @@ def _of_arm(arm: str, found: Sequence[TrialRecord], first: str, last: str) -> Ar
         sum(one.failed_calls for one in found),
         sum(one.failed_calls > 0 for one in found),
         dict(answered.most_common()),
+        sum(one.refused_calls for one in found),
+        sum((one.probes for one in found), NOTHING),
+        sum((one.lost for one in found), NOTHING),
+        summed(one.noted for one in found),
+        dollars_in_all(one.cost for one in found if one.calls),
         first,
         last,
     )
 
 
 def calls_table(results: Results, days: Days) -> Table:
-    """List the calls of each arm."""
+    """List the calls of each arm; refusals of models have a column where there are any."""
+    arms = calls_by_arm(results, days)
+    refusing = any(one.refused for one in arms)
+    counts = (Cell("games"), Cell("calls"), Cell("cached", "share"), Cell("failed", "for good"))
     heads = (
         Column(Cell("arm"), numeric=False),
-        *(Column(head) for head in (Cell("games"), Cell("calls"), Cell("cached", "share"), Cell("failed", "for good"))),
+        *(Column(head) for head in (*counts, *([Cell("refused", "by the model")] if refusing else []))),
         *(Column(Cell(head), numeric=False) for head in ("answered by", "games began")),
     )
-    return Table(heads, tuple(_row(results, one) for one in calls_by_arm(results, days)))
+    return Table(heads, tuple(_row(results, one, refusing) for one in arms))
 
 
-def _row(results: Results, one: ArmCalls) -> tuple[Cell, ...]:
+def call_notes(results: Results) -> list[str]:
+    """Say what else the calls of each arm tell: requests without a reply, odd replies, keys, models that stood in."""
+    return [
+        f"{label_of(results.experiment, 'arm', one.arm)}: {'; '.join(notes)}."
+        for one in calls_by_arm(results, {})
+        if (notes := list(notes_of(one.noted, one.probes, one.lost, one.cost)))
+    ]
+
+
+def _row(results: Results, one: ArmCalls, refusing: bool) -> tuple[Cell, ...]:
     named = ", ".join(f"{model} ({count:,})" for model, count in one.answered_by.items())
     spoiled = f"in {one.games_with_failed} games" if one.failed else ""
     return (
@@ -103,6 +128,7 @@ def _row(results: Results, one: ArmCalls) -> tuple[Cell, ...]:
         Cell(f"{one.calls:,}"),
         Cell(write(one.cached_share, "share"), f"{one.imported:,} imported" if one.imported else ""),
         Cell(f"{one.failed:,}", spoiled),
+        *([Cell(f"{one.refused:,}")] if refusing else []),
         Cell(named or NOTHING),
         Cell(" to ".join(dict.fromkeys(moment[:10] for moment in (one.first, one.last))) or NOTHING),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -63,6 +63,10 @@ UNTOLD = (
     "cached_calls",
     "failed_calls",
     "imported_calls",
+    "refused_calls",
+    "probes",
+    "lost",
+    "noted",
     "answered_by",
     "refusals",
 )
@@ -114,7 +118,8 @@ class Loaded:
     def games(self) -> pd.DataFrame:
         """One row per game, including unfinished and failed ones; `cost` is dollars.
 
-        `players`, `answered_by` and `refusals` (how many answers of each bidder were refused) are JSON objects.
+        `players`, `answered_by`, `refusals` (how many answers of each bidder were refused), `probes`, `lost` and
+        `noted` are JSON.
         """
         table = as_frame(TrialRecord, self.results.records).drop(columns="measurements")
         objects = {
@@ -123,6 +128,9 @@ class Loaded:
         }
         refused = [{one.bidder: one.refused for one in game.refusals} for game in self.results.records]
         objects["refusals"] = [json.dumps(one) for one in refused]
+        for name in ("probes", "lost"):
+            objects[name] = [json.dumps(asdict(getattr(game, name))) for game in self.results.records]
+        objects["noted"] = [json.dumps([asdict(one) for one in game.noted]) for game in self.results.records]
         return table.assign(**objects).drop(columns=list(UNTOLD) if self.results.public else [])
 
     @cached_property

@@ -31,8 +31,8 @@ ASIDE = 0.16
 """How far the two stand apart: in places, or in rows."""
 MOST_TICKS = 12
 ROW, MARGIN, WIDE = 52, 70, 520
-MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // ROW
 """Pixels: the height of a row, of everything around the rows, and the width of the panel."""
+MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // ROW
 
 
 def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:

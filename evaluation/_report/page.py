@@ -22,7 +22,7 @@ from harbor.evaluation._experiments.library import experiment as named_experimen
 from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._experiments.variations import aliases
 from harbor.evaluation._report import listings
-from harbor.evaluation._report.arm_calls import calls_table
+from harbor.evaluation._report.arm_calls import call_notes, calls_table
 from harbor.evaluation._report.figures import figures
 from harbor.evaluation._report.formatting import NOTHING, legible, write
 from harbor.evaluation._report.game_rows import game_rows
@@ -76,6 +76,7 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
             variance_says=shares_say(loaded.analysis.variance),
             unreachable=unreachable(experiment),
             calls=None if results.public else calls_table(results, loaded.days),
+            call_notes=[] if results.public else call_notes(results),
             games=game_rows(loaded, [one for one in results.records if one.status != "failed"]),
             games_note=games_note,
             commands=[] if results.public else commands(experiment),

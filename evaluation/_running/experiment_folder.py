@@ -171,7 +171,7 @@ def check_versions(path: Path) -> None:
     if then["harbor"] != __version__:
         raise RunFolderError(
             f"experiment {str(path)!r} was begun with harbor {then['harbor']}, and this is {__version__};"
-            f" install that version to go on"
+            " install that version to go on"
         )
     if changes := differences(then["versions"], now):
         warnings.warn(f"packages changed since experiment {str(path)!r} began: {changes}", stacklevel=2)

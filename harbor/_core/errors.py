@@ -43,7 +43,7 @@ class PromptTooLong(ModelError):
 
 
 class Unanswered(ModelError):
-    """A run has ended in which no call of a model was answered: it is no result."""
+    """A run has ended in which no call of a model was answered, or no answer of one could be used: it is no result."""
 
 
 class NoReply(HarborError):

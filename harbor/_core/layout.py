@@ -25,9 +25,9 @@ RECORD, FAILURE = "record.json", "failure.json"
 BATCHES = "batches.jsonl"
 """The jobs in which calls of an experiment went out together."""
 KEY = "key.json"
+STORE = "store.json"
 DEVICE = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
 """What Windows takes for a device, among the names that an arm or a condition could have."""
-STORE = "store.json"
 
 
 def log_of(run: Path) -> Path:

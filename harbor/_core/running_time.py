@@ -1,4 +1,4 @@
-"""A clock that goes only while this process runs: not while it was stopped, asleep, or kept waiting by other processes.
+"""A clock that goes only while this process runs: not while it was stopped or asleep.
 
 The time limits of players are measured by it, as a pause is no play. A thread of its own looks at it every few
 milliseconds, by `look`; between two looks it goes on for `MOST_SECONDS`, or for as long as code was at work here. While

@@ -120,8 +120,7 @@ class _Watchdog(threading.Thread):
             _SOME.wait(AGAIN_SECONDS)  # and not for ever: the clearing below may come just as a step opens
             time.sleep(ROUND_SECONDS)
             if not (_OPEN or _TIMED):
-                look_away()
-                _SOME.clear()
+                _rest()
                 continue
             look(self.native_id or 0)
             for step in _OPEN.copy().values():
@@ -129,6 +128,13 @@ class _Watchdog(threading.Thread):
 
 
 _dog = _Watchdog()
+
+
+def _rest() -> None:
+    look_away()
+    _SOME.clear()
+    if _OPEN or _TIMED:  # it began just now
+        _wake()
 
 
 def _wake() -> None:

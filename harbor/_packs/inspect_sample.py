@@ -32,6 +32,9 @@ from harbor._models.replies.replay import RawCall
 from harbor.evaluation._metrics.lineup import any_simulated, players
 from harbor.evaluation._metrics.score import score
 
+TOLD = ("purpose", "attempt", "outcome", "form", "marks", "not_taken", "fallback", "reasoning")
+"""What is told of a call beside its words and numbers; the name of a key is its user's own matter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Game:
@@ -140,7 +143,7 @@ def _called(game: Game, call: RawCall) -> ModelEvent:
         cache="read" if call.cached else None,
         completed=_moment(game, call.began + call.seconds),
         working_time=call.seconds,
-        metadata={"purpose": call.purpose, "attempt": call.attempt, "outcome": call.outcome, "form": call.form},
+        metadata={name: getattr(call, name) for name in TOLD},
         **_when(game, call.began),
     )
 

@@ -176,7 +176,7 @@ def _reading(path: Path) -> Reading:
     if opened.harbor != __version__:
         raise LogError(
             f"run {str(path)!r} is of harbor {opened.harbor}, and this is {__version__}, whose bidders may decide"
-            f" otherwise; install that version, or verify it without --deep"
+            " otherwise; install that version, or verify it without --deep"
         )
     if not (path / CALLS).is_file():
         raise LogError(f"run {str(path)!r} has no {CALLS}, so it can't be played again; verify it without --deep")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harbor._core.counting import counted
 from harbor._core.errors import ConfigError, Unanswered
-from harbor._core.events import ModelCalled
+from harbor._core.events import BidFailed, ModelCalled, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.loops import run_kept
@@ -21,6 +23,8 @@ from harbor.evaluation._metrics.summary import Summary, summarise
 
 T = TypeVar("T")
 Listener = Callable[[Entry], None]
+LONGEST_REASON = 300
+"""How many characters are told of why replies could not be used."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +65,29 @@ def answered(result: Result) -> Result:
     """Give the result of a run, if it is one.
 
     Raises:
-        Unanswered: there were calls of models, and all have failed.
+        Unanswered: there were calls of models, and all have failed; or of all answers of one model none was usable.
     """
-    outcomes = [call.outcome for call in of_type(result.log, ModelCalled) if call.purpose != AGENT]
-    if outcomes and set(outcomes) == {"failed"}:
-        raise Unanswered(f"no model has answered any of {len(outcomes)} calls; calls.jsonl of the run says why")
+    made = [call for call in of_type(result.log, ModelCalled) if call.purpose != AGENT]
+    if made and all(call.outcome == "failed" for call in made):
+        raise Unanswered(f"no model has answered any of {len(made)} calls; calls.jsonl of the run says why")
+    for model in dict.fromkeys(call.model for call in made):
+        outcomes = Counter(call.outcome for call in made if call.model == model)
+        if not outcomes["ok"] and (unusable := outcomes["unreadable"] + outcomes["refused"]):
+            bidders = {call.bidder for call in made if call.model == model}
+            refused = f" ({outcomes['refused']} refused)" if outcomes["refused"] else ""
+            raise Unanswered(
+                f"none of {counted(unusable, 'answer')} of model {model!r} could be used{refused}, so what its bidders"
+                f" did is no play of it; most often: {_most_often(result.log, bidders)}; calls.jsonl has its replies"
+            )
     return result
+
+
+def _most_often(log: Sequence[Entry], bidders: set[str]) -> str:
+    """Give the most frequent reason for which replies of models were of no use to bidders."""
+    bids = [one.reason for one in of_type(log, BidFailed) if one.bidder in bidders]
+    thoughts = [one.detail for one in of_type(log, ThoughtFailed) if one.bidder in bidders]
+    reasons = Counter(bids or thoughts).most_common(1)
+    return reasons[0][0][:LONGEST_REASON] if reasons else "no reason is told"
 
 
 def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:

@@ -13,6 +13,7 @@ from harbor._view.decision import Decision, Decisions
 from harbor._view.entry_words import fields_of, spell_of, words_of
 from harbor._view.run_record import RunRecord
 from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow
+from harbor.evaluation._metrics.call_notes import noted, notes_of
 
 CHARACTERS = 1_000_000
 """How much text a chunk has at most, but for what belongs to its last entry."""
@@ -130,6 +131,8 @@ class _Chunk:
             "seconds": round(event.seconds, 3),
             "retries": event.retries,
             "cached": event.cached,
+            "reasoning": self._text(raw.reasoning) if raw and raw.reasoning else None,
+            "notes": list(notes_of(noted([event]), event.probes, event.lost, event.cost_dollars)),
         }
 
     def _text(self, text: str) -> int:

@@ -29,7 +29,12 @@ from harbor.evaluation._rating.transcript import statements
 
 QUOTED = tuple(f'{end}"' for end in ".!?")
 """How a line ends that needs no stop."""
-OUTCOMES = {"ok": "it answers", "unreadable": "its answer can't be read", "failed": "the call fails"}
+OUTCOMES = {
+    "ok": "it answers",
+    "unreadable": "its answer can't be read",
+    "refused": "it refuses",
+    "failed": "the call fails",
+}
 TASKS = {
     "answer": "for an answer",
     "believe": "for beliefs",

@@ -111,10 +111,12 @@ function drawCall(call, texts, name) {
       `${thousands.format(written)} out${reasoned ? ` (${thousands.format(reasoned)} of reasoning)` : ""}`],
     ["price", dollarsOf(call.dollars) + (call.cached ? ", kept reply: nothing was paid" : "")],
     ["took", `${call.seconds.toFixed(2)} s${call.retries ? `, after ${counted(call.retries, "retry").replace("retrys", "retries")}` : ""}`],
+    ...(call.notes.length ? [["noted", call.notes.join("; ")]] : []),
   ];
   const list = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, isolated(text))]);
   return element("section", { class: "call" }, element("h4", {}, name), element("dl", { class: "facts" }, ...list),
     call.error ? element("p", { class: "error" }, isolated(call.error)) : null,
+    call.reasoning === null ? null : folded("reasoning", "Reasoning", [texts[call.reasoning]]),
     folded("reply", "Reply", call.reply === null ? [] : [texts[call.reply]]),
     folded("prompt", "Prompt", call.prompt.map((text) => texts[text])));
 }

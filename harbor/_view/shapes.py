@@ -37,9 +37,10 @@ class Beside(TypedDict):
 
 
 class CallData(TypedDict):
-    """A model call; `prompt` and `reply` are places in the texts of the chunk, none where nothing recorded them.
+    """A model call; `prompt`, `reply` and `reasoning` are places in the texts of the chunk, none if not recorded.
 
-    `tokens` are input, cached input, output and reasoning; `dollars` is None where the price is not known.
+    `tokens` are input, cached input, output and reasoning; `dollars` is None where the price is not known. `notes`
+    say in words what else there is to it.
     """
 
     attempt: int
@@ -54,6 +55,8 @@ class CallData(TypedDict):
     seconds: float
     retries: int
     cached: bool
+    reasoning: int | None
+    notes: list[str]
 
 
 class DecisionData(TypedDict):

@@ -53,6 +53,7 @@ def test_json_is_one_object_of_the_agreed_shape(small_run):
     assert list(printed["calls"]) == ["total", "by_bidder", "by_purpose", "by_model"]
     tokens = ["input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"]
     counts = ["count", "failed", "cached", "retries", *tokens, "cost_dollars", "unpriced", "imported"]
+    counts += ["refused", "probes", "lost", "noted", "most_dollars"]
     assert list(printed["calls"]["total"]) == list(printed["calls"]["by_bidder"]["Ann"]) == counts
     assert {row["bidder"]: row["persona"] for row in printed["standings"]} == {"Ann": "downsizing", "Ben": None}
 

@@ -20,7 +20,7 @@ from harbor._cli.app import app
 from support import traced
 from support.commands import harbor
 from support.folders import TINY
-from support.sent import listening
+from support.sent import SCRIPTED, listening
 
 SERIES = """
 items = { count = 1 }
@@ -30,16 +30,6 @@ seed = 3
 name = "Ann"
 memory = "list"
 learning = true
-[[bidders]]
-name = "Ben"
-rule = "minimum-raise"
-"""
-SALE = """
-items = { count = 1 }
-seed = 3
-[[bidders]]
-name = "Ann"
-rule = "random"
 [[bidders]]
 name = "Ben"
 rule = "minimum-raise"
@@ -142,7 +132,7 @@ def made(tmp_path_factory) -> Path:
     """A sale, a series with memories, and an experiment, made in a folder without a bait."""
     place = tmp_path_factory.mktemp("made")
     (place / "tiny.toml").write_text(TINY.read_text() + COMPARISON)
-    for name, text in (("sale", SALE), ("series", SERIES)):
+    for name, text in (("sale", "seed = 3\n" + SCRIPTED), ("series", SERIES)):
         (place / f"{name}.toml").write_text(text)
         assert harbor("auction", f"{name}.toml", "--out", name, cwd=place).returncode == 0
     assert harbor("experiment", "run", "tiny.toml", "--out", "exp", "--quiet", cwd=place).returncode == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import harbor
-from support.sent import contents, forge, listening
+from support.sent import SCRIPTED, contents, forge, listening
 
 BIDDER = """
 import json, pathlib, sys
@@ -23,15 +23,6 @@ items = { count = 1 }
 [[bidders]]
 name = "Ann"
 agent = { command = ["%s", "bidder.py", "started"], env = ["SOME_SECRET"] }
-[[bidders]]
-name = "Ben"
-rule = "minimum-raise"
-"""
-SCRIPTED = """
-items = { count = 1 }
-[[bidders]]
-name = "Ann"
-rule = "random"
 [[bidders]]
 name = "Ben"
 rule = "minimum-raise"

@@ -17,24 +17,14 @@ from harbor._core.sent_files import MOST_RECORDS, MOST_SETTINGS
 from support.commands import harbor, mistake
 from support.folders import TINY
 from support.plugins import install, installed
-from support.sent import contents, forge, forge_opening, listening
-
-AUCTION = """
-items = { count = 1 }
-[[bidders]]
-name = "Ann"
-rule = "random"
-[[bidders]]
-name = "Ben"
-rule = "minimum-raise"
-"""
+from support.sent import SCRIPTED, contents, forge, forge_opening, listening
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A run that broke off before its end, a finished one, and an experiment with a game to be run."""
     place = tmp_path_factory.mktemp("made")
-    (place / "auction.toml").write_text(AUCTION)
+    (place / "auction.toml").write_text(SCRIPTED)
     for name in ("run", "whole"):
         assert harbor("auction", "auction.toml", "--seed", 3, "--out", name, cwd=place).returncode == 0
     assert harbor("experiment", "run", TINY, "--out", "exp", cwd=place).returncode == 0
@@ -224,7 +214,7 @@ def test_the_database_of_a_sent_memory_is_not_opened(place):
 def test_a_memory_that_settings_name_is_opened_only_if_it_is_ones_own(place):
     (place / "memory").mkdir()
     (place / "memory" / "chroma.sqlite3").write_bytes(b"no database: to open it is to complain")
-    minded = AUCTION.replace('rule = "random"', 'memory = "list"\nlearning = true')
+    minded = SCRIPTED.replace('rule = "random"', 'memory = "list"\nlearning = true')
     (place / "mine.toml").write_text(minded + '[memory]\nstore = "memory"\n')
     assert "is not opened; if you trust it" in mistake(harbor("auction", "mine.toml", "--out", "new", cwd=place))
     assert not (place / "new").exists()

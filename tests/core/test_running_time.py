@@ -43,6 +43,26 @@ await stop()
 assert running_seconds() - before[0] < {LIMIT}
 assert loop_seconds(loop) - before[1] < {LIMIT}
 """
+READINGS = f"""
+loop = asyncio.get_running_loop()
+
+class Stopped:
+    def __init__(self, first):
+        self.first = first
+
+    def time(self):
+        first, self.first = self.first, None
+        if first == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        now = loop.time()
+        if first == "read":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return now
+
+for first in ("read", "stop"):
+    before = loop_seconds(Stopped(first))
+    assert abs(loop_seconds(loop) - before) < {LIMIT}, first
+"""
 MANY = f"""
 async with running_timeout(2 * {LIMIT}):
     await stop()
@@ -116,12 +136,21 @@ assert given.answer == "I withdraw."
     [
         (TIMEOUT, 1, PAUSE),
         (CLOCKS, 1, PAUSE),
+        (READINGS, 2, PAUSE),
         (MANY, 3, PAUSE),
         (CALL, 1, PAUSE),
         (CLIENTS, 1, PAUSE),
         (CONNECTION, 1, 2.5),
     ],
-    ids=["a limit", "clocks", "many stops", "a call of a model", "clients that are waited for", "a connection"],
+    ids=[
+        "limit",
+        "clocks",
+        "between two readings",
+        "many stops",
+        "call of a model",
+        "clients waited for",
+        "connection",
+    ],
 )
 def test_a_process_that_is_stopped_loses_no_time(body, stops, pause):
     program = BEGINNING.replace("BODY", indent(body, " " * 8))

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
+from harbor._core.errors import ModelError
 from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type
+from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.play import answer_best
@@ -331,12 +332,14 @@ def test_without_history_there_is_nothing_to_expect_from(game, tmp_path):
     assert all(not facts["past"] and not facts["your_results"] for facts in prompts(tmp_path / "run"))
 
 
-def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again():
+def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again_and_a_game_of_no_other_answers_is_no_result(tmp_path):
     model = ModelSettings(simulated=Simulated(unreadable_rate=1))
     auction = Auction(
         bidders=[Bidder("Ann"), Bidder("Ben")], rules=settings("beauty", runs=1), models={"simulated": model}
     )
-    log = auction.run().log
+    with pytest.raises(ModelError, match="none of 14 answers of model 'simulated' could be used"):
+        auction.run(out=tmp_path / "run")
+    log = read_log(tmp_path / "run" / "events.jsonl").entries
     assert len([failed for failed in of_type(log, BidFailed) if failed.bidder == "Ann"]) == 4
     assert not of_type(log, SeatFailed)
 

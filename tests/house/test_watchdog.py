@@ -5,13 +5,13 @@ import re
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from random import Random
 
 import pytest
 
 from harbor._house import watchdog
-from harbor._house.watchdog import Overdue, Step
+from harbor._house.watchdog import Overdue, Step, timed
 
 
 def spin() -> None:
@@ -109,3 +109,10 @@ def test_code_in_c_that_sleeps_and_keeps_pythons_lock_is_late_as_no_pause_is():
     with suppress(Overdue):
         step.run(ctypes.PyDLL(None).usleep, 400_000)
     assert step.late
+
+
+def test_a_turn_that_begins_as_the_watchdog_goes_to_rest_is_watched(monkeypatch):
+    with ExitStack() as turns:
+        monkeypatch.setattr(watchdog, "look_away", lambda: turns.enter_context(timed()))
+        watchdog._rest()
+        assert watchdog._SOME.is_set()

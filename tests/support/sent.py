@@ -11,6 +11,17 @@ from socketserver import BaseRequestHandler, ThreadingTCPServer
 from threading import Thread
 from typing import Any
 
+SCRIPTED = """
+items = { count = 1 }
+[[bidders]]
+name = "Ann"
+rule = "random"
+[[bidders]]
+name = "Ben"
+rule = "minimum-raise"
+"""
+"""An auction of scripted policies, as a file has it."""
+
 
 def forge(folder: Path, changes: Mapping[str, Any], settings: str = "config.json") -> None:
     """Change settings in a folder with all digests over them; the mark stays as it was."""

@@ -26,9 +26,8 @@ def _budgets(events: Sequence[Event], opened: DutchOpened) -> Mapping[str, Decim
     """Give the budgets; in a public log, the least with which everybody could pay what it was asked for."""
     seated = {event.bidder: event.budget for event in events if isinstance(event, BidderSeated)}
     least, spent = dict.fromkeys(opened.bidders, Decimal(0)), Counter[str]()
-    price = called = Decimal(
-        0
-    )  # a price that nobody could pay would have fallen: somebody can, though nobody is asked yet
+    # a price that nobody could pay would have fallen: somebody can, though nobody is asked yet
+    price = called = Decimal(0)
     for event in events:
         if isinstance(event, PriceCalled):
             price = called = event.price

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from harbor.evaluation._metrics.calls import Calls, CallTotals
 
 
-def call_tables(calls: Calls) -> Iterator[Table]:
-    """Give the table of the calls, if there are any; a column of nothing but noughts is left out."""
+def call_tables(calls: Calls) -> Iterator[Table | str]:
+    """Give the table of the calls, if there are any, and what else they tell; a column of noughts is left out."""
+    from harbor.evaluation._metrics.call_notes import notes_of
+
     groups = {"bidder": calls.by_bidder, "purpose": calls.by_purpose, "model": calls.by_model}
     rows = [_row(by, name, one) for by, group in groups.items() for name, one in group.items()]
     if rows:
         yield Table("Model calls", [*rows, _row("total", "", calls.total)])
+        total = calls.total
+        yield from notes_of(total.noted, total.probes, total.lost, total.cost_dollars)
 
 
 def _row(by: str, name: str, one: CallTotals) -> dict[str, object]:
@@ -26,6 +30,7 @@ def _row(by: str, name: str, one: CallTotals) -> dict[str, object]:
         "": name,
         "calls": one.count,
         "failed": one.failed or None,
+        "refused": one.refused or None,
         "cached": one.cached or None,
         "imported": one.imported or None,
         "retries": one.retries or None,

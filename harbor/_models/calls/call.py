@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
-from harbor._config.models import ModelSettings, ReplyForm
+from harbor._config.models import ModelSettings
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.events import NOTHING, Spent
 from harbor._core.redaction import redact

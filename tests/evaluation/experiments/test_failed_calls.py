@@ -7,10 +7,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from pydantic import TypeAdapter
 
 from harbor._cli.display.finding_tables import finding_tables
 from harbor._cli.display.result_tables import summary_tables
-from harbor._core.events import ModelCalled, SeatFailed
+from harbor._core.events import NOTHING, ModelCalled, SeatFailed, Spent
 from harbor._core.log_lines import Entry
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
@@ -18,10 +19,10 @@ from harbor._runs.series import prepare
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.run_trial import logs_of
-from harbor.evaluation._experiments.trial_records import Results, record
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._metrics.summary import summarise
-from harbor.evaluation._report.arm_calls import calls_by_arm, days_of
+from harbor.evaluation._report.arm_calls import call_notes, calls_by_arm, days_of
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
 from support.commands import harbor
@@ -132,3 +133,27 @@ def test_a_single_auction_says_how_many_calls_failed(played):
     assert summary.as_json()["calls"]["total"]["failed"] == 1
     assert any("1 model calls failed for good" in str(one) for one in summary_tables(summary))
     assert not any("failed for good" in str(one) for one in summary_tables(summarise(logs[0])))
+
+
+def test_refusals_and_requests_without_a_reply_are_told_by_arm(played):
+    trial, logs = played
+    odd = {"outcome": "refused", "lost": Spent(3, 100, 300, 1.0), "key_env": "SECOND_KEY", "fallback": "<b>spare"}
+    found = record(trial, METRICS, with_calls(logs, odd))
+    results = Results(experiment(str(TINY)), (found, replace(found, arm="none", noted=(), lost=NOTHING)))
+    assert [one.refused for one in calls_by_arm(results, {})] == [1, 1]
+    [note] = call_notes(results)
+    assert "3 requests lost, without an answer: at most 100 tokens in, 300 out, $1.00" in note
+    page = render(Loaded(results))
+    assert "by the model" in page
+    assert "the key in SECOND_KEY" in page
+    assert "&#39;&lt;b&gt;spare&#39;" in page
+    public = render(Loaded(replace(results, public=True)))
+    assert [word for word in ("SECOND_KEY", "b&gt;spare", "by the model") if word in public] == []
+
+
+def test_a_record_with_what_calls_noted_is_read_back_as_it_was(played):
+    trial, logs = played
+    odd = {"marks": ("drafts",), "probes": Spent(1, 2, 3, None)}
+    found = record(trial, METRICS, with_calls(logs, odd))
+    kept = TypeAdapter(TrialRecord)
+    assert kept.validate_json(kept.dump_json(found)) == found

@@ -1,0 +1,98 @@
+"""What calls tell beside their tokens is counted, told in words, and charged by its upper bound."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+
+from harbor._cli.display import render as rendering
+from harbor._cli.display.call_tables import call_tables
+from harbor._core.errors import Unanswered
+from harbor._core.events import BidFailed, ModelCalled, Spent
+from harbor._core.log_lines import Entry
+from harbor._runs.result import Result, answered
+from harbor.evaluation._metrics.calls import calls
+
+PLAIN = {"cost_dollars": 0.5, "cached": False, "began": 0.0, "seconds": 0.0}
+ODD = {
+    "outcome": "refused",
+    "marks": ("drafts", "new one"),
+    "not_taken": ("temperature",),
+    "key_env": "SECOND_KEY",
+    "fallback": "spare",
+    "probes": Spent(2, 20, 4, 0.25),
+    "lost": Spent(1, 100, 300, 1.0),
+}
+
+
+def log_of(*changes, model="m", reason="it refuses: I can't"):
+    told = [
+        ModelCalled(**{"bidder": "Ann", "purpose": "bid", "model": model, "prompt": "", "attempt": 1, "outcome": "ok",
+                       "input_tokens": 1, "output_tokens": 1} | PLAIN | one)
+        for one in changes
+    ]  # fmt: skip
+    failed = BidFailed("Ann", "Vase", 1, 1, reason) if reason else None
+    return [Entry(at, 0.0, event) for at, event in enumerate([*told, *filter(None, [failed])])]
+
+
+def words(found):
+    return [one for one in call_tables(found) if isinstance(one, str)]
+
+
+def test_requests_without_a_reply_are_told_apart_and_the_most_that_is_to_be_paid_is_their_sum():
+    found = calls(log_of({}, ODD))
+    assert (found.total.count, found.total.input_tokens, found.total.cost_dollars) == (2, 2, 1.0)
+    assert (found.total.refused, found.total.probes, found.total.lost) == (1, ODD["probes"], ODD["lost"])
+    assert found.total.most_dollars == found.as_json()["total"]["most_dollars"] == 2.25
+    assert words(found)[:3] == [
+        "2 requests found out how a model takes questions: 20 tokens in, 4 out, $0.25",
+        "1 request lost, without an answer: at most 100 tokens in, 300 out, $1.00",
+        "to pay for calls and for these requests, at most: $2.25",
+    ]
+
+
+def test_marks_settings_that_were_not_taken_keys_and_stand_ins_are_counted_by_name():
+    assert words(calls(log_of({}, {"marks": ("drafts",)}, ODD)))[3:] == [
+        "2 replies had drafts before the answer",
+        "1 reply had the mark 'new one'",
+        "1 call went without 'temperature', which the server does not take",
+        "1 call used the key in SECOND_KEY",
+        "1 call went to 'spare' in place of the bidder's model",
+    ]
+
+
+def test_of_what_did_not_happen_nothing_is_said():
+    table, *rest = call_tables(calls(log_of({}, {})))
+    assert rest == []
+    assert {row["refused"] for row in table.rows} == {None}
+
+
+def test_what_lost_requests_cost_is_unknown_if_that_of_one_is():
+    total = calls(log_of({"lost": Spent(1, 1, 1, None)}, ODD)).total
+    assert (total.lost.cost_dollars, total.most_dollars, total.cost_dollars) == (None, None, 1.0)
+
+
+def test_a_table_with_refusals_fits_a_terminal_of_80_columns(monkeypatch):
+    shown = StringIO()
+    monkeypatch.setattr(rendering, "Screen", lambda **kwargs: rendering.Console(file=shown, width=80, **kwargs))
+    rendering.render(call_tables(calls(log_of({}, ODD))))
+    assert "refused" in shown.getvalue()
+    assert max(map(len, shown.getvalue().splitlines())) <= 80
+
+
+@pytest.mark.parametrize("beside", [[], [{"model": "good"}]], ids=["alone", "beside a good one"])
+@pytest.mark.parametrize(("outcome", "told"), [("refused", " (2 refused)"), ("unreadable", "")])
+def test_a_run_in_which_no_answer_of_a_model_was_usable_is_an_error_that_names_it(outcome, told, beside):
+    log = log_of({"outcome": outcome}, {"outcome": outcome}, {"outcome": "failed"}, *beside)
+    words = f"none of 2 answers of model 'm' could be used{told}, .*most often: it refuses: I can't"
+    with pytest.raises(Unanswered, match=words.replace("(", r"\(").replace(")", r"\)")):
+        answered(Result(tuple(log), None))
+
+
+def test_one_usable_answer_makes_a_result():
+    answered(Result(tuple(log_of({"outcome": "refused"}, {})), None))
+
+
+def test_where_a_good_model_answers_one_that_never_did_is_left_to_the_settings():
+    answered(Result(tuple(log_of({"outcome": "failed"}, {"model": "good"})), None))
