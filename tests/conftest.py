@@ -6,6 +6,7 @@ import gc
 import signal
 import sys
 from collections.abc import Iterator
+from secrets import token_hex
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -49,6 +50,12 @@ def _own_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("HARBOR_CACHE", str(tmp_path_factory.mktemp("replies")))
         patch.setenv("HARBOR_STATE", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _own_passports(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test know what another has learned of a model: servers on loopback get ports that others had."""
+    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path_factory.getbasetemp() / f"replies-{token_hex(8)}"))
 
 
 @pytest.fixture(autouse=True, scope="module")

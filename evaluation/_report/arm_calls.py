@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harbor._core.events import NOTHING, Spent
+from harbor._core.events import NOTHING as NO_REQUESTS
+from harbor._core.events import Spent
 from harbor._core.layout import GAMES, MANIFEST
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
@@ -88,8 +89,8 @@ def _of_arm(arm: str, found: Sequence[TrialRecord], first: str, last: str) -> Ar
         sum(one.failed_calls > 0 for one in found),
         dict(answered.most_common()),
         sum(one.refused_calls for one in found),
-        sum((one.probes for one in found), NOTHING),
-        sum((one.lost for one in found), NOTHING),
+        sum((one.probes for one in found), NO_REQUESTS),
+        sum((one.lost for one in found), NO_REQUESTS),
         summed(one.noted for one in found),
         dollars_in_all(one.cost for one in found if one.calls),
         first,

@@ -26,6 +26,7 @@ from harbor._cli.memory import memory
 from harbor._cli.new import new
 from harbor._cli.output import say
 from harbor._cli.pack import pack, unpack
+from harbor._cli.passports import models
 from harbor._cli.pictures import figure
 from harbor._cli.rate import rate
 from harbor._cli.reference import graph, houses, personas
@@ -148,6 +149,7 @@ COMMANDS = (
     graph,
     personas,
     houses,
+    models,
     new,
     pack,
 )

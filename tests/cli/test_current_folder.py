@@ -58,6 +58,7 @@ COMMANDS: dict[str, list[str]] = {
     "graph": ["MADE/series.toml"],
     "personas": [],
     "houses": [],
+    "models": [],
     "new": ["game", "lowest-unique"],
     "pack": ["MADE/exp", "--public", "--out", "OUT/exp.harbor.zip"],
     "unpack": ["OUT/exp.harbor.zip", "--out", "OUT/exp"],

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
-from harbor._config.models import ModelSettings
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.events import NOTHING, Spent
 from harbor._core.redaction import redact
@@ -18,7 +17,6 @@ from harbor._models.calls.forms import Asking, schema_of
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.requests import Requests, Said, texts
-from harbor._models.calls.settings_taken import sent
 from harbor._models.calls.spoken import as_message, as_reply, beyond, message_of, reasoning_of, written
 from harbor._models.calls.usage import usage_of
 from harbor._models.calls.ways import Pool, Way
@@ -119,7 +117,8 @@ class Call:
                 for request in requests:
                     if (found := cache.find(request)) is not None:
                         at, words = found.address, [text for _, text in request.messages]
-                        return Said(as_message(found), request.form, words, 0, at, found=True, imported=found.imported)
+                        how = request.form, words, 0, at
+                        return Said(as_message(found), *how, True, imported=found.imported, not_taken=request.not_taken)
                 said = await self._paid()
                 kept = cache.keep(self._asked_at_last(requests, said), as_reply(said.message))
         # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
@@ -131,21 +130,21 @@ class Call:
         """Give all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
         forms = self.pool.ways[0].forms
         askings = forms.every(self.reply_type, self.model.reply)
-        return [self._request(asking, sent) for sent in forms.maybe_sent() for asking in askings]
+        return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
 
-    def _request(self, asking: Asking, sent: ModelSettings) -> CallRequest:
+    def _request(self, asking: Asking, left_out: tuple[str, ...]) -> CallRequest:
         words = [[message.type, str(message.content)] for message in self._messages(asking)]
-        return CallRequest(sent, asking.form, schema_of(self.reply_type), words, self.attempt)
+        settings = self.pool.ways[0].forms.sent_without(left_out)
+        return CallRequest(settings, asking.form, schema_of(self.reply_type), words, self.attempt, left_out)
 
     def _recorded_request(self, call: RawCall) -> CallRequest:
         forms = self.pool.ways[0].forms
         asking = self._first() if call.form == "words" else forms.asking(self.reply_type, call.form)
-        return self._request(asking, sent(forms.settings, call.not_taken))
+        return self._request(asking, call.not_taken)
 
     def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
         """Give the request that was answered, which may have been another than the first."""
-        now = self.pool.ways[0].forms.sent
-        return next(one for one in requests if (one.form, one.settings) == (said.form, now))
+        return next(one for one in requests if (one.form, one.not_taken) == (said.form, said.not_taken))
 
     async def _paid(self) -> Said:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
@@ -234,7 +233,7 @@ class Call:
             imported=said.imported,
             marks=marks,
             reasoning=reasoning_of(said.message),
-            not_taken=() if said.found else self.way.forms.not_taken,
+            not_taken=said.not_taken,
             key_env="" if said.found else self.way.key_env,
             fallback="" if self.pool is model.ways else self.pool.name,
             probes=self.requests.probes,

@@ -53,6 +53,7 @@ class Forms:
     known: Known = field(default_factory=unknown)
     recorded: ReplyForm | None = None
     _bound: dict[tuple[type[BaseModel], ReplyForm, tuple[str, ...]], Asking] = field(default_factory=dict, repr=False)
+    _sent: dict[tuple[str, ...], ModelSettings] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if dropped := left_out(self.chat, self.settings):
@@ -70,21 +71,26 @@ class Forms:
         """The settings that are given, and left out as the model does not take them."""
         return tuple(name for name in wished(self.settings) if name in self.known.passport.not_taken)
 
-    @property
-    def sent(self) -> ModelSettings:
-        """The settings as they are sent."""
-        return sent(self.settings, self.not_taken)
+    def sent_without(self, not_taken: tuple[str, ...]) -> ModelSettings:
+        """Give the settings as they are sent without these; the same object each time, as the cache reads it once."""
+        if not_taken not in self._sent:
+            self._sent[not_taken] = sent(self.settings, not_taken)
+        return self._sent[not_taken]
 
-    def maybe_sent(self) -> list[ModelSettings]:
-        """Give the settings as they may have been sent by whoever has kept a reply: all, until the model has answered.
+    def maybe_not_taken(self) -> list[tuple[str, ...]]:
+        """Give what may have been left out when a reply was kept: anything, until the model has answered.
 
         A machine that imports kept replies knows nothing of the model.
         """
+        known = self.not_taken
         if self.known.passport.calls:
-            return [self.sent]
-        open_ones = [name for name in wished(self.sent) if not name.startswith("extra.")]
-        drops = (drop for size in range(len(open_ones) + 1) for drop in combinations(open_ones, size))
-        return [sent(self.sent, drop) for drop in drops]
+            return [known]
+        others = [name for name in wished(self.settings) if name not in known and not name.startswith("extra.")]
+        return [
+            tuple(name for name in wished(self.settings) if name in (*known, *drop))
+            for size in range(len(others) + 1)
+            for drop in combinations(others, size)
+        ]
 
     def asked(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
         """Give the ways to try, in order, and whether a reply in prose is the model's own there: only one is wanted.
@@ -92,26 +98,29 @@ class Forms:
         It is so in the form that the model is known to take, and in the last.
         """
         known = wanted or self.form
-        ways = list(self._askings(reply_type, wanted, known))
-        for asking in ways:
-            yield asking, asking is ways[-1] or asking.form == known
+        forms = self._candidates(reply_type, wanted, known)
+        for form in forms:
+            asking = self._asking(reply_type, form)  # only now, as a setting may have been left out meanwhile
+            is_last = form == forms[-1] or asking.form != form
+            yield asking, is_last or form == known
+            if is_last:
+                return
 
     def every(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> list[Asking]:
         """Give all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
-        return list(self._askings(reply_type, wanted, None))
+        askings = [self._asking(reply_type, form) for form in self._candidates(reply_type, wanted, FORMS[0])]
+        return list({asking.form: asking for asking in askings}.values())
 
-    def _askings(
+    def _candidates(
         self, reply_type: type[BaseModel], wanted: ReplyForm | None, first: ReplyForm | None
-    ) -> Iterator[Asking]:
+    ) -> tuple[ReplyForm, ...]:
         if issubclass(reply_type, InWords):
-            yield Asking("words", self._chat.ainvoke)
-            return
+            return ("words",)
         only = wanted or (self.form if self.settings.reply != "auto" or self.settings.use == BUILT_IN else None)
-        for form in (only,) if only else dict.fromkeys((first or FORMS[0], *FORMS)):
-            asking = self.asking(reply_type, form)
-            yield asking
-            if asking.form != form:
-                return
+        return (only,) if only else tuple(dict.fromkeys((first or FORMS[0], *FORMS)))
+
+    def _asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+        return Asking(form, self._chat.ainvoke) if form == "words" else self.asking(reply_type, form)
 
     def works(self, form: ReplyForm) -> None:
         """Remember a form that was answered; words say nothing of what the server can do."""
@@ -121,13 +130,13 @@ class Forms:
 
     def leave_out(self, words: str) -> bool:
         """Leave out the setting that a server refuses in these words; false: it speaks of none that was sent."""
-        if name := refused_in(words, self.sent):
+        if name := refused_in(words, self.sent_without(self.not_taken)):
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
         return bool(name)
 
     def again(self, asking: Asking, reply_type: type[BaseModel]) -> Asking:
         """Give the same way to ask, after a setting was left out."""
-        return Asking("words", self._chat.ainvoke) if asking.form == "words" else self.asking(reply_type, asking.form)
+        return self._asking(reply_type, asking.form)
 
     def asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
         """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""

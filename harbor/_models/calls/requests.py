@@ -34,7 +34,7 @@ class Said:
     """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
 
     `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
-    from a file. `free`: there is no answer to be charged.
+    from a file. `free`: there is no answer to be charged. `not_taken` are the settings that were left out.
     """
 
     message: AIMessage
@@ -45,6 +45,7 @@ class Said:
     found: bool = False
     free: bool = False
     imported: bool = False
+    not_taken: tuple[str, ...] = ()
 
 
 @dataclass
@@ -70,17 +71,18 @@ class Requests:
                     message, left_out = await self._with_settings_taken(way, asking)
                 except Exception as error:
                     if (answer := malformed(error)) is not None:
-                        return Said(as_kept(answer), asking.form, words, asked, free=True)  # its tokens count as lost
+                        left = way.forms.not_taken
+                        return Said(as_kept(answer), asking.form, words, asked, free=True, not_taken=left)
                     fault = fault_of(error)
                     if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
-                        return Said(_FILTERED, asking.form, words, asked)
+                        return Said(_FILTERED, asking.form, words, asked, not_taken=way.forms.not_taken)
                     if fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
                         raise
                     refused, asked = error, asked + 1
                     break
                 asked += left_out
                 if is_sure or _took_form(message, self.reply_type):
-                    return Said(as_kept(message), asking.form, words, asked)
+                    return Said(as_kept(message), asking.form, words, asked, not_taken=way.forms.not_taken)
                 asked += 1
                 self.probes += _spent(message, way.settings)
         raise refused

@@ -19,6 +19,9 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 """How a server says that it does not take a setting, whatever its value."""
+_OTHER_VALUES = re.compile(r"(?:supported|allowed|valid) values|must be (?:one of|between)", re.IGNORECASE)
+"""How it says that it takes the setting with another value, which is the user's to choose."""
+_ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"}
 
 
 def sent(settings: ModelSettings, not_taken: tuple[str, ...]) -> ModelSettings:
@@ -43,11 +46,13 @@ def left_out(chat: BaseChatModel, settings: ModelSettings) -> tuple[str, ...]:
 
 def refused_in(words: str, settings: ModelSettings) -> str:
     """Name the setting that a server refuses in these words, of those that were sent; "" if it speaks of none."""
-    if not _REFUSES.search(words):
+    if not _REFUSES.search(words) or _OTHER_VALUES.search(words):
         return ""
     names = dict(_theirs(settings))
-    spoken = (name for name in wished(settings) if _speaks_of(words, name.removeprefix("extra."), names.get(name)))
-    return next(spoken, "")
+    for name in wished(settings):
+        if _speaks_of(words, name.removeprefix("extra."), names.get(name), _ALSO_CALLED.get(name)):
+            return name
+    return ""
 
 
 def without(chat: BaseChatModel, settings: ModelSettings, not_taken: tuple[str, ...]) -> BaseChatModel:

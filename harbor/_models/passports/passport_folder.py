@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -41,14 +42,15 @@ def passports_in(folder: Path) -> Iterator[Passport]:
 
 
 def known_of(folder: Path, server: str, model: str) -> Known:
-    """Give what is known of a model at a server; all games of this process share it."""
+    """Give what is known of a model at a server; games of this process that use it at the same time share it."""
     key = folder, server, model
-    if key not in _OPEN:
-        _OPEN[key] = Known(_kept(folder, server, model) or Passport(server, model), lambda one: _keep(folder, one))
-    return _OPEN[key]
+    if (known := _OPEN.get(key)) is None:
+        known = Known(_kept(folder, server, model) or Passport(server, model), lambda one: _keep(folder, one))
+        _OPEN[key] = known
+    return known
 
 
-_OPEN: dict[tuple[Path, str, str], Known] = {}
+_OPEN: WeakValueDictionary[tuple[Path, str, str], Known] = WeakValueDictionary()
 
 
 def _kept(folder: Path, server: str, model: str) -> Passport | None:
@@ -78,6 +80,9 @@ def _read(file: Path) -> Passport:
         raise
     except (ValidationError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NoPassport("it is no passport") from error
+    numbers = [one for one in asdict(passport).values() if isinstance(one, int | float)]
+    if passport.form == "words" or not all(0 <= number < 10**15 for number in numbers):
+        raise NoPassport("it is no passport")
     if file.name != _name(passport.server, passport.model):
         raise NoPassport(f"it is the passport of {passport.model!r} at {passport.server!r}, and not what its name says")
     return passport

@@ -49,13 +49,17 @@ _SERVER = re.compile(r"_(?:BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)")
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """What is asked: the model's settings, the form and schema of the reply, messages as [role, text], the attempt."""
+    """What is asked: the model's settings, the form and schema of the reply, messages as [role, text], the attempt.
+
+    The settings are those that were sent, and `not_taken` those that were left out as the model does not take them.
+    """
 
     settings: ModelSettings
     form: ReplyForm
     schema: dict[str, Any] | None
     messages: list[list[str]]
     attempt: int
+    not_taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,7 @@ class GameCache:
             if id(settings) not in self._models:
                 self._models[id(settings)] = settings, _model(settings)
             asked = {
-                "model": self._models[id(settings)][1],
+                "model": self._models[id(settings)][1] | _without(request.not_taken),
                 "form": request.form,
                 "schema": request.schema,
                 "messages": request.messages,
@@ -185,6 +189,11 @@ class _Question:
 
 _ASKING: dict[tuple[int, str, str], asyncio.Event] = {}
 """What is being asked now, by event loop, folder and request; the event tells that it has ended."""
+
+
+def _without(not_taken: tuple[str, ...]) -> Asked:
+    """Tell a model that does not take a setting from one that was not given it."""
+    return {"not_taken": list(not_taken)} if not_taken else {}
 
 
 def _model(settings: ModelSettings) -> Asked:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from harbor import ReplyCache
 from harbor._config.auction import check
 from harbor._core.errors import ConfigError, ModelError
 from harbor._core.layout import RESULTS
-from harbor._models.calls import forms
 from harbor._models.replies.reply_folder import ReplyFolder
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
@@ -99,7 +101,7 @@ def test_without_a_cache_every_call_is_paid_and_nothing_is_kept(host, tmp_path):
     first, _ = run(host, experiment("thrifty"), tmp_path / "first", cache=False)
     again, _ = run(host, experiment("thrifty"), tmp_path / "again", cache=False)
     assert again == first == len(calls(tmp_path / "again"))
-    assert not (tmp_path / "replies").exists()
+    assert ReplyCache(tmp_path / "replies").is_empty
 
 
 @pytest.mark.slow
@@ -192,13 +194,13 @@ def test_the_form_that_a_server_takes_is_found_among_what_is_kept(tmp_path, monk
     monkeypatch.setenv("OPENAI_API_KEY", "nobody")
     with provider(seed=5, refuses=refuses) as host:
         monkeypatch.setenv("OPENAI_BASE_URL", host.openai_url)
-        forget_forms(monkeypatch)
+        forget_forms()
         paid, found = run(host, experiment("thrifty", temperature=1.0), tmp_path / "first")
         assert paid > len(calls(tmp_path / "first"))
-        forget_forms(monkeypatch)
+        forget_forms()
         assert run(host, experiment("thrifty", temperature=1.0), tmp_path / "again") == (0, found)
 
 
-def forget_forms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what servers take, as another process would."""
-    monkeypatch.setattr(forms, "_KNOWN", {})
+def forget_forms() -> None:
+    """Forget what servers take, as another machine would."""
+    shutil.rmtree(Path(os.environ["HARBOR_CACHE"]) / "passports", ignore_errors=True)
