@@ -103,6 +103,15 @@ def _check_azure(settings: ModelSettings) -> None:
         )
 
 
+def named_in(provider: str, setting: str, settings: ModelSettings) -> str:
+    """Give what a provider's package calls a setting of a model."""
+    if setting == "reasoning":
+        setting = "effort" if isinstance(settings.reasoning, str) else "budget"
+        if provider == "anthropic" and setting == "budget":
+            return "thinking"
+    return {**NAMES, **OWN_NAMES.get(provider, {})}.get(setting, setting)
+
+
 def in_dialect(provider: str, settings: ModelSettings) -> dict[str, Any]:
     """Give what a chat model of this provider is made with; what is not set is left out.
 

@@ -14,7 +14,7 @@ from harbor._core.errors import HarborError, ModelError, RunPaused
 from harbor._core.running_time import running_seconds
 from harbor._models.batch.job_records import JobRecord, JobRecords
 from harbor._models.batch.jobs import Item, JobFailed, Jobs, Outcome
-from harbor._models.calls.faults import end_of_pause, fault_of, status_of
+from harbor._models.calls.faults import FOR_GOOD, end_of_pause, fault_of, status_of
 from harbor._models.calls.line import ODD_TRIES, backoff
 from harbor._models.calls.trouble import is_unconnected, status_in_words
 from harbor._models.governor.local import governor
@@ -171,7 +171,7 @@ async def _until_answered(ask: Callable[[], Awaitable[T]], provider: str) -> T:
                 fault, passed = fault_of(error), running_seconds() - began
                 failures, odd = failures + 1, odd + 1 if fault.kind == "odd" else 0
                 pause = fault.retry_after or backoff(failures)
-                if fault.kind in ("refused", "filtered") or odd == ODD_TRIES:
+                if fault.kind in FOR_GOOD or odd == ODD_TRIES:
                     raise ModelError(f"a batch is refused: {fault.words}") from error
                 if passed + pause > RETRY_SECONDS:
                     until = f" until {end_of_pause(fault.retry_after)}" if fault.retry_after else ""

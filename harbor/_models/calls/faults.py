@@ -67,6 +67,8 @@ LONGEST_ASKED = 31 * 86_400.0
 LONGEST_WORDS = 500
 
 Kind = Literal["busy", "passing", "refused", "key", "long", "filtered", "odd"]
+FOR_GOOD: tuple[Kind, ...] = ("refused", "key", "filtered")
+"""What asking again does not help, whoever asks; a prompt that is too long is a matter of its game."""
 
 
 class StrangeAnswer(ConnectionError):

@@ -16,7 +16,7 @@ from typing import ClassVar, TypeVar
 from harbor._config.models import ModelSettings
 from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused
 from harbor._core.running_time import running_seconds
-from harbor._models.calls.faults import LONGEST_ASKED, Fault, end_of_pause, fault_of
+from harbor._models.calls.faults import FOR_GOOD, LONGEST_ASKED, Fault, end_of_pause, fault_of
 from harbor._models.calls.identity import Identity
 from harbor._models.calls.lost import may_be_charged
 from harbor._models.calls.patience import Late, in_time, longest
@@ -197,7 +197,7 @@ class Line:
         return fault
 
     def _verdict(self, fault: Fault) -> Verdict:
-        if fault.kind in ("refused", "key", "filtered"):
+        if fault.kind in FOR_GOOD:
             return Refused(f"{self._who} is refused: {fault.words}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
             return Refused(f"{self._who}{self._at} gives no answer that its provider's package can read: {fault.words}")

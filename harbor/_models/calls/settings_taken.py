@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from harbor._config.dialects import PROVIDERS, in_dialect
+from harbor._config.dialects import PROVIDERS, named_in
 from harbor._config.models import ModelSettings
 
 MAY_BE_LEFT_OUT = ("temperature", "seed", "reasoning", "max_tokens")
@@ -74,13 +74,9 @@ def _theirs(settings: ModelSettings) -> Iterator[tuple[str, str]]:
     provider = settings.use.partition(":")[0]
     if provider not in PROVIDERS:
         return
-    keyless = settings.model_copy(update={"api_key_env": None})
-    whole = in_dialect(provider, keyless)
     for name in wished(settings):
-        if name.startswith("extra."):
-            yield name, name.removeprefix("extra.")
-        elif gone := whole.keys() - in_dialect(provider, sent(keyless, (name,))).keys():
-            yield name, min(gone)
+        extra = name.startswith("extra.")
+        yield name, name.removeprefix("extra.") if extra else named_in(provider, name, settings)
 
 
 def _field(chat: BaseChatModel, name: str) -> str | None:

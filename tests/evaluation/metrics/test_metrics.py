@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._core.events import (
+    NOTHING,
     Answered,
     BidderLabelled,
     BiddersAsked,
@@ -26,6 +27,7 @@ from harbor._core.events import (
     Paused,
     SaleClosed,
     SaleOpened,
+    Spent,
 )
 from harbor._core.finding import found
 from harbor._core.log_lines import Entry
@@ -209,16 +211,19 @@ made = st.builds(
     cached_tokens=tokens,
     reasoning_tokens=tokens,
     retries=st.integers(0, 5),
+    lost=st.builds(Spent, requests=st.integers(0, 2), input_tokens=tokens),
 )
 
 
 @given(st.lists(made, max_size=12))
 def test_whatever_the_calls_each_way_to_group_them_adds_up_to_the_total(happened):
     found = calls(log(*happened))
-    known = [field.name for field in fields(CallTotals) if field.name != "cost_dollars"]
+    whole = ("cost_dollars", "probes", "lost", "noted")
+    known = [field.name for field in fields(CallTotals) if field.name not in whole]
     for groups in (found.by_bidder, found.by_purpose, found.by_model):
         for name in known:
             assert sum(getattr(one, name) for one in groups.values()) == getattr(found.total, name)
+        assert sum((one.lost for one in groups.values()), NOTHING).requests == found.total.lost.requests
         costs = [one.cost_dollars for one in groups.values()]
         if found.total.cost_dollars is None:
             assert None in costs
