@@ -39,7 +39,7 @@ FLOOR = {f"harbor.{folder}": floor for floor, folders in enumerate(FLOORS) for f
 FRAMEWORKS = {"autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "sklearn", "chromadb", "trueskill"}
 PURE = ("harbor._core", "harbor._config", "harbor._games", "harbor._house", "harbor.evaluation._metrics")
 LONG_MODULES = {
-    "harbor._core.events": (410, "everything that can happen in a sale, in one place"),
+    "harbor._core.events": (420, "everything that can happen in a sale, in one place"),
     "harbor._config.auction": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 SAME_IDEA = {

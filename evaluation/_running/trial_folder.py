@@ -27,6 +27,7 @@ from harbor._core.marks import is_in_own
 from harbor._core.private_files import make_private, write_whole
 from harbor._core.sent_files import MOST_RECORDS, MOST_SETTINGS, open_sent, read_sent
 from harbor._core.version import __version__
+from harbor._runs.folder import complete
 from harbor._runs.items import with_items
 from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off, record
 from harbor.evaluation._experiments.trials import Trial
@@ -132,11 +133,18 @@ def may_pass(path: Path) -> bool:
 
 def set_aside(path: Path) -> None:
     """Prepare a failed trial to run again: it resumes where it broke off, or begins anew if it came to its end."""
-    if (path / FAILURE).exists():
+    if (path / FAILURE).exists() and not _came_to_its_end(path):
         (path / FAILURE).unlink()
         return
     tries = sum(1 for _ in path.parent.glob(f"{path.name}-failed-*"))
     path.rename(path.with_name(f"{path.name}-failed-{tries + 1}"))
+
+
+def _came_to_its_end(path: Path) -> bool:
+    try:
+        return complete(path) is not None
+    except LogError:
+        return False
 
 
 def without_tries(path: Path) -> Path:

@@ -75,6 +75,10 @@ class RecordedCalls(ReplayCache):
             raise NotRecorded(f"the {purpose!r} prompt of {bidder!r}, attempt {attempt}", prompts[0], call)
         return found
 
+    def may_have(self, bidder: str) -> bool:
+        """Say yes, so that a call that is not recorded is told of."""
+        return True
+
     def _counts_as(self, call: RawCall, prompt: Sequence[str]) -> bool:
         """Say whether a call is of this prompt all the same: what it tells is not known, or it had another form."""
         if call.purpose in self._untold:

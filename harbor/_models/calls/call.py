@@ -82,7 +82,7 @@ class Call:
 
     def _find_recorded(self) -> RawCall | None:
         """Find the call in the records, in whichever form it was made, and of whichever model."""
-        if not self.model.replay.left(self.model.bidder):
+        if not self.model.replay.may_have(self.model.bidder):
             return None
         pools, wanted = self.model.ways.every(), self.model.reply
         asked = (asking for pool in pools for asking in pool.ways[0].forms.every(self.reply_type, wanted))

@@ -176,6 +176,10 @@ class ReplayCache:
             raise LogError(f"the {purpose!r} prompt of {bidder!r} is not what is recorded in calls.jsonl")
         return None
 
+    def may_have(self, bidder: str) -> bool:
+        """Say whether a call of a bidder may be recorded that was not asked for again."""
+        return bool(self._calls.get(bidder))
+
     def lost(self, question: Question) -> Spent:
         """Give the requests that a call had lost before it was cut short, once: whoever makes it anew has them too."""
         return self._lost.pop(question, NOTHING)

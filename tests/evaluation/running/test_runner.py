@@ -203,7 +203,7 @@ def test_a_game_that_came_to_a_bad_end_is_kept_beside_its_second_try(tmp_path):
     mute = {"simulated": {"simulated": {"unreadable_rate": 1.0}}}
     run(changed(models=mute).model_copy(update={"repeats": 1}), folder)
     resume(folder, retry_failed=True)
-    assert (folder / "games" / "adaptive" / "all" / "0001" / "record.json").exists()
+    assert (folder / "games" / "adaptive" / "all" / "0001" / "events.jsonl").exists()
     assert (folder / "games" / "adaptive" / "all" / "0001-failed-1" / "events.jsonl").exists()
 
 
