@@ -20,6 +20,7 @@ from harbor._models.calls.faults import LONGEST_ASKED, Fault, end_of_pause, faul
 from harbor._models.calls.identity import Identity
 from harbor._models.calls.lost import may_be_charged
 from harbor._models.calls.patience import Late, in_time, longest
+from harbor._models.calls.settings_taken import remedy_in
 from harbor._models.calls.trouble import at_host, is_unconnected, status_in_words
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
@@ -169,7 +170,7 @@ class Line:
             raise self._failure(fault, verdict) from error
         else:
             verdict = Answered(taken)
-            self._note_answer()
+            _answered[self.identity.account] = running_seconds()
             return answer
         finally:
             self.governor.leave(ticket, verdict)
@@ -186,9 +187,6 @@ class Line:
         """Say whether a request that ended in this error may have to be paid for."""
         return may_be_charged(error)
 
-    def _note_answer(self) -> None:
-        _answered[self.identity.account] = running_seconds()
-
     def _judged(self, fault: Fault) -> Fault:
         """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
         if fault.kind == "odd" and self.identity.account in _answered:
@@ -198,7 +196,8 @@ class Line:
 
     def _verdict(self, fault: Fault) -> Verdict:
         if fault.kind in ("refused", "key", "filtered"):
-            return Refused(f"{self._who} is refused: {fault.words}")
+            remedy = remedy_in(fault.words, self.name, self.settings)
+            return Refused(f"{self._who} is refused: {fault.words}{remedy}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
             return Refused(f"{self._who}{self._at} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
