@@ -170,7 +170,7 @@ class Line:
             raise self._failure(fault, verdict) from error
         else:
             verdict = Answered(taken)
-            _answered[self.identity.account] = running_seconds()
+            self._note_answer()
             return answer
         finally:
             self.governor.leave(ticket, verdict)
@@ -187,6 +187,9 @@ class Line:
         """Say whether a request that ended in this error may have to be paid for."""
         return may_be_charged(error)
 
+    def _note_answer(self) -> None:
+        _answered[self.identity.account] = running_seconds()
+
     def _judged(self, fault: Fault) -> Fault:
         """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
         if fault.kind == "odd" and self.identity.account in _answered:
@@ -196,8 +199,7 @@ class Line:
 
     def _verdict(self, fault: Fault) -> Verdict:
         if fault.kind in ("refused", "key", "filtered"):
-            remedy = remedy_in(fault.words, self.name, self.settings)
-            return Refused(f"{self._who} is refused: {fault.words}{remedy}")
+            return Refused(f"{self._who} is refused: {fault.words}{remedy_in(fault.words, self.name, self.settings)}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
             return Refused(f"{self._who}{self._at} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
@@ -243,7 +245,6 @@ class Line:
 
     @property
     def _at(self) -> str:
-        """Name the host, where it is known."""
         return f" at {self.identity.host}" if self.identity.host else ""
 
     def _too_slow(self, fault: Fault) -> str:
