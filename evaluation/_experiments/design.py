@@ -49,7 +49,8 @@ class Experiment(Settings):
         seed: What everything that is drawn is drawn from.
         same_seed: Whether all repeats are one game again and again, so that they differ by the model's own noise
             alone.
-        temperature: The temperature of its models.
+        temperature: The temperature of its models. One that is stated must be taken by all of them; without it, it is
+            0 for those that take one.
         auction: The settings that all games share, as of any auction.
         factors: What arms are the crossing of, in place of `arms`.
         crossing: The whole of it, or half.
@@ -108,7 +109,7 @@ class Experiment(Settings):
     repeats: int = Field(ge=1)
     seed: int = Field(0, ge=0)
     same_seed: bool = False
-    temperature: float = Field(0.0, ge=0, le=2)
+    temperature: float | None = Field(None, ge=0, le=2)
     auction: AuctionSettings
     factors: tuple[Factor, ...] = ()
     crossing: Crossing = "whole"

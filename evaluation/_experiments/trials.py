@@ -237,8 +237,16 @@ def _models(
     used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in thinking)
     # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
     by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
-    settings = {name: {"temperature": experiment.temperature} | by_name[name] | own.get(name, {}) for name in used}
+    settings = {name: _with_temperature(by_name[name] | own.get(name, {}), experiment.temperature) for name in used}
     return {name: priced(one, experiment.prices) for name, one in settings.items()}
+
+
+def _with_temperature(own: dict[str, Any], common: float | None) -> dict[str, Any]:
+    """Give a model its own temperature, or that of the design, which it must take; or 0, if it takes that."""
+    stated = own.get("temperature", common)
+    if stated is None:
+        return {"temperature": 0.0} | own
+    return {"temperature": stated, "must_take": ["temperature"]} | own
 
 
 def _matched(

@@ -42,6 +42,7 @@ from harbor.evaluation._running.experiment_folder import (
 from harbor.evaluation._running.hosting import Host, check_agents, check_people, given_to
 from harbor.evaluation._running.options import ExperimentOptions, options_again
 from harbor.evaluation._running.options import RunOptions as RunOptions
+from harbor.evaluation._running.stated_settings import check_stated
 from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import may_pass, set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
@@ -83,6 +84,7 @@ async def run_experiment(
     for trial in first:  # what is wrong with the first of its kind is wrong with all
         seated = given_to(trial.config, agents)
         prepare(trial.config, RunInputs(cache=kept.opened, people=people_of(trial.config), agents=seated))
+    check_stated(first)
     async with _opened(kept) as executor:
         make_folder(out, experiment, kept)
         return await _go_on(out, experiment, options, kept, on_progress, agents, executor=executor)
@@ -99,7 +101,6 @@ async def resume_experiment(
     """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
     It keeps its options; those that are given replace them, and the manifest notes it.
-
     A failed trial stays failed unless `retry_failed`; one that could not be played again as its log tells is tried
     again. A folder that somebody sent needs `trust`, as in `harbor.resume`.
     `agents` are given as to `run_experiment`.

@@ -13,6 +13,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from harbor._core.redaction import SECRET_NAME, redact, secret_variable
 from harbor._core.settings import Number, Rate, Seconds, Settings
 
+MayBeLeftOut = Literal["temperature", "seed", "reasoning", "max_tokens"]
+"""A setting without which a model answers too."""
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 """What the name of an environment variable looks like."""
 
@@ -120,6 +122,8 @@ class ModelSettings(Settings):
         max_tokens: The most tokens of a reply; left out of a call unless it is given.
         timeout_seconds: A request that is not answered by then is made again (900); a model that was slower before has
             more. The second one of a call pauses the run.
+        must_take: Settings such as "temperature" without which it may not be asked: a server that refuses one stops
+            the run, where others are left out. An experiment names the temperature that its design states.
         headers: What is sent with each call; no keys.
         reasoning: An effort such as "low", or a budget in tokens; left out of a call unless it is given.
         seed: Left out of a call unless it is given.
@@ -145,6 +149,7 @@ class ModelSettings(Settings):
     temperature: float | None = Field(None, ge=0, le=2)
     max_tokens: int | None = Field(None, ge=1)
     timeout_seconds: Positive | None = None
+    must_take: tuple[MayBeLeftOut, ...] = ()
     headers: Annotated[dict[str, str], AfterValidator(_without_secrets)] = Field(default_factory=dict)
     reasoning: Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=0)] | None = None
     seed: int | None = Field(None, ge=0)

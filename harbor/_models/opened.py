@@ -45,7 +45,7 @@ class OpenModel:
     ) -> OpenModel:
         """Open a model by its chat models; `recorded` is the form that it took in an interrupted run."""
         chat = next(iter(chats.values()))
-        known = _known(chat, settings)  # all keys of a model share it
+        known = known_to(chat, settings)  # all keys of a model share it
         keys = []
         for variable, one in chats.items():
             # of several keys each has its share of the time in which a call is tried again
@@ -65,7 +65,7 @@ class OpenModel:
         return Pool(self.name, tuple(map(way, self.keys)), fallback)
 
 
-def _known(chat: BaseChatModel, settings: ModelSettings) -> Known:
+def known_to(chat: BaseChatModel, settings: ModelSettings) -> Known:
     """Give what is known of a model at a server; what is found out about an object stays with the run."""
     if not is_cached(settings):
         return unknown()

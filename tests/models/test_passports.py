@@ -15,7 +15,7 @@ from harbor import Auction, Bidder, Item, ModelSettings, ReplyCache
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._models.calls.settings_taken import refused_in
-from harbor._models.passports.passport import Answer, Passport
+from harbor._models.passports.passport import Answer, Known, Passport
 from harbor._models.passports.passport_folder import FOLDER, known_of, passports_in
 from harbor._models.replies.cache import plain
 from harbor._models.replies.reply_folder import own_folder
@@ -178,11 +178,11 @@ known = known_of(Path(sys.argv[1]) / "passports", "openai", "m")
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(20):
-    known.learn(snapshots=(*known.passport.snapshots, f"{sys.argv[2]}-{number}"))
+    known.learn(not_taken=(*known.passport.not_taken, f"extra.{sys.argv[2]}{number}"))
 """
 
 
-def test_processes_that_learn_at_once_leave_a_whole_passport():
+def test_processes_that_learn_at_once_lose_no_fact_of_either():
     command = [sys.executable, "-c", LEARN, str(own_folder())]
     both = [
         subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for name in "ab"
@@ -193,8 +193,17 @@ def test_processes_that_learn_at_once_leave_a_whole_passport():
         one.communicate("\n")
         assert one.returncode == 0
     [found] = passports_in(own_folder() / FOLDER)
-    assert {name[0] for name in found.snapshots} >= {"a"} or {name[0] for name in found.snapshots} >= {"b"}
-    assert [file.suffix for file in (own_folder() / "passports").iterdir()] == [".json"]
+    assert set(found.not_taken) == {f"extra.{name}{number}" for name in "ab" for number in range(20)}
+    assert [file.suffix for file in (own_folder() / "passports").glob("[!.]*")] == [".json"]
+
+
+def test_what_another_process_has_learned_is_kept_by_one_that_does_not_know_it():
+    folder = own_folder() / FOLDER
+    first = known_of(folder, "openai", "m")
+    Known(Passport("openai", "m"), first.save).learn(form="json", context_tokens=9)
+    first.learn(thinks=("tags",))
+    [found] = passports_in(folder)
+    assert (found.form, found.context_tokens, found.thinks) == ("json", 9, ("tags",))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")

@@ -59,7 +59,7 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
     """Give the design of an experiment, with all that it is compared with and which model plays in which slot."""
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note))
     count = trial_count(experiment)
-    yield f"{count} games, temperature {experiment.temperature:g}, seed {experiment.seed}"
+    yield f"{count} games, temperature {experiment.temperature or 0:g}, seed {experiment.seed}"
     yield from [OWN_NOISE] if experiment.same_seed else []
     yield Table("Bidders", list(_bidders(experiment.auction)))
     yield from (f"A person plays {bidder} in arm {arm}." for arm, bidder in people(experiment).items())
@@ -86,7 +86,7 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
 def short_design(experiment: Experiment) -> Iterator[Table | str]:
     """Give the design of an experiment on one screen: what it asks, its arms, and how much else there is."""
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}"))
-    yield f"{trial_count(experiment)} games, temperature {experiment.temperature:g}, seed {experiment.seed}"
+    yield f"{trial_count(experiment)} games, temperature {experiment.temperature or 0:g}, seed {experiment.seed}"
     yield from [OWN_NOISE] if experiment.same_seed else []
     yield Table("Bidders", [{**one, "settings": ""} for one in _bidders(experiment.auction)])
     yield from (f"A person plays {bidder} in arm {arm}." for arm, bidder in people(experiment).items())

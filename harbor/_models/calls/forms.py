@@ -69,7 +69,8 @@ class Forms:
     @property
     def not_taken(self) -> tuple[str, ...]:
         """The settings that are given, and left out as the model does not take them."""
-        return tuple(name for name in wished(self.settings) if name in self.known.passport.not_taken)
+        gone = set(self.known.passport.not_taken).difference(self.settings.must_take)
+        return tuple(name for name in wished(self.settings) if name in gone)
 
     def sent_without(self, not_taken: tuple[str, ...]) -> ModelSettings:
         """Give the settings as they are sent without these; the same object each time, as the cache reads it once."""
@@ -85,7 +86,8 @@ class Forms:
         known = self.not_taken
         if self.known.passport.calls:
             return [known]
-        others = [name for name in wished(self.settings) if name not in known and not name.startswith("extra.")]
+        sure = {*known, *self.settings.must_take}
+        others = [name for name in wished(self.settings) if name not in sure and not name.startswith("extra.")]
         return [
             tuple(name for name in wished(self.settings) if name in (*known, *drop))
             for size in range(len(others) + 1)
@@ -129,10 +131,10 @@ class Forms:
             self.known.learn(form=form)
 
     def leave_out(self, words: str) -> bool:
-        """Leave out the setting that a server refuses in these words; false: it speaks of none that was sent."""
+        """Leave out the setting that a server refuses in these words; false: it speaks of none that may be left out."""
         if name := refused_in(words, self.sent_without(self.not_taken)):
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
-        return bool(name)
+        return bool(name) and name not in self.settings.must_take
 
     def again(self, asking: Asking, reply_type: type[BaseModel]) -> Asking:
         """Give the same way to ask, after a setting was left out."""

@@ -20,6 +20,7 @@ from harbor._models.calls.faults import FOR_GOOD, LONGEST_ASKED, Fault, end_of_p
 from harbor._models.calls.identity import Identity
 from harbor._models.calls.lost import may_be_charged
 from harbor._models.calls.patience import Late, in_time, longest
+from harbor._models.calls.settings_taken import remedy_in
 from harbor._models.calls.trouble import at_host, is_unconnected, status_in_words
 from harbor._models.calls.waiting import Waiting
 from harbor._models.governor.local import governor as of_this_process
@@ -198,7 +199,7 @@ class Line:
 
     def _verdict(self, fault: Fault) -> Verdict:
         if fault.kind in FOR_GOOD:
-            return Refused(f"{self._who} is refused: {fault.words}")
+            return Refused(f"{self._who} is refused: {fault.words}{remedy_in(fault.words, self.name, self.settings)}")
         if fault.kind == "odd" and _odd[self.identity.account] >= ODD_TRIES:
             return Refused(f"{self._who}{self._at} gives no answer that its provider's package can read: {fault.words}")
         return Busy(fault.retry_after) if fault.kind == "busy" else Failed()
@@ -244,7 +245,6 @@ class Line:
 
     @property
     def _at(self) -> str:
-        """Name the host, where it is known."""
         return f" at {self.identity.host}" if self.identity.host else ""
 
     def _too_slow(self, fault: Fault) -> str:

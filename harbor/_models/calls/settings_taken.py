@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from langchain_core.language_models import BaseChatModel
 
 from harbor._config.dialects import PROVIDERS, named_in
-from harbor._config.models import ModelSettings
+from harbor._config.models import MayBeLeftOut, ModelSettings
 
-MAY_BE_LEFT_OUT = ("temperature", "seed", "reasoning", "max_tokens")
+MAY_BE_LEFT_OUT: tuple[MayBeLeftOut, ...] = get_args(MayBeLeftOut)
 """Settings without which a model answers too; those under `extra` are called "extra.NAME"."""
 _REFUSES = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra inputs|not permitted|not allowed|deprecated"
@@ -53,6 +53,20 @@ def refused_in(words: str, settings: ModelSettings) -> str:
         if _speaks_of(words, name.removeprefix("extra."), names.get(name), _ALSO_CALLED.get(name)):
             return name
     return ""
+
+
+def remedy_of(name: str, setting: str) -> str:
+    """Say how a model is asked without a setting that it must take, and does not."""
+    return (
+        f"it does not take the {setting!r} that the design states; leave it out with --set models.{name}.{setting}="
+        " or choose another model"
+    )
+
+
+def remedy_in(words: str, name: str, settings: ModelSettings) -> str:
+    """Say what to do where a server refuses, in these words, a setting that the model must take; "" if it does not."""
+    setting = refused_in(words, settings)
+    return f"; {remedy_of(name, setting)}" if setting in settings.must_take else ""
 
 
 def without(chat: BaseChatModel, settings: ModelSettings, not_taken: tuple[str, ...]) -> BaseChatModel:

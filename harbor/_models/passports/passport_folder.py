@@ -12,17 +12,21 @@ from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
 
-from harbor._core.private_files import make_private, write_whole
+from harbor._core.private_files import FILE, make_private, write_whole
 from harbor._core.sent_files import read_sent
-from harbor._models.passports.passport import Known, Passport
+from harbor._models.passports.passport import MOST_SNAPSHOTS, Known, Passport
 
 FOLDER = "passports"
 """Its name, beside the replies that are kept."""
 VERSION = 1
 LONGEST = 2**16
 """The most bytes of a passport."""
+LONGEST_LOCK = 5.0
+"""How many seconds a process waits for another that writes one; that takes milliseconds."""
+_LOCK = ".lock"
 _PASSPORT = TypeAdapter(Passport)
 
 
@@ -91,11 +95,12 @@ def _read(file: Path) -> Passport:
 def _keep(folder: Path, passport: Passport) -> None:
     """Write a passport, with what other processes have learned meanwhile."""
     file = folder / _name(passport.server, passport.model)
-    with suppress(OSError, NoPassport):
-        passport = _merged(_read(file), passport)
     try:
         make_private(folder, exist_ok=True)
-        write_whole(file, json.dumps({"version": VERSION} | asdict(passport), indent=1).encode() + b"\n")
+        with FileLock(folder / _LOCK, timeout=LONGEST_LOCK, mode=FILE):
+            with suppress(OSError, NoPassport):
+                passport = _merged(_read(file), passport)
+            write_whole(file, json.dumps({"version": VERSION} | asdict(passport), indent=1).encode() + b"\n")
     except OSError as error:
         _warn_once(folder, f"it can't be written: {error.strerror or type(error).__name__}")
 
@@ -107,7 +112,10 @@ def _merged(there: Passport, ours: Passport) -> Passport:
         ours,
         not_taken=tuple(sorted({*there.not_taken, *ours.not_taken})),
         thinks=tuple(sorted({*there.thinks, *ours.thinks})),
-        snapshots=tuple(dict.fromkeys((*there.snapshots, *ours.snapshots))),
+        snapshots=tuple(dict.fromkeys((*there.snapshots, *ours.snapshots)))[-MOST_SNAPSHOTS:],
+        form=ours.form or there.form,
+        context_tokens=ours.context_tokens or there.context_tokens,
+        most_output_tokens=ours.most_output_tokens or there.most_output_tokens,
         calls=more.calls,
         output_tokens=more.output_tokens,
         reasoning_tokens=more.reasoning_tokens,

@@ -1,0 +1,85 @@
+"""Studies that can't be what they say: a temperature that a design states, and a model does not take."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from harbor._config.auction import check
+from harbor._core.errors import ConfigError, ModelError
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.folders import calls
+from support.providers import Provider, provider
+
+REMEDY = r"leave it out with --set models\.mine\.temperature="
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+
+
+def design(server: Provider, model: str = "local", own: dict | None = None, **stated: float) -> Experiment:
+    mine = {"use": f"openai:{model}", "base_url": server.openai_url} | (own or {})
+    auction = {
+        "items": [{"name": "Lot A", "start": 1_000, "true_value": 2_000}],
+        "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")],
+        "models": {"mine": mine},
+    }
+    told = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"], "repeats": 1}
+    return check(Experiment, {**told, "auction": auction, "arms": [{"name": "one"}], **stated}, "design")
+
+
+def run(experiment: Experiment, out) -> None:
+    asyncio.run(run_experiment(experiment, out, RunOptions(cache=False)))
+
+
+STATED = pytest.mark.parametrize("stated", [{"temperature": 0.0}, {"own": {"temperature": 0.5}}])
+
+
+@STATED
+def test_a_first_refusal_of_a_stated_temperature_stops_the_study_and_its_resume_at_one_request_each(tmp_path, stated):
+    with provider(seed=5, refuses=["temperature"]) as server:
+        with pytest.raises(ModelError, match=REMEDY):
+            run(design(server, **stated), tmp_path / "run")
+        assert [heard.status for heard in server.requests] == [400] * len(server.requests)
+        asked = len(server.requests)
+        with pytest.raises(ModelError, match=REMEDY):
+            asyncio.run(resume_experiment(tmp_path / "run", RunOptions()))
+        assert {heard.status for heard in server.requests[asked:]} == {400}
+        assert asked <= 2
+        with pytest.raises(ConfigError, match=REMEDY):  # now it is known
+            run(design(server, **stated), tmp_path / "again")
+        assert not (tmp_path / "again").exists()
+
+
+@STATED
+def test_what_the_package_of_a_provider_leaves_out_is_refused_before_any_request(tmp_path, stated):
+    with provider(seed=5) as server:
+        with pytest.raises(ConfigError, match=REMEDY):
+            run(design(server, model="gpt-5-mini", **stated), tmp_path / "run")
+        assert server.requests == []
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("model", "refuses"), [("local", ["temperature"]), ("gpt-5-mini", [])])
+def test_the_temperature_that_nobody_wrote_is_left_out_and_logged(tmp_path, model, refuses):
+    with provider(seed=5, refuses=refuses) as server:
+        run(design(server, model=model), tmp_path / "run")
+        answered = [heard for heard in server.requests if heard.status == 200]
+    assert answered
+    assert {tuple(call["not_taken"]) for call in calls(tmp_path / "run")} == {("temperature",)}
+
+
+def test_a_stated_temperature_that_is_left_out_by_the_user_is_no_wish(tmp_path):
+    with provider(seed=5, refuses=["temperature"]) as server:
+        run(design(server, own={"temperature": None}, temperature=0.7), tmp_path / "run")
+        assert {heard.status for heard in server.requests} == {200}
+
+
+def test_a_stated_temperature_that_is_taken_is_sent(tmp_path):
+    with provider(seed=5) as server:
+        run(design(server, temperature=0.0), tmp_path / "run")
+    assert {tuple(call["not_taken"]) for call in calls(tmp_path / "run")} == {()}
