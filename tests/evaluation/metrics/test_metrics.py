@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._core.events import (
+    NOTHING,
     Answered,
     BidderLabelled,
     BiddersAsked,
@@ -26,10 +27,12 @@ from harbor._core.events import (
     Paused,
     SaleClosed,
     SaleOpened,
+    Spent,
 )
 from harbor._core.finding import found
 from harbor._core.log_lines import Entry
 from harbor._games.english.measures import ItemResult, Standing, items, standings
+from harbor.evaluation._metrics.call_notes import summed
 from harbor.evaluation._metrics.calls import Calls, CallTotals, calls
 from harbor.evaluation._metrics.refusals import Refusals, refusals
 from harbor.evaluation._metrics.summary import summarise
@@ -209,14 +212,20 @@ made = st.builds(
     cached_tokens=tokens,
     reasoning_tokens=tokens,
     retries=st.integers(0, 5),
+    marks=st.lists(st.sampled_from(["drafts", "words"]), unique=True).map(tuple),
+    probes=st.builds(Spent, tokens, tokens, tokens, st.just(0.25)),
+    lost=st.builds(Spent, tokens, tokens, tokens, st.just(0.5)),
 )
 
 
 @given(st.lists(made, max_size=12))
 def test_whatever_the_calls_each_way_to_group_them_adds_up_to_the_total(happened):
     found = calls(log(*happened))
-    known = [field.name for field in fields(CallTotals) if field.name != "cost_dollars"]
+    known = {field.name for field in fields(CallTotals)} - {"cost_dollars", "probes", "lost", "noted"}
     for groups in (found.by_bidder, found.by_purpose, found.by_model):
+        for name in ("probes", "lost"):
+            assert sum((getattr(one, name) for one in groups.values()), NOTHING) == getattr(found.total, name)
+        assert set(summed(one.noted for one in groups.values())) == set(found.total.noted)
         for name in known:
             assert sum(getattr(one, name) for one in groups.values()) == getattr(found.total, name)
         costs = [one.cost_dollars for one in groups.values()]
@@ -264,6 +273,14 @@ def test_refused_answers_are_counted_beside_how_often_a_bidder_was_asked_over_al
 )
 def test_an_agent_is_warned_of_at_once_and_anybody_else_if_no_answer_was_taken(refused, agent, alarming):
     assert Refusals("Ann", refused, 3, "odd", agent).alarming == alarming
+
+
+def test_a_model_that_refuses_to_answer_is_warned_of_with_its_own_words_whatever_was_refused_before():
+    by_model = replace(called("Ann", 0, 1), outcome="refused")
+    sorry = refused("Ann", 'it is a refusal to answer ("I\'m sorry")')
+    bids = (called("Ann", 0, 1), refused("Ann"), by_model, by_model, sorry, called("Ann", 0, 1), refused("Ann"))
+    [found] = refusals(log(asked("Vase", 1), *bids, asked("Vase", 1, 2), called("Ben", 0, 1), asked("Vase", 2)))
+    assert (found.refused, found.by_model, found.first, found.alarming) == (3, 2, sorry.reason, True)
 
 
 def test_a_summary_is_drawn_from_the_log_alone():
