@@ -224,8 +224,11 @@ def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:
     from harbor.evaluation._metrics.series import is_series, summarise_series
     from harbor.evaluation._metrics.summary import summarise
 
-    inner = [read_whole_lines(one).entries for one in sorted(folder.glob(f"*/{EVENTS}"))] if is_series(entries) else []
-    for log in inner or [entries]:
+    if series := is_series(entries):
+        logs = [tuple(read_whole_lines(one).entries) for one in sorted(folder.glob(f"*/{EVENTS}"))]
+    else:
+        logs = [tuple(entries)]
+    for log in logs:
         if is_over(log):
-            answered(Result(tuple(log), folder))
-    return summarise_series(entries, inner) if is_series(entries) else summarise(entries)
+            answered(Result(log, folder))
+    return summarise_series(entries, logs) if series else summarise(entries)
