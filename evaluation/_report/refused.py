@@ -15,8 +15,8 @@ from harbor.evaluation._report.tables import Cell, Column, Table, label_of
 class ArmRefusals:
     """The refused answers of a bidder in the finished games of an arm in which there are any.
 
-    It was asked `asked` times in these `games`; in `entire` of them all its answers were refused. `alarming` says
-    whether to warn of it, and `first` is the first reason.
+    It was asked `asked` times in these `games`; in `entire` of them all its answers were refused. `by_model` is how
+    often its model refused to answer. `alarming` says whether to warn of it, and `first` is the first reason.
     """
 
     arm: str
@@ -25,6 +25,7 @@ class ArmRefusals:
     asked: int
     games: int
     entire: int
+    by_model: int
     alarming: bool
     first: str
 
@@ -44,21 +45,23 @@ def refusals_by_arm(results: Results) -> list[ArmRefusals]:
             asked=sum(one.asked for one in games),
             games=len(games),
             entire=sum(one.entire for one in games),
+            by_model=sum(one.by_model for one in games),
             alarming=any(one.alarming for one in games),
-            first=games[0].first,
+            first=next((one.first for one in games if one.by_model), games[0].first),
         )
         for (arm, bidder), games in found.items()
     ]
 
 
 def refusals_told(results: Results) -> Iterator[str]:
-    """Warn in words of agents whose answers were refused, and of any bidder of which all were refused in a game."""
+    """Warn in words of agents whose answers were refused, of models that refused, and of who was never understood."""
     for one in refusals_by_arm(results):
         if one.alarming:
             how_often = f"{one.bidder} was asked {counted(one.asked, 'time')} in {counted(one.games, 'game')}"
             refused = f"its answers were refused {counted(one.refused, 'time')}"
             entire = f" ({counted(one.entire, 'game')} without any that was taken)" if one.entire else ""
-            yield f"{_arm(results, one)}: {how_often}, and {refused}{entire}; the first time: {one.first}"
+            own = f"; its model refused to answer {counted(one.by_model, 'time')}" if one.by_model else ""
+            yield f"{_arm(results, one)}: {how_often}, and {refused}{entire}{own}; the first time: {one.first}"
 
 
 def refusals_table(results: Results) -> Table:

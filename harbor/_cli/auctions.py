@@ -151,14 +151,13 @@ def resume(
 
     check_unchanged(run)
     settle_trust(run, trust)
-    from harbor._runs.result import Result, answered
     from harbor._runs.resuming import check_follows
 
     if (done := complete(run)) is not None:
         check_follows(run)
-        answered(Result(done.entries, run))
+        summary = _summary(run, done.entries)
         say(f"run {str(run)!r} is complete; there is nothing to resume")
-        show(_summary(run, done.entries), as_json, extent)
+        show(summary, as_json, extent)
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
@@ -213,12 +212,23 @@ def replay(
 
 
 def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:
-    """Measure the log in a folder, be it of an auction or of a series, whose auctions are in folders inside."""
+    """Measure the log in a folder, be it of an auction or of a series, whose auctions are in folders inside.
+
+    Raises:
+        Unanswered: as `answered`, of an auction that is over.
+    """
     from harbor._core.layout import EVENTS
     from harbor._core.log import read_whole_lines
+    from harbor._core.log_lines import is_over
+    from harbor._runs.result import Result, answered
     from harbor.evaluation._metrics.series import is_series, summarise_series
     from harbor.evaluation._metrics.summary import summarise
 
-    if not is_series(entries):
-        return summarise(entries)
-    return summarise_series(entries, [read_whole_lines(one).entries for one in sorted(folder.glob(f"*/{EVENTS}"))])
+    if series := is_series(entries):
+        logs = [tuple(read_whole_lines(one).entries) for one in sorted(folder.glob(f"*/{EVENTS}"))]
+    else:
+        logs = [tuple(entries)]
+    for log in logs:
+        if is_over(log):
+            answered(Result(log, folder))
+    return summarise_series(entries, logs) if series else summarise(entries)

@@ -50,7 +50,8 @@ def show(summary: Summary | SeriesSummary, as_json: bool, extent: Extent = "usua
         say(f"warning: {one.bidder} gave no answer {counted(one.times, 'time')}; the first time: {one.first}")
     for bad in summary.refusals:
         if bad.alarming:
-            refused = f"its answers were refused {counted(bad.refused, 'time')}; the first time: {bad.first}"
+            own = f"; its model refused to answer {counted(bad.by_model, 'time')}" if bad.by_model else ""
+            refused = f"its answers were refused {counted(bad.refused, 'time')}{own}; the first time: {bad.first}"
             say(f"warning: {bad.bidder} was asked {counted(bad.asked, 'time')}, and {refused}")
     if as_json:
         typer.echo(json.dumps(summary.as_json()))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import typer
 
 from harbor._cli.output import say
-from harbor._core.errors import LimitReached, ModelError, RunFolderError, RunPaused
+from harbor._core.errors import LimitReached, ModelError, RunFolderError, RunPaused, Unanswered
 from harbor._core.handles import remedy_of
 
 T = TypeVar("T")
@@ -68,6 +68,8 @@ def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iter
         more = " --max-cost DOLLARS" if isinstance(error, LimitReached) else ""
         say(f"paused: {error}; resume with: {resume}{more}")
         raise typer.Exit(PAUSED) from None
+    except Unanswered:  # the run is over: it can't be mended by resuming it
+        raise
     except ModelError as error:
         remedy = f"; mend it, then resume with: {resume} (a run keeps its settings: to change one, begin a new run)"
         raise ModelError(f"{error}{remedy if begun.exists() else ''}") from error

@@ -86,7 +86,12 @@ def fields_of(event: Event | None) -> dict[str, Any]:
     """Give the type and the fields of an event as they stand in a log; nothing: none."""
     if event is None:
         return {}
-    fields: dict[str, Any] = json.loads(encode(Entry(0, 0.0, event), "")[0])
+    return body_of(encode(Entry(0, 0.0, event), "")[0])
+
+
+def body_of(line: bytes) -> dict[str, Any]:
+    """Give the type and the fields of the event in a line of a log, as they stand there."""
+    fields: dict[str, Any] = json.loads(line)
     return {name: value for name, value in fields.items() if name not in ("seq", "at", "audience", "digest")}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -11,10 +10,10 @@ from pathlib import Path
 from harbor._core.events import BiddersAsked, Event, ModelCalled, Paused
 from harbor._core.layout import CALLS
 from harbor._core.log import Log, Reading, difference
-from harbor._core.log_lines import Entry, fields_of_kind
+from harbor._core.log_lines import Entry
 from harbor._core.players import AGENT
 from harbor._core.sent_files import MOST_RECORDS, read_sent
-from harbor._house.verdict import NOTHING, Differs, Ended, Verdict, differs, fields_of, shown
+from harbor._house.verdict import NOTHING, Differs, Ended, Verdict, body_of, differs, fields_of, shown
 from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.recorded import NotRecorded
 
@@ -86,15 +85,16 @@ def not_recorded(error: NotRecorded, log: ComparedLog) -> Differs | Ended:
 
 
 def check_fields(log: Path, reading: Reading) -> None:
-    """Refuse a field that no event of this version has: reading drops it, so nothing else would tell of it.
+    """Refuse a line that reading changes: it drops a field that no event has, and fills in one that is left out.
 
     Raises:
         Differs: there is one.
     """
     for line, entry in zip(read_sent(log, MOST_RECORDS).splitlines(), reading.entries, strict=False):
-        fields = json.loads(line)
-        if strange := fields.keys() - fields_of_kind(type(entry.event)):
-            raise _differs(entry, NOTHING, shown({name: fields[name] for name in sorted(strange)}))
+        stands, written = body_of(line), fields_of(entry.event)
+        if changed := sorted(name for name in stands | written if stands.get(name) != written.get(name)):
+            expected, found = ({name: one[name] for name in changed if name in one} for one in (written, stands))
+            raise _differs(entry, shown(expected), shown(found))
 
 
 def check_calls(reading: Reading, calls: Sequence[RawCall], replay: ReplayCache) -> None:

@@ -77,7 +77,8 @@ def answered(result: Result) -> Result:
             refused = f" ({outcomes['refused']} refused)" if outcomes["refused"] else ""
             raise Unanswered(
                 f"none of {counted(unusable, 'answer')} of model {model!r} could be used{refused}, so what its bidders"
-                f" did is no play of it; most often: {_most_often(result.log, bidders)}; calls.jsonl has its replies"
+                f" did is no play of it; most often: {_most_often(result.log, bidders)}; calls.jsonl has its replies;"
+                " give its bidders another model, in a new run"
             )
     return result
 

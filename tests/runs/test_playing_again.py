@@ -341,6 +341,19 @@ def test_an_edited_event_is_found_at_its_line(forged, kind, field, value):
     assert json.loads(verdict.found) == {field: value}
 
 
+@pytest.mark.parametrize("left_out", [("finish",), ("probes", "cost_dollars"), ("lost", "requests")])
+def test_a_field_that_is_left_out_is_found_though_reading_fills_it_in(left_out, forged):
+    entries = lines(forged)
+    at = first(entries, "model_called")
+    *outer, name = left_out
+    holder = entries[at][outer[0]] if outer else entries[at]
+    del holder[name]
+    write_log(forged, entries)
+    verdict = difference(forged)
+    assert (verdict.line, verdict.event) == (at + 1, "model_called")
+    assert name in json.loads(verdict.expected)[outer[0]] if outer else json.loads(verdict.expected) == {name: ""}
+
+
 @pytest.mark.slow
 def test_whatever_is_forged_in_whichever_event_is_found(whole, tmp_path):
     honest, missed = lines(whole), []
@@ -432,7 +445,8 @@ def test_a_call_whose_line_is_damaged_counts_as_lost(forged):
     (forged / "calls.jsonl").write_text("".join(text))
     at = first(lines(forged), "model_called", began=recorded[20]["began"], bidder=recorded[20]["bidder"])
     verdict = difference(forged)
-    assert (verdict.line, verdict.expected) == (at + 1, "the answer to 'bid' of 'Ann', attempt 1, in calls.jsonl")
+    asked = f"{recorded[20]['purpose']!r} of {recorded[20]['bidder']!r}, attempt {recorded[20]['attempt']}"
+    assert (verdict.line, verdict.expected) == (at + 1, f"the answer to {asked}, in calls.jsonl")
 
 
 def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_compared_all_the_same(forged):

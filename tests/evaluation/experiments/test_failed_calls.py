@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from markupsafe import escape
 from pydantic import TypeAdapter
 
 from harbor._cli.display.finding_tables import finding_tables
@@ -21,10 +22,12 @@ from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord, record
 from harbor.evaluation._experiments.trials import Trial, trials
+from harbor.evaluation._metrics.refusals import Refusals
 from harbor.evaluation._metrics.summary import summarise
 from harbor.evaluation._report.arm_calls import call_notes, calls_by_arm, days_of
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.page import render
+from harbor.evaluation._report.refused import refusals_told
 from support.commands import harbor
 from support.folders import TINY
 
@@ -149,6 +152,21 @@ def test_refusals_and_requests_without_a_reply_are_told_by_arm(played):
     assert "&#39;&lt;b&gt;spare&#39;" in page
     public = render(Loaded(replace(results, public=True)))
     assert [word for word in ("SECOND_KEY", "b&gt;spare", "by the model") if word in public] == []
+
+
+def test_an_arm_in_which_a_model_refused_to_answer_is_warned_of_with_its_words(played):
+    trial, logs = played
+    found = record(trial, METRICS, logs)
+    shy = Refusals("Ann", 3, 9, 'it is a refusal to answer ("I <can\'t>")', agent=False, by_model=12)
+    quiet = Refusals("Ann", 1, 9, "too low", agent=False)
+    results = Results(experiment(str(TINY)), (replace(found, refusals=(quiet,)), replace(found, refusals=(shy,))))
+    [told] = refusals_told(results)
+    assert told == (
+        "adaptive: Ann was asked 18 times in 2 games, and its answers were refused 4 times; its model refused to answer"
+        ' 12 times; the first time: it is a refusal to answer ("I <can\'t>")'
+    )
+    assert str(escape(told)) in render(Loaded(results))
+    assert list(refusals_told(Results(results.experiment, (replace(found, refusals=(quiet,)),)))) == []
 
 
 def test_a_record_with_what_calls_noted_is_read_back_as_it_was(played):

@@ -32,6 +32,7 @@ from harbor._core.events import (
 from harbor._core.finding import found
 from harbor._core.log_lines import Entry
 from harbor._games.english.measures import ItemResult, Standing, items, standings
+from harbor.evaluation._metrics.call_notes import summed
 from harbor.evaluation._metrics.calls import Calls, CallTotals, calls
 from harbor.evaluation._metrics.refusals import Refusals, refusals
 from harbor.evaluation._metrics.summary import summarise
@@ -211,19 +212,22 @@ made = st.builds(
     cached_tokens=tokens,
     reasoning_tokens=tokens,
     retries=st.integers(0, 5),
-    lost=st.builds(Spent, requests=st.integers(0, 2), input_tokens=tokens),
+    marks=st.lists(st.sampled_from(["drafts", "words"]), unique=True).map(tuple),
+    probes=st.builds(Spent, tokens, tokens, tokens, st.just(0.25)),
+    lost=st.builds(Spent, tokens, tokens, tokens, st.just(0.5)),
 )
 
 
 @given(st.lists(made, max_size=12))
 def test_whatever_the_calls_each_way_to_group_them_adds_up_to_the_total(happened):
     found = calls(log(*happened))
-    whole = ("cost_dollars", "probes", "lost", "noted")
-    known = [field.name for field in fields(CallTotals) if field.name not in whole]
+    known = {field.name for field in fields(CallTotals)} - {"cost_dollars", "probes", "lost", "noted"}
     for groups in (found.by_bidder, found.by_purpose, found.by_model):
+        for name in ("probes", "lost"):
+            assert sum((getattr(one, name) for one in groups.values()), NOTHING) == getattr(found.total, name)
+        assert set(summed(one.noted for one in groups.values())) == set(found.total.noted)
         for name in known:
             assert sum(getattr(one, name) for one in groups.values()) == getattr(found.total, name)
-        assert sum((one.lost for one in groups.values()), NOTHING).requests == found.total.lost.requests
         costs = [one.cost_dollars for one in groups.values()]
         if found.total.cost_dollars is None:
             assert None in costs
@@ -269,6 +273,14 @@ def test_refused_answers_are_counted_beside_how_often_a_bidder_was_asked_over_al
 )
 def test_an_agent_is_warned_of_at_once_and_anybody_else_if_no_answer_was_taken(refused, agent, alarming):
     assert Refusals("Ann", refused, 3, "odd", agent).alarming == alarming
+
+
+def test_a_model_that_refuses_to_answer_is_warned_of_with_its_own_words_whatever_was_refused_before():
+    by_model = replace(called("Ann", 0, 1), outcome="refused")
+    sorry = refused("Ann", 'it is a refusal to answer ("I\'m sorry")')
+    bids = (called("Ann", 0, 1), refused("Ann"), by_model, by_model, sorry, called("Ann", 0, 1), refused("Ann"))
+    [found] = refusals(log(asked("Vase", 1), *bids, asked("Vase", 1, 2), called("Ben", 0, 1), asked("Vase", 2)))
+    assert (found.refused, found.by_model, found.first, found.alarming) == (3, 2, sorry.reason, True)
 
 
 def test_a_summary_is_drawn_from_the_log_alone():

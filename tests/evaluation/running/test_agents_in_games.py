@@ -246,7 +246,7 @@ def test_an_experiment_warns_at_its_end_of_agents_whose_answers_were_refused(pla
     told = TOLD_OF_IT.replace("16", "8").format("4 times")
     assert f"harbor: warning: {told}\n" in done.stderr
     assert done.stderr.count("warning") == 1
-    counts = {"refused": 4, "asked": 8, "games": 2, "entire": 0}
+    counts = {"refused": 4, "asked": 8, "games": 2, "entire": 0, "by_model": 0}
     [refused] = json.loads(done.stdout)["refusals"]
     assert refused == {"arm": "agent", "bidder": "Tal", **counts, "alarming": True, "first": TOO_LOW}
 
