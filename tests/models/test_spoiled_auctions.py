@@ -72,6 +72,15 @@ def test_every_bid_of_a_model_that_spoils_its_replies_is_read_as_meant_or_refuse
     assert (" refused)" in done.stderr) == (kind.becomes == "refused")
 
 
+def test_a_model_that_always_drafts_first_has_no_failed_bid_and_its_run_is_verified(tmp_path):
+    done, bids = play(KINDS["two fences"], tmp_path)
+    assert done.returncode == 0
+    assert not [event for _, _, event in bids if isinstance(event, BidFailed)]
+    assert {tuple(call["marks"]) for _, call, _ in bids} == {("drafts",)}
+    verified = harbor("verify", "run", cwd=tmp_path)
+    assert verified.returncode == 0, verified.stderr
+
+
 def test_of_the_ways_to_spoil_a_reply_at_least_thirty_are_read_as_they_are_meant():
     count = Counter(kind.becomes for kind in KINDS.values())
     print(dict(count))
