@@ -132,6 +132,39 @@ def test_an_agent_at_a_door_is_read_as_a_model_is(kind):
     assert action == meant if not isinstance(meant, str) else not isinstance(action, Bid | Withdraw)
 
 
+PHRASES: dict[str, Any] = {
+    "I choose to withdraw.": OUT,
+    "Decision: Withdraw": OUT,
+    "Final answer: withdraw": OUT,
+    "I'll raise my bid to $1,200.": BID,
+    "I'll raise to $1,200": BID,
+    "Final answer: $1,200": BID,
+    "USD 1,200": BID,
+    "1200 dollars": BID,
+    "The margin is thin.\nThe lamp is worth more.\nI bid $1,200.": BID,
+    "about $1,200 to $1,300": NONE,
+    "I bid between $1,200 and $1,300.": NONE,
+    "Final answer: $1,200\nFinal answer: $1,300": NONE,
+    "My final answer is $1,200. My final answer is to withdraw.": NONE,
+    "Ben should bid $1,200": NONE,
+    "Ben bids $1,200": NONE,
+    "I bid $1,200 for Ben.": NONE,
+    "raise by $50": NONE,
+    "I raise my bid by $1,200.": NONE,
+    "I increase the bid by 1,500 dollars": NONE,
+    "I won't withdraw.": NONE,
+    "Ann has $1,200 left.": NONE,
+}
+
+
+@pytest.mark.parametrize(("words", "meant"), PHRASES.items())
+def test_a_phrase_of_one_meaning_is_read_alike_of_models_and_at_doors_and_any_other_is_refused(words, meant):
+    assert meaning(heard(AIMessage(words))) == meant
+    answer = answer_in(words, ASK).answer
+    action = ASK.space.read(answer, "Lamp") if isinstance(answer, str) else answer
+    assert action == meant if meant != NONE else not isinstance(action, Bid | Withdraw)
+
+
 def test_most_odd_replies_are_read():
     meant = [meaning for _, meaning in TEXTS.values() if not isinstance(meaning, str)]
     assert len(meant) >= 30

@@ -97,7 +97,8 @@ def _called(
     broken = "\n".join(scrub(call.get("args") or "") for call in message.invalid_tool_calls)
     if len(broken) <= LONGEST_REPLY and objects_in(broken):
         mended = _in_text(broken, take, names, words)
-        return Chosen(mended.meant, mended.complaint, tuple(dict.fromkeys((*mended.marks, "mended"))))
+        marks = tuple(dict.fromkeys((*mended.marks, "mended"))) if mended.meant is not None else ()
+        return Chosen(mended.meant, mended.complaint, marks)
     if message.invalid_tool_calls and chosen is None:
         return Chosen(None, "the arguments of its tool call are no JSON object")
     has_to_do = any(not names.isdisjoint(unwrapped(call.values, names)) for call in calls)

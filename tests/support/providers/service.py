@@ -65,6 +65,7 @@ class Service:
         fates: what becomes of a key: the fault of its requests, once so many are answered.
         streams: whether replies of OpenAI's chat completions come as a stream, and then they come so alone.
         context: how many tokens a prompt may have.
+        rewrite: puts a reply, as JSON of its wire format, in other words.
     """
 
     mind: Mind
@@ -88,6 +89,7 @@ class Service:
         self.fates: dict[str, tuple[str, int]] = {}
         self.streams = False
         self.context: int | None = None
+        self.rewrite: Callable[[Asked, Any], Any] = lambda _, reply: reply
         self.charged = 0  # tokens of all answers, read and written
         self._answers = count(1)
         self._times = Counter[tuple[str, bytes]]()
@@ -118,7 +120,7 @@ class Service:
 
     def _told(self, path: str, body: Mapping[str, Any], asked: Asked, said: Said) -> Any:
         self.charged += said.read + said.written
-        reply = dialect_of(path).say(asked, said, next(self._answers))
+        reply = self.rewrite(asked, dialect_of(path).say(asked, said, next(self._answers)))
         return streamed(reply, bool((body.get("stream_options") or {}).get("include_usage"))) if self.streams else reply
 
     def _thought_out(self, path: str, body: Mapping[str, Any], fault: str) -> tuple[Asked, Said]:
