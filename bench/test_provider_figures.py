@@ -22,7 +22,7 @@ import pytest
 
 from harbor import Auction, Bidder, ModelSettings
 from harbor._config.auction import check
-from harbor._core.events import ModelCalled
+from harbor._core.events import ModelCalled, Spent
 from harbor._core.log import of_type
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
@@ -30,12 +30,12 @@ from harbor.evaluation._running.runner import RunOptions, run_experiment
 from support.commands import HARBOR
 from support.folders import calls
 from support.formats import ITEMS, SEED, spoken, told
-from support.providers import BROKEN, BUSY, STUCK, Faults, Limits, provider
+from support.providers import BROKEN, BUSY, HOLLOW, STUCK, Faults, Limits, Provider, provider
 
 HERE = Path(__file__).resolve()
 SEEDS = 20
 SHARE = 0.2
-KINDS: dict[str, tuple[str, ...]] = {kind: (kind,) for kind in (*BUSY, *BROKEN, *STUCK)}
+KINDS: dict[str, tuple[str, ...]] = {kind: (kind,) for kind in (*BUSY, *BROKEN, *HOLLOW, *STUCK)}
 FEW = {"429 date": 4}
 """Games where each fault holds up all calls of the account for up to two seconds, as a date has no parts of one."""
 LATENCY_SECONDS = 0.2
@@ -86,11 +86,25 @@ def test_a_fifth_of_the_requests_is_faulty(benchmark, figure, kind):
             made = sum(len(of_type(was.log, ModelCalled)) for was in offline)
             shown = f"{equal} of {len(runs)}, {len(server.requests) / made:.3f}"
             figure(f"20 % {kind}: equal runs, requests per call", "all, 1.3", shown + since(began))
+            figure(f"20 % {kind}: tokens of the ledger", "the server's", ledger(runs, server))
             for run in runs:
                 if isinstance(run, BaseException):
                     figure(f"20 % {kind}: a run that stopped", "none", f"{type(run).__name__}: {run}"[:90])
 
     benchmark.pedantic(measure, rounds=1)
+
+
+def ledger(runs: list[Any], server: Provider) -> str:
+    """Say what the ledgers have beside what the server counted: answers that came, and those that were lost."""
+    answered = [call for run in runs if not isinstance(run, BaseException) for call in of_type(run.log, ModelCalled)]
+    own = sum(call.input_tokens + call.output_tokens + tokens(call.probes) for call in answered)
+    came = sum(heard.read + heard.written for heard in server.requests if not heard.fault)
+    gone = sum(heard.read + heard.written for heard in server.requests if heard.fault)
+    return f"{own - came:+d}; lost {sum(tokens(call.lost) for call in answered)} at most of {gone}"
+
+
+def tokens(spent: Spent) -> int:
+    return spent.input_tokens + spent.output_tokens
 
 
 def since(began: float) -> str:

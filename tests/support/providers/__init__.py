@@ -6,7 +6,7 @@ the like. `limits`, `faults`, `refuses` and outages make it as bad as real ones 
 
 from __future__ import annotations
 
-from support.providers.faults import BROKEN, BUSY, CONTENT, KINDS, PERMANENT, STUCK, TRANSIENT, Faults
+from support.providers.faults import BROKEN, BUSY, CONTENT, HOLLOW, KINDS, PERMANENT, STUCK, TRANSIENT, Faults
 from support.providers.limits import Limits
 from support.providers.server import Provider, provider
 from support.providers.service import Heard
@@ -16,6 +16,7 @@ __all__ = [
     "BROKEN",
     "BUSY",
     "CONTENT",
+    "HOLLOW",
     "KINDS",
     "PERMANENT",
     "STUCK",

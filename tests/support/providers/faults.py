@@ -20,13 +20,15 @@ LATER = ("503 later",)
 """An outage whose end is told."""
 BROKEN = ("500", "503", "reset", "cut", "html", "truncated")
 """Faults that end at once and leave the answer as it is when the request is asked again."""
+HOLLOW = ("502", "other json", "error in 200", "no choices")
+"""Faults of gateways in front of a model, the last three with a status that says that all is well."""
 STUCK = ("hang", "endless")
 """Faults that last until the client leaves."""
 TRANSIENT = BUSY + BROKEN + STUCK
 CONTENT = ("wrong tool", "wrong arguments", "prose", "empty", "refusal", "length", "huge")
 """What the model does wrong."""
 PERMANENT = ("401", "403", "404", "400", "quota", "echoed key")
-KINDS = TRANSIENT + LATER + CONTENT + PERMANENT
+KINDS = TRANSIENT + HOLLOW + LATER + CONTENT + PERMANENT
 PROSE = "Let me think about this a little longer."
 REFUSAL = "I'm sorry, but I can't help with that."
 HTML = b"<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>\n"
@@ -74,6 +76,7 @@ class Faults:
             "429 bare": Trouble(429, "rate", limit),
             "529": Trouble(529, "overloaded", "Overloaded"),
             "500": Trouble(500, "server", "The server had an error while processing your request."),
+            "502": Trouble(502, "server", "Bad gateway."),
             "503 later": Trouble(503, "unavailable", "Down for maintenance.", headers={"retry-after": f"{wait:g}"}),
             "503": Trouble(503, "unavailable", "The service is not ready yet."),
             "401": wrong_key(key),
@@ -137,6 +140,12 @@ def spoiled(reply: Reply, kind: str) -> Reply:
     match kind:
         case "html":
             return Reply(200, HTML, "text/html; charset=utf-8")
+        case "other json":
+            return replace(reply, body=b'{"status": "ok", "data": null}')
+        case "error in 200":
+            return replace(reply, body=b'{"error": {"message": "Provider returned error", "code": 502}}')
+        case "no choices":
+            return replace(reply, body=b'{"object": "chat.completion", "model": "any", "choices": [], "usage": null}')
         case "truncated":
             return replace(reply, body=reply.body[: len(reply.body) // 2])
         case "cut" | "reset" | "hang" | "endless":
