@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._core.log_lines import Entry
+from harbor._models.thoughts_expected import thoughts_of
 from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import models_of
 from harbor._runs.run import start
@@ -24,14 +25,19 @@ Track = Callable[[Sequence[Trial]], Iterable[Trial]]
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """Calls and tokens of one model; prices are dollars per million tokens (None: unknown)."""
+    """Calls and tokens of one model; prices are dollars per million tokens (None: unknown).
+
+    Among the output tokens are `reasoning_tokens`; `thoughts` says what these rest on (empty: it does not think).
+    """
 
     model: str
     calls: float
     input_tokens: float
     output_tokens: float
+    reasoning_tokens: float
     input_price: float | None
     output_price: float | None
+    thoughts: str = ""
 
     @property
     def cost(self) -> float | None:
@@ -138,11 +144,11 @@ def _mean_chain(games: Mapping[tuple[str, str], int], played: dict[tuple[str, st
 
 def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
     """Add up usage per model; a model with several prices counts as several."""
-    sums: dict[tuple[str, float | None, float | None], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    sums: dict[tuple[str, float | None, float | None, str], list[float]] = defaultdict(lambda: [0.0] * 4)
     for usage, weight in weighted:
         for one in usage.models:
-            total = sums[one.model, one.input_price, one.output_price]
-            for place, amount in enumerate((one.calls, one.input_tokens, one.output_tokens)):
+            total = sums[one.model, one.input_price, one.output_price, one.thoughts]
+            for place, amount in enumerate((one.calls, one.input_tokens, one.output_tokens, one.reasoning_tokens)):
                 total[place] += amount * weight
     return Usage(tuple(ModelUse(name, *used, *prices) for (name, *prices), used in sums.items()), chain)
 
@@ -164,5 +170,7 @@ async def play_offline(config: AuctionConfig) -> Usage:
 
 
 def _use(name: str, settings: ModelSettings, used: CallTotals) -> ModelUse:
-    prices = settings.input_price, settings.output_price
-    return ModelUse(name, used.count, used.input_tokens, used.output_tokens, *prices)
+    thoughts = thoughts_of(settings)
+    reasoning = thoughts.per_call * used.count
+    tokens = used.input_tokens, used.output_tokens + reasoning, reasoning
+    return ModelUse(name, used.count, *tokens, settings.input_price, settings.output_price, thoughts.words)

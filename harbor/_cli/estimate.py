@@ -122,6 +122,8 @@ def _warn(used: Usage, configs: Sequence[AuctionConfig]) -> None:
             f"warning: no price of model {unpriced.model!r} is known, so no cost; "
             "give its settings in [models] an input_price and an output_price, in dollars per million tokens"
         )
+    for thinking in (use for use in used.models if use.thoughts):
+        say(f"model {thinking.model!r} thinks before it answers: its thoughts are {thinking.thoughts}")
     for name in dict.fromkeys(bidder.name for config in configs for bidder in config.bidders if bidder.agent):
         say(f"warning: the agent of {name!r} is not asked, and what it calls itself is not in the estimate")
 
@@ -149,7 +151,8 @@ def _as_json(found: DryRun) -> dict[str, Any]:
 
 def _models(used: Usage) -> list[dict[str, Any]]:
     return [
-        {"model": use.model, **_amounts(use), "input_price": use.input_price, "output_price": use.output_price}
+        {"model": use.model, **_amounts(use), "reasoning_tokens": round(use.reasoning_tokens)}
+        | {"input_price": use.input_price, "output_price": use.output_price}
         for use in used.models
     ]
 

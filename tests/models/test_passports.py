@@ -225,3 +225,47 @@ def test_the_command_shows_what_was_learned():
     shown = harbor("models").stdout
     assert "Speed and price" in shown
     assert str(own_folder()) in shown
+
+
+SALE = """
+[[items]]
+name = "Lot A"
+start = 1000
+true_value = 2000
+[[bidders]]
+name = "Ann"
+model = "mine"
+[models.mine]
+use = "{use}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "own", "told"),
+    [
+        ("openai:gpt-5-mini", "", "not counted, as nothing is known of them before its first calls"),
+        ("google_genai:gemini-2.5-flash", "reasoning = 700", "up to 700 tokens per call, by its settings"),
+        ("openai:gpt-4o-mini", "", ""),
+    ],
+)
+def test_an_estimate_says_what_it_knows_of_thoughts(tmp_path, use, own, told):
+    (tmp_path / "sale.toml").write_text(SALE.format(use=use) + own + "\n")
+    done = harbor("estimate", str(tmp_path / "sale.toml"), "--json")
+    [model] = json.loads(done.stdout)["models"]
+    assert told in done.stderr
+    assert ("thinks" in done.stderr) == bool(told)
+    assert model["reasoning_tokens"] == (700 * model["calls"] if own else 0)
+    assert model["output_tokens"] > model["reasoning_tokens"]
+
+
+def test_an_estimate_counts_the_thoughts_that_were_learned(tmp_path):
+    with provider(seed=SEED, thought=50) as server:
+        auction(server).run()
+        address = f'base_url = "{server.openai_url}"\n'
+        (tmp_path / "sale.toml").write_text(SALE.format(use="openai:local") + address)
+        before = len(server.requests)
+        done = harbor("estimate", str(tmp_path / "sale.toml"), "--json")
+        assert len(server.requests) == before
+    [model] = json.loads(done.stdout)["models"]
+    assert model["reasoning_tokens"] == 50 * model["calls"]
+    assert "50 tokens per call, as in" in done.stderr

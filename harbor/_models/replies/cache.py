@@ -36,7 +36,17 @@ from harbor._models.replies.reply_folder import (
 
 NO_PART = frozenset(
     {"api_key_env", "headers", "timeout_seconds", "max_concurrent", "requests_per_minute", "tokens_per_minute"}
-    | {"fallback", "reply", "repairs", "retry_seconds", "input_price", "cached_price", "output_price", "simulated"}
+    | {
+        "fallback",
+        "reply",
+        "repairs",
+        "retry_seconds",
+        "must_take",
+        "input_price",
+        "cached_price",
+        "output_price",
+        "simulated",
+    }
 )
 """The settings that are no part of an address as they are: most change no reply, the form of which is told apart.
 
