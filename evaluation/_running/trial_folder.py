@@ -169,9 +169,15 @@ def check_config(path: Path, trial: Trial) -> None:
             f"game {str(path)!r} lacks a {CONFIG} that can be read; restore it, or remove the folder of that game, and"
             " resuming runs it again"
         ) from error
-    if found != expected:
+    if _as_played(found) != _as_played(expected):
         differ = differences(found.model_dump(mode="json"), expected.model_dump(mode="json"), "there", "by the design")
         raise RunFolderError(f"game {str(path)!r} is not of this experiment: {differ}; restore it, or take it away")
+
+
+def _as_played(config: AuctionConfig) -> AuctionConfig:
+    """Give settings without those that only refuse to begin: games of earlier versions lack them."""
+    models = {name: one.model_copy(update={"must_take": ()}) for name, one in config.models.items()}
+    return config.model_copy(update={"models": models})
 
 
 def logs_in(path: Path) -> list[Sequence[Entry]]:

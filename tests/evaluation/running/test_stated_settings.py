@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
 from harbor._config.auction import check
 from harbor._core.errors import ConfigError, ModelError
 from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.folders import calls
 from support.providers import Provider, provider
@@ -83,3 +85,13 @@ def test_a_stated_temperature_that_is_taken_is_sent(tmp_path):
     with provider(seed=5) as server:
         run(design(server, temperature=0.0), tmp_path / "run")
     assert {tuple(call["not_taken"]) for call in calls(tmp_path / "run")} == {()}
+
+
+def test_a_game_of_an_earlier_version_whose_settings_lack_what_must_be_taken_is_of_its_experiment(tmp_path):
+    with provider(seed=5) as server:
+        run(design(server, temperature=0.0), tmp_path / "run")
+    config = tmp_path / "run" / "games" / "one" / "all" / "0001" / "config.json"
+    told = json.loads(config.read_text())
+    assert told["models"]["mine"].pop("must_take") == ["temperature"]
+    config.write_text(json.dumps(told, indent=2) + "\n")
+    assert [record.status for record in read_results(tmp_path / "run").records] == ["finished"]
