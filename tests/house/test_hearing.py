@@ -29,7 +29,7 @@ def keys(monkeypatch):
         (AMOUNT, "I bid $12345678.", "I bid $12,345,678."),
         (BELOW, "I bid $12345678.", "I bid $12,345,678."),
         (AMOUNT, "I withdraw, sk-abcdefgh.", "I withdraw."),
-        (AMOUNT, f"I bid $120. My key {KEY}", "(unreadable) more than one amount"),
+        (AMOUNT, f"I bid $120. My key {KEY}", "I bid $120."),
         (AMOUNT, f"(unreadable) '{KEY}' is no answer", "(unreadable) '[redacted]' is no answer"),
         (BUNDLE, f'I bid $5 for "{KEY}".', f'I bid $5 for "{KEY}".'),
         (BUNDLE, f'I bid $5 for "the {KEY}".', 'I bid $5 for "the [redacted]".'),
