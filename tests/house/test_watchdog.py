@@ -99,7 +99,7 @@ def test_no_interruption_ever_comes_after_the_end_of_its_step(monkeypatch):
 def test_code_in_c_that_works_and_keeps_pythons_lock_is_late_as_no_pause_is():
     step = Step(0.15)
     with suppress(Overdue):
-        step.run(re.match, "(a+)+b", "a" * 22)
+        step.run(re.match, "(a+)+b", "a" * 25)
     assert step.late
 
 
