@@ -113,14 +113,15 @@ class Call:
         """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
         requests = self._maybe_kept()
         with _waiting(self.way.line):
-            async with cache.alone(requests[0]):
+            async with cache.alone(*requests):
                 for request in requests:
                     if (found := cache.find(request)) is not None:
                         at, words = found.address, [text for _, text in request.messages]
                         how = request.form, words, 0, at
                         return Said(as_message(found), *how, True, imported=found.imported, not_taken=request.not_taken)
                 said = await self._paid()
-                kept = cache.keep(self._asked_at_last(requests, said), as_reply(said.message))
+                asked = self._asked_at_last(requests, said)
+                kept = (asked not in requests and cache.find(asked)) or cache.keep(asked, as_reply(said.message))
         # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
         told = {"usage_metadata": said.message.usage_metadata, "response_metadata": said.message.response_metadata}
         message = message_of(kept.reply, kept.message).model_copy(update=told)
@@ -129,7 +130,7 @@ class Call:
     def _maybe_kept(self) -> list[CallRequest]:
         """Give all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
         forms = self.pool.ways[0].forms
-        askings = forms.every(self.reply_type, self.model.reply)
+        askings = forms.maybe_asked(self.reply_type, self.model.reply)
         return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
 
     def _request(self, asking: Asking, left_out: tuple[str, ...]) -> CallRequest:
@@ -138,13 +139,16 @@ class Call:
         return CallRequest(settings, asking.form, schema_of(self.reply_type), words, self.attempt, left_out)
 
     def _recorded_request(self, call: RawCall) -> CallRequest:
-        forms = self.pool.ways[0].forms
-        asking = self._first() if call.form == "words" else forms.asking(self.reply_type, call.form)
+        asking = self.pool.ways[0].forms.asked_as(self.reply_type, call.form)
         return self._request(asking, call.not_taken)
 
     def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
-        """Give the request that was answered, which may have been another than the first."""
-        return next(one for one in requests if (one.form, one.not_taken) == (said.form, said.not_taken))
+        """Give the request that was answered; it is none of these if another call has found something out meanwhile."""
+        for request in requests:
+            if (request.form, request.not_taken) == (said.form, said.not_taken):
+                return request
+        asking = self.pool.ways[0].forms.asked_as(self.reply_type, said.form)
+        return self._request(asking, said.not_taken)
 
     async def _paid(self) -> Said:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""

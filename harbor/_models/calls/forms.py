@@ -102,7 +102,7 @@ class Forms:
         known = wanted or self.form
         forms = self._candidates(reply_type, wanted, known)
         for form in forms:
-            asking = self._asking(reply_type, form)  # only now, as a setting may have been left out meanwhile
+            asking = self.asked_as(reply_type, form)  # only now, as a setting may have been left out meanwhile
             is_last = form == forms[-1] or asking.form != form
             yield asking, is_last or form == known
             if is_last:
@@ -110,8 +110,14 @@ class Forms:
 
     def every(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> list[Asking]:
         """Give all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
-        askings = [self._asking(reply_type, form) for form in self._candidates(reply_type, wanted, FORMS[0])]
+        askings = [self.asked_as(reply_type, form) for form in self._candidates(reply_type, wanted, FORMS[0])]
         return list({asking.form: asking for asking in askings}.values())
+
+    def maybe_asked(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> list[Asking]:
+        """Give the ways in which the model may have been asked when a reply was kept: all, until it has answered."""
+        if self.known.passport.calls and self.form is not None and wanted is None:
+            return [self.asked_as(reply_type, self._candidates(reply_type, None, self.form)[0])]
+        return self.every(reply_type, wanted)
 
     def _candidates(
         self, reply_type: type[BaseModel], wanted: ReplyForm | None, first: ReplyForm | None
@@ -121,7 +127,8 @@ class Forms:
         only = wanted or (self.form if self.settings.reply != "auto" or self.settings.use == BUILT_IN else None)
         return (only,) if only else tuple(dict.fromkeys((first or FORMS[0], *FORMS)))
 
-    def _asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+    def asked_as(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+        """Give the way to ask in a form."""
         return Asking(form, self._chat.ainvoke) if form == "words" else self.asking(reply_type, form)
 
     def works(self, form: ReplyForm) -> None:
@@ -135,10 +142,6 @@ class Forms:
         if name := refused_in(words, self.sent_without(self.not_taken)):
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
         return bool(name) and name not in self.settings.must_take
-
-    def again(self, asking: Asking, reply_type: type[BaseModel]) -> Asking:
-        """Give the same way to ask, after a setting was left out."""
-        return self._asking(reply_type, asking.form)
 
     def asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
         """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""

@@ -98,7 +98,7 @@ class Requests:
                 if fault.kind != "refused" or not way.forms.leave_out(fault.words):
                     raise
                 left_out += 1
-                asking = way.forms.again(asking, self.reply_type)
+                asking = way.forms.asked_as(self.reply_type, asking.form)
 
     async def _one(self, way: Way, asking: Asking) -> AIMessage:
         """Send one request, and learn from its answer; if that is lost, the request stands in the ledger."""

@@ -119,22 +119,27 @@ class GameCache:
         self._models: dict[int, tuple[ModelSettings, Asked]] = {}
 
     @asynccontextmanager
-    async def alone(self, request: CallRequest) -> AsyncIterator[None]:
-        """Let other games of this process that ask the same wait meanwhile, as they may find the reply then."""
-        key = (id(asyncio.get_running_loop()), str(self._folder.path), self._question(request).place)
-        if (other := _ASKING.get(key)) is not None:
-            with suppress(TimeoutError):
-                async with running_timeout(self._longest_wait):
-                    await other.wait()
-            yield  # whatever has become of that call: those who wait may have to ask, and none waits twice
-            return
-        _ASKING[key] = asking = asyncio.Event()
+    async def alone(self, *requests: CallRequest) -> AsyncIterator[None]:
+        """Let other games of this process that ask the same as the first wait meanwhile: they may find the reply then.
+
+        What was looked for inside, and not found, is forgotten afterwards.
+        """
+        key = (id(asyncio.get_running_loop()), str(self._folder.path), self._question(requests[0]).place)
+        other, asking = _ASKING.get(key), asyncio.Event()
         try:
+            if other is None:
+                _ASKING[key] = asking
+            else:  # whatever becomes of that call: those who wait may have to ask, and none waits twice
+                with suppress(TimeoutError):
+                    async with running_timeout(self._longest_wait):
+                        await other.wait()
             yield
         finally:
-            del _ASKING[key]
-            asking.set()
-            self._questions.pop(id(request), None)
+            if other is None:
+                del _ASKING[key]
+                asking.set()
+            for request in requests:
+                self._questions.pop(id(request), None)
 
     def count(self, request: CallRequest) -> Asked:
         """Count a request, and give what is asked with its number in the game."""
