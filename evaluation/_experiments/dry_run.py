@@ -150,10 +150,10 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
             total = sums[one.model, one.input_price, one.output_price, one.thoughts]
             for place, amount in enumerate((one.calls, one.input_tokens, one.output_tokens, one.reasoning_tokens)):
                 total[place] += amount * weight
-    return Usage(
-        tuple(ModelUse(name, *used, inward, outward, words) for (name, inward, outward, words), used in sums.items()),
-        chain,
-    )
+    uses = []
+    for (name, inward, outward, thoughts), (made, read, written, reasoning) in sums.items():
+        uses.append(ModelUse(name, made, read, written, reasoning, inward, outward, thoughts))
+    return Usage(tuple(uses), chain)
 
 
 async def play_offline(config: AuctionConfig) -> Usage:
