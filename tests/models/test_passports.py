@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings, ReplyCache
+from harbor._core.errors import ModelError
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._models.calls.settings_taken import refused_in
@@ -19,7 +20,9 @@ from harbor._models.passports.passport import Answer, Known, Passport
 from harbor._models.passports.passport_folder import FOLDER, known_of, passports_in
 from harbor._models.replies.cache import plain
 from harbor._models.replies.reply_folder import own_folder
+from harbor._runs.resuming import resume
 from support.commands import harbor
+from support.formats import told
 from support.providers import Provider, provider
 
 SEED = 5
@@ -269,3 +272,24 @@ def test_an_estimate_counts_the_thoughts_that_were_learned(tmp_path):
     [model] = json.loads(done.stdout)["models"]
     assert model["reasoning_tokens"] == 50 * model["calls"]
     assert "50 tokens per call, as in" in done.stderr
+
+
+@pytest.mark.parametrize("between", ["kept", "lost", "changed"])
+def test_a_run_that_is_resumed_goes_on_alike_whatever_its_passport_says_by_then(tmp_path, between):
+    with provider(seed=SEED, refuses=["temperature", "tools"], key="nobody") as server:
+        own = {"temperature": 0, "api_key_env": "OPENAI_API_KEY"}
+        whole = auction(server, **own).run()
+        shutil.rmtree(own_folder() / FOLDER, ignore_errors=True)
+        server.fates = {"nobody": ("401", len(server.requests) + 6)}
+        with pytest.raises(ModelError):
+            auction(server, **own).run(tmp_path / "run")
+        server.fates = {}
+        if between != "kept":
+            shutil.rmtree(own_folder() / FOLDER, ignore_errors=True)
+        if between == "changed":
+            known_of(own_folder() / FOLDER, server.openai_url, "local").learn(form="text", calls=3)
+        resumed = resume(tmp_path / "run")
+        assert told(resumed.log) == told(whole.log)
+        assert [(call.form, call.not_taken) for call in calls(resumed)] == [
+            (call.form, call.not_taken) for call in calls(whole)
+        ]
