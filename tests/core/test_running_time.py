@@ -76,13 +76,16 @@ from harbor._models.calls.line import Line
 
 asked = []
 
-async def attempt():
+async def request():
     asked.append(1)
     if len(asked) == 1:
         await stop()
-    return "hello", 1
+    return "hello"
 
-line = Line("mine", ModelSettings(use="openai:gpt"), Identity("account", "model"), patience={LIMIT})
+async def attempt():
+    return await line.ask(request()), 1
+
+line = Line("mine", ModelSettings(use="openai:gpt", timeout_seconds={LIMIT}), Identity("account", "model"))
 assert await line.send(attempt, 1) == ("hello", 0)
 """
 CLIENTS = f"""
