@@ -62,6 +62,10 @@ class RunPaused(HarborError):
     """A run has stopped where it can be resumed: a provider can't be reached, or a limit of cost is reached."""
 
 
+class TooSlow(RunPaused):
+    """Several requests of one call to a model were not answered in time."""
+
+
 class LimitReached(RunPaused):
     """A run has cost what it may; with more money it goes on."""
 

@@ -23,9 +23,9 @@ _FINAL = re.compile(
 """What says of an answer that it is one."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*_]*(?:I|We|My|Our|Let me|Final|Decision|Action|Answer)\b)")
 _TWO_LINES = re.compile(
-    r"[\s*_]*action[*_\s]*:[*_\s]*(?P<verb>bid|accept|wait|withdraw)[*_\s.]*\n"
-    r"[\s*_-]*(?:amount|bid|price)[*_\s]*:[*_\s]*(?P<amount>\S[^\n]*)",
-    re.IGNORECASE,
+    r"^[ \t*_-]*action[ \t*_]*:[ \t*_]*(?P<verb>bid|accept|wait|withdraw)[ \t*_.]*\n"
+    r"[ \t*_-]*(?:amount|bid|price)[ \t*_]*:[ \t*_]*(?P<amount>\S[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
 )
 """A bid as models list it, its amount below."""
 
@@ -85,7 +85,8 @@ def heard_in(text: str, read: Read) -> Heard:
 
 
 def _lines(text: str) -> Sequence[str]:
-    joined = _TWO_LINES.sub(lambda found: f"\n{_joined(found)}\n", text)
+    last = "\n".join(text.splitlines()[-2 * MOST_LINES :])
+    joined = _TWO_LINES.sub(lambda found: f"\n{_joined(found)}\n", last)
     lines = [told for line in joined.splitlines() if (told := _bare(line))]
     return lines[-MOST_LINES:]
 

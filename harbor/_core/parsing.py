@@ -64,7 +64,8 @@ _RAISED_TO = re.compile(
 )
 """A raise to an amount, which is no range."""
 _FOR_ANOTHER = re.compile(
-    r"\b(?:for|as|on behalf of)\s+(?:bidder\s+|rival\s+)?(?P<name>[A-Z][\w'-]*)|\b(?:on behalf)\b"
+    r"\b(?:for|as|on behalf of)\s+(?:(?:my|a|the|bidder)\s+)*(?P<name>[A-Za-z][\w'-]*)|\b(?:on behalf)\b",
+    re.IGNORECASE,
 )
 """Somebody who is named as the one that the bid is for, if it is no part of the item's name."""
 _DOUBT = re.compile(

@@ -175,7 +175,7 @@ def last_fitting(found: list[Found], take: Callable[[Mapping[str, Any]], T], nam
         take: gives what an object means; raises Unfit where it means nothing.
         names: the fields that decide.
     """
-    complaint, others = "there is no JSON object in it", list[Mapping[str, Any]]()
+    complaint, others, said = "there is no JSON object in it", list[Mapping[str, Any]](), set[str]()
     for place in reversed(range(len(found))):
         one = found[place]
         if one.broken:
@@ -184,8 +184,9 @@ def last_fitting(found: list[Found], take: Callable[[Mapping[str, Any]], T], nam
             meant = take(one.values)
         except Unfit as unfit:
             if not others or not names.isdisjoint(one.values):
-                complaint = str(unfit) if not names & _all_names(others) else complaint
+                complaint = str(unfit) if names.isdisjoint(said) else complaint
             others.append(one.values)
+            said.update(one.values)
             continue
         if any(_differs(other, one.values, names) for other in others):
             return Chosen(None, complaint)
@@ -194,10 +195,6 @@ def last_fitting(found: list[Found], take: Callable[[Mapping[str, Any]], T], nam
             marks.insert(0, "drafts")
         return Chosen(meant, "", tuple(marks), one.end)
     return Chosen(None, complaint)
-
-
-def _all_names(objects: list[Mapping[str, Any]]) -> set[str]:
-    return {name for one in objects for name in one}
 
 
 def _differs(later: Mapping[str, Any], chosen: Mapping[str, Any], names: frozenset[str]) -> bool:

@@ -127,7 +127,7 @@ class RunFolder:
         """
         try:
             self._calls.append(line_of(call))
-            if call.cost_dollars != 0:
+            if call.dollars != 0:
                 self._paid = True
                 self._calls.sync_soon()
         except OSError as error:

@@ -53,7 +53,7 @@ def _with_lost_once(calls: Sequence[RawCall], told: Container[CallKey]) -> Itera
     last = {call.question: number for number, call in enumerate(calls)}
     for number, call in enumerate(calls):
         taken_over = call.outcome == "failed" and call.key not in told and number < last[call.question]
-        yield replace(call, lost=NOTHING) if taken_over else call
+        yield replace(call, probes=NOTHING, lost=NOTHING) if taken_over else call
 
 
 def _told(log: Path) -> dict[CallKey, float | None]:

@@ -37,8 +37,8 @@ class Call:
     """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
 
     `way` is how it was last asked, and `pool` that model; `failures` counts the models that could not answer before.
-    `admitted`: the budget has to be told how it ends. `lost_before` are the requests that it lost in a session that was
-    interrupted.
+    `admitted`: the budget has to be told how it ends; `said`: it was answered; `ended`: it is in the log. The last two
+    are what its requests cost that gave no reply in a session that was interrupted.
     """
 
     model: ModelClient
@@ -50,6 +50,9 @@ class Call:
     recorded: RawCall | None = None
     admitted: bool = False
     failures: int = 0
+    said: Said | None = None
+    ended: bool = False
+    probes_before: Spent = NOTHING
     lost_before: Spent = NOTHING
     requests: Requests = field(init=False)
     pool: Pool = field(init=False)
@@ -74,9 +77,9 @@ class Call:
             return self._replayed(self.recorded)
         words = texts(self._messages(self._first()))
         question = question_of(self.model.bidder, self.prompt.name, self.attempt, words)
-        self.lost_before = self.model.replay.lost(question)
+        self.probes_before, self.lost_before = self.model.replay.in_vain(question)
         said = await self._answered()
-        if self.model.reply is None:
+        if self.model.reply is None and said.is_of_form:
             self.way.forms.works(said.form)
         return said
 
@@ -123,8 +126,9 @@ class Call:
                 asked = self._asked_at_last(requests, said)
                 kept = (asked not in requests and cache.find(asked)) or cache.keep(asked, as_reply(said.message))
         # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
-        told = {"usage_metadata": said.message.usage_metadata, "response_metadata": said.message.response_metadata}
-        message = message_of(kept.reply, kept.message).model_copy(update=told)
+        told = ("usage_metadata", "response_metadata", "additional_kwargs")
+        beside = {name: getattr(said.message, name) for name in told}
+        message = message_of(kept.reply, kept.message).model_copy(update=beside)
         return replace(said, message=message, address=kept.address, imported=kept.imported)
 
     def _maybe_kept(self) -> list[CallRequest]:
@@ -185,7 +189,13 @@ class Call:
             return said, used["total_tokens"] if used else tokens
 
         said, failures = await self.pool.send(attempt, tokens)
-        return replace(said, retries=said.retries + failures + self.failures)
+        self.said = replace(said, retries=said.retries + failures + self.failures)
+        return self.said
+
+    def break_off(self, error: BaseException) -> None:
+        """Write to the log a call that was paid, and of which nothing became for a reason of our own."""
+        if self.said is not None and not self.ended:
+            self.log("failed", self.said, redact(f"{type(error).__name__}: {error}"))
 
     def _replayed(self, recorded: RawCall) -> Said:
         if recorded.outcome == "failed":
@@ -198,11 +208,12 @@ class Call:
     def log(self, outcome: CallOutcome, said: Said, complaint: str, marks: tuple[str, ...] = ()) -> None:
         """Write the attempt to the log; one that was made also to the raw calls and the budget."""
         call = self.recorded or self._made(outcome, said, complaint, marks)
+        self.ended = True
         self.model.sink(call.event)
         if self.recorded is not None:
             return
         self.model.keep(call)
-        now = replace(call, lost=self.requests.lost)  # what was lost before is paid
+        now = replace(call, probes=self.requests.probes, lost=self.requests.lost)  # what was before is paid
         if self.model.budget is not None and self.admitted:
             self.model.budget.charge(now)
         if self.way.line is not None and not said.found:
@@ -240,7 +251,7 @@ class Call:
             not_taken=said.not_taken,
             key_env="" if said.found else self.way.key_env,
             fallback="" if self.pool is model.ways else self.pool.name,
-            probes=self.requests.probes,
+            probes=self.probes_before + self.requests.probes,
             lost=self.lost_before + self.requests.lost,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )

@@ -93,9 +93,13 @@ class ModelClient:
         complaint = ""
         for attempt in range(1, last + 1):
             call = Call(self, prompt, repaired, reply_type, attempt, self.clock())
-            said = await call.run()
-            found = read(said.message, reply_type, words)
-            complaint = found.complaint if found.reply is None else check(found.reply)
+            try:
+                said = await call.run()
+                found = read(said.message, reply_type, words)
+                complaint = found.complaint if found.reply is None else check(found.reply)
+            except BaseException as error:
+                call.break_off(error)
+                raise
             call.log("refused" if found.refused else "unreadable" if complaint else "ok", said, complaint, found.marks)
             if found.reply is not None and not complaint:
                 return found.reply

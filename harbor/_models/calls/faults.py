@@ -102,6 +102,11 @@ def fault_of(error: BaseException) -> Fault:
     return Fault(kind, redact(words)[:LONGEST_WORDS] + remedy, _retry_after(error), most)
 
 
+def is_of_key(words: str) -> bool:
+    """Say whether the words of a refusal are about a key or its account."""
+    return bool(KEY_IN_WORDS.search(words) or re.search(r"\b40[123]\b", words))
+
+
 def _kind(error: BaseException, told: str) -> Kind:
     status = status_of(error)
     if status is not None and status >= 400 and TOO_LONG.search(told):

@@ -34,11 +34,15 @@ Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A way to ask for one shape of reply: `invoke` sends messages; `told` stands at the end of the system prompt."""
+    """A way to ask for one shape of reply: `invoke` sends messages; `told` stands at the end of the system prompt.
+
+    `not_taken` are the settings that it does not send.
+    """
 
     form: ReplyForm
     invoke: Invoke
     told: str = ""
+    not_taken: tuple[str, ...] = ()
 
 
 @dataclass
@@ -129,7 +133,11 @@ class Forms:
 
     def asked_as(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
         """Give the way to ask in a form."""
-        return Asking(form, self._chat.ainvoke) if form == "words" else self.asking(reply_type, form)
+        return (
+            Asking(form, self._chat.ainvoke, not_taken=self.not_taken)
+            if form == "words"
+            else self.asking(reply_type, form)
+        )
 
     def works(self, form: ReplyForm) -> None:
         """Remember a form that was answered; words say nothing of what the server can do."""
@@ -137,9 +145,12 @@ class Forms:
             self.recorded = form
             self.known.learn(form=form)
 
-    def leave_out(self, words: str) -> bool:
-        """Leave out the setting that a server refuses in these words; false: it speaks of none that may be left out."""
-        if name := refused_in(words, self.sent_without(self.not_taken)):
+    def leave_out(self, words: str, asking: Asking) -> bool:
+        """Leave out the setting that a server refuses in these words; false: it speaks of none that may be left out.
+
+        Another call that was under way may have found it out before.
+        """
+        if name := refused_in(words, self.sent_without(asking.not_taken)):
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
         return bool(name) and name not in self.settings.must_take
 
@@ -155,7 +166,7 @@ class Forms:
         return without(self.chat, self.settings, self.not_taken) if self.not_taken else self.chat
 
     def _bind(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
-        asking = self._unmarked(reply_type, form)
+        asking = replace(self._unmarked(reply_type, form), not_taken=self.not_taken)
         marks = type(self.chat).__module__.startswith(ON_REQUEST)
         return replace(asking, invoke=_marked(asking.invoke)) if marks else asking
 

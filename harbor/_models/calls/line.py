@@ -14,12 +14,12 @@ from itertools import count
 from typing import ClassVar, TypeVar
 
 from harbor._config.models import ModelSettings
-from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused
+from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused, TooSlow
 from harbor._core.running_time import running_seconds
-from harbor._models.calls.faults import FOR_GOOD, LONGEST_ASKED, Fault, end_of_pause, fault_of
+from harbor._models.calls.faults import FOR_GOOD, LONGEST_ASKED, Fault, end_of_pause, fault_of, is_of_key
 from harbor._models.calls.identity import Identity
 from harbor._models.calls.lost import may_be_charged
-from harbor._models.calls.patience import Late, in_time, longest
+from harbor._models.calls.patience import in_time, longest
 from harbor._models.calls.settings_taken import remedy_in
 from harbor._models.calls.trouble import at_host, is_unconnected, status_in_words
 from harbor._models.calls.waiting import Waiting
@@ -48,8 +48,6 @@ OWN_SHARE = 2
 """How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
 ODD_TRIES = 5
 """How often a server is asked that has never answered, and answers nothing that a model's server would."""
-LATE_TRIES = 2
-"""How many requests of one call may get no answer in time: each may be charged."""
 _SHORTER = "have fewer items, a lower max_tokens, or a model or a fallback with a longer context"
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
@@ -99,7 +97,7 @@ class Line:
 
     async def _send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
         trouble: float | None = None
-        failures, late, number = 0, 0, next(_calls)
+        failures, number = 0, next(_calls)
         try:
             while True:
                 try:
@@ -107,17 +105,14 @@ class Line:
                 except _Faulty as faulty:
                     trouble = trouble or running_seconds()
                     failures += 1
-                    late += isinstance(faulty.__cause__, Late)
-                    if late == LATE_TRIES:
-                        raise RunPaused(self._too_slow(faulty.fault)) from faulty
                     fault = at_host(faulty.fault, faulty.__cause__, self.identity.host)
                     pause = self._pause(fault, failures, trouble)
                     self.governor.note(number, self._wait(faulty, failures, trouble))
                     await asyncio.sleep(pause)
                 except Gone as error:
                     raise RunPaused(str(error)) from error
-                except Stopped as error:  # of the first call; whether its key was refused, another call tells
-                    raise KeyRefused(str(error)) from error
+                except Stopped as error:  # as the first call, which went alone
+                    raise (KeyRefused if is_of_key(str(error)) else ModelError)(str(error)) from error
                 except TooLong as error:
                     raise RunPaused(f"{self._who} {self._asks(error.seconds)}") from error
         finally:
@@ -164,6 +159,8 @@ class Line:
         verdict: Verdict = Failed()
         try:
             answer, taken = await attempt()
+        except TooSlow:
+            raise
         except Exception as error:
             fault = self._judged(fault_of(error))
             verdict = self._verdict(fault)
@@ -247,10 +244,11 @@ class Line:
     def _at(self) -> str:
         return f" at {self.identity.host}" if self.identity.host else ""
 
-    def _too_slow(self, fault: Fault) -> str:
+    def too_slow(self, requests: int, last: str) -> str:
+        """Say that a model has not answered {requests} requests of one call in time, and what to do."""
         most = f"{longest(self.settings, self.known.passport):.1f}"
         return (
-            f"{self._who}{self._at} has not answered {LATE_TRIES} requests of one call in time, last: {fault.words};"
+            f"{self._who}{self._at} has not answered several requests of one call in time, last: {last};"
             f" see whether its server is well, then resume: it waits up to {most} s for an answer (a new run does"
             f" so from its start with --set models.{self.name}.timeout_seconds={most})"
         )

@@ -14,16 +14,20 @@ from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel
 
 from harbor._config.models import ModelSettings, ReplyForm
+from harbor._core.errors import TooSlow
 from harbor._core.events import NOTHING, Spent
 from harbor._core.running_time import loop_seconds
 from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import ABOUT_FORM, Asking, schema_of
 from harbor._models.calls.lost import most_spent
+from harbor._models.calls.patience import Late
 from harbor._models.calls.reading import read
 from harbor._models.calls.spoken import as_kept, malformed
 from harbor._models.calls.usage import answer_of, usage_of
 from harbor._models.calls.ways import Way
 
+LATE_TRIES = 2
+"""How many requests of one call may get no answer in time, whatever the key: each may be charged."""
 TRIES_IN_PROSE = 2
 """How often a form is tried whose answer is prose: once may be the model's slip, and twice means that it is ignored."""
 _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
@@ -35,6 +39,7 @@ class Said:
 
     `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
     from a file. `free`: there is no answer to be charged. `not_taken` are the settings that were left out.
+    `is_of_form`: it shows that the server takes the form.
     """
 
     message: AIMessage
@@ -46,13 +51,14 @@ class Said:
     free: bool = False
     imported: bool = False
     not_taken: tuple[str, ...] = ()
+    is_of_form: bool = True
 
 
 @dataclass
 class Requests:
     """The requests of one call for a reply of a type; `messages` gives what is sent, `wanted` is the one form, if any.
 
-    `probes` and `lost` are those that gave no reply.
+    `probes` and `lost` are those that gave no reply; `late` counts those that were not answered in time.
     """
 
     messages: Callable[[Asking], list[BaseMessage]]
@@ -60,6 +66,7 @@ class Requests:
     wanted: ReplyForm | None = None
     probes: Spent = NOTHING
     lost: Spent = NOTHING
+    late: int = 0
 
     async def answer(self, way: Way) -> Said:
         """Ask in the form that the server takes; where that is not known, or no longer so, in one after the other."""
@@ -68,34 +75,34 @@ class Requests:
             words = texts(self.messages(asking))
             for _ in range(1 if is_sure else TRIES_IN_PROSE):
                 try:
-                    message, left_out = await self._with_settings_taken(way, asking)
+                    message, asking, left_out = await self._with_settings_taken(way, asking)
                 except Exception as error:
                     if (answer := malformed(error)) is not None:
-                        left = way.forms.not_taken
-                        return Said(as_kept(answer), asking.form, words, asked, free=True, not_taken=left)
+                        free = answer.usage_metadata is None  # then it counts as lost
+                        return Said(as_kept(answer), asking.form, words, asked, free=free, not_taken=asking.not_taken)
                     fault = fault_of(error)
                     if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
-                        return Said(_FILTERED, asking.form, words, asked, not_taken=way.forms.not_taken)
+                        return Said(_FILTERED, asking.form, words, asked, not_taken=asking.not_taken, is_of_form=False)
                     if fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
                         raise
                     refused, asked = error, asked + 1
                     break
                 asked += left_out
                 if is_sure or _took_form(message, self.reply_type):
-                    return Said(as_kept(message), asking.form, words, asked, not_taken=way.forms.not_taken)
+                    return Said(as_kept(message), asking.form, words, asked, not_taken=asking.not_taken)
                 asked += 1
                 self.probes += _spent(message, way.settings)
         raise refused
 
-    async def _with_settings_taken(self, way: Way, asking: Asking) -> tuple[AIMessage, int]:
-        """Ask once, and again without a setting that the server refuses; also gives how many it has refused."""
+    async def _with_settings_taken(self, way: Way, asking: Asking) -> tuple[AIMessage, Asking, int]:
+        """Ask once, and again without a setting that the server refuses; also gives how, and how many there were."""
         left_out = 0
         while True:
             try:
-                return await self._one(way, asking), left_out
+                return await self._one(way, asking), asking, left_out
             except Exception as error:
                 fault = fault_of(error)
-                if fault.kind != "refused" or not way.forms.leave_out(fault.words):
+                if fault.kind != "refused" or not way.forms.leave_out(fault.words, asking):
                     raise
                 left_out += 1
                 asking = way.forms.asked_as(self.reply_type, asking.form)
@@ -108,9 +115,13 @@ class Requests:
         try:
             message = await (asking.invoke(messages) if line is None else line.ask(asking.invoke(messages)))
         except BaseException as error:  # also a cancelled one
-            if line is not None and line.may_be_charged(error):
+            answer = malformed(error) if isinstance(error, Exception) else None
+            if line is not None and (line.may_be_charged(error) if answer is None else answer.usage_metadata is None):
                 schema = schema_of(self.reply_type)
                 self.lost += most_spent(messages, schema, way.settings, known.passport, way.forms.chat)
+            self.late += isinstance(error, Late)
+            if self.late == LATE_TRIES and line is not None:
+                raise TooSlow(line.too_slow(self.late, str(error))) from error
             raise
         known.answered(answer_of(message, loop_seconds(loop) - began if line is None or line.is_live else None))
         return message

@@ -21,6 +21,8 @@ _REFUSES = re.compile(
 """How a server says that it does not take a setting, whatever its value."""
 _OTHER_VALUES = re.compile(r"(?:supported|allowed|valid) values|must be (?:one of|between)", re.IGNORECASE)
 """How it says that it takes the setting with another value, which is the user's to choose."""
+_ABOUT_FORM = re.compile(r"tool_choice|\btools?\b|response_format|json_schema", re.IGNORECASE)
+"""What it speaks of where it refuses the form beside a setting: then another form is tried."""
 _ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"}
 
 
@@ -46,7 +48,7 @@ def left_out(chat: BaseChatModel, settings: ModelSettings) -> tuple[str, ...]:
 
 def refused_in(words: str, settings: ModelSettings) -> str:
     """Name the setting that a server refuses in these words, of those that were sent; "" if it speaks of none."""
-    if not _REFUSES.search(words) or _OTHER_VALUES.search(words):
+    if not _REFUSES.search(words) or _OTHER_VALUES.search(words) or _ABOUT_FORM.search(words):
         return ""
     names = dict(_theirs(settings))
     for name in wished(settings):

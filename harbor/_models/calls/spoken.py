@@ -122,9 +122,12 @@ def in_words(message: AIMessage) -> str:
 def malformed(error: BaseException) -> AIMessage | None:
     """Give the answer that a provider's package can't read because of the arguments of its tool call; None: no such.
 
-    Its tokens are lost with it. Arguments that are no object are malformed, whatever they are.
+    Its tokens are lost with it, but for one of OpenAI that was cut off. Arguments that are no object are malformed,
+    whatever they are.
     """
     for one in chain_of(error):
+        if (cut := getattr(one, "completion", None)) is not None:
+            return _cut_off(cut)
         if isinstance(one, ValidationError):
             problems = one.errors(include_url=False, include_context=False)
             calls = [
@@ -135,6 +138,15 @@ def malformed(error: BaseException) -> AIMessage | None:
             if calls:
                 return AIMessage("", invalid_tool_calls=calls)
     return None
+
+
+def _cut_off(completion: Any) -> AIMessage:
+    """Give an answer that OpenAI's package does not hand out, as it ended at its most tokens."""
+    used, said = completion.usage, completion.choices[0].message.content or ""
+    told = {"finish_reason": "length", "model_name": str(completion.model), "id": str(completion.id)}
+    tokens = {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens} if used else None
+    usage: Any = tokens and {**tokens, "total_tokens": sum(tokens.values())}
+    return AIMessage(said, response_metadata=told, usage_metadata=usage)
 
 
 def _as_text(value: Any) -> str:
@@ -151,6 +163,7 @@ def as_reply(message: AIMessage) -> CachedReply:
         output_tokens=told.output_tokens,
         cached_tokens=told.cached_tokens,
         reasoning_tokens=told.reasoning_tokens,
+        reasoning=reasoning_of(message),
         finish=told.finish,
         answered_by=told.answered_by,
     )
@@ -164,4 +177,5 @@ def as_message(kept: CachedReply) -> AIMessage:
     usage["output_token_details"] = {"reasoning": kept.reasoning_tokens}
     said = {"finish_reason": kept.finish, "model_name": kept.answered_by}
     whole = message_of(kept.reply, kept.message)
-    return whole.model_copy(update={"usage_metadata": usage, "response_metadata": said})
+    beside = {"reasoning": kept.reasoning}
+    return whole.model_copy(update={"usage_metadata": usage, "response_metadata": said, "additional_kwargs": beside})

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from harbor._config.models import ModelSettings
-from harbor._core.errors import HarborError, KeyRefused, LimitReached, ModelError, PromptTooLong, RunPaused
+from harbor._core.errors import HarborError, KeyRefused, LimitReached, ModelError, PromptTooLong, RunPaused, TooSlow
 from harbor._core.running_time import running_seconds
 from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import Forms
@@ -120,7 +120,7 @@ class Pool:
                     answer, failed = await self._through(way, partial(attempt, way), tokens)
                 return answer, failures + failed
             except (KeyRefused, RunPaused) as error:
-                if len(self.ways) == 1 or _is_final(error):
+                if len(self.ways) == 1 or _is_of_every_key(error):
                     raise
                 failures += 1
                 paused = error if isinstance(error, RunPaused) else paused
@@ -146,8 +146,12 @@ class Pool:
         return self.fallback is not None and isinstance(error, ModelError | RunPaused) and not _is_final(error)
 
     def pass_over(self, error: HarborError) -> None:
-        """Go on to the fallback: for this call, and for later ones if the error is no matter of the call."""
-        if not isinstance(error, PromptTooLong) and self.fallback is not None:
+        """Go on to the fallback: for this call, and for later ones if the error is no matter of the call.
+
+        What refuses a model that has answered before is a matter of the call, unless it is the key.
+        """
+        answers = self.ways[0].forms.known.passport.calls > 0 and not isinstance(error, KeyRefused | RunPaused)
+        if not answers and not isinstance(error, PromptTooLong) and self.fallback is not None:
             _close(
                 self._place,
                 self.ways[0].settings.retry_seconds * len(self.ways) if isinstance(error, RunPaused) else math.inf,
@@ -163,6 +167,11 @@ class Pool:
 def _is_final(error: BaseException) -> bool:
     """Say whether no other way can help: the money is spent, or whoever gives the turns is gone."""
     return isinstance(error, LimitReached) or isinstance(error.__cause__, Gone)
+
+
+def _is_of_every_key(error: BaseException) -> bool:
+    """Say whether no other key can help: besides, a model that is too slow is so with any."""
+    return _is_final(error) or isinstance(error, TooSlow)
 
 
 def _is_closed(place: str) -> bool:

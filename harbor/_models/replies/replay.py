@@ -131,13 +131,13 @@ class ReplayCache:
         }
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
         self._forms: dict[tuple[str, str], ReplyForm] = {}
-        self._lost: dict[Question, Spent] = {}
+        self._in_vain: dict[Question, tuple[Spent, Spent]] = {}
         own = (call for call in calls if call.purpose != AGENT)  # an agent's are its own to make
         for call in sorted(own, key=lambda call: known.get(call.key, len(known))):
             if call.outcome != "failed" and call.form != "words":  # which say nothing of what the model can do
                 self._forms.setdefault((call.fallback or call.model, call.bidder), call.form)
             if call.outcome == "failed" and call.key not in known:
-                self._lost[call.question] = call.lost  # the last has those of the others
+                self._in_vain[call.question] = call.probes, call.lost  # the last has those of the others
             if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in known):
                 self._calls[call.bidder].append(call)
 
@@ -180,9 +180,9 @@ class ReplayCache:
         """Say whether a call of a bidder may be recorded that was not asked for again."""
         return bool(self._calls.get(bidder))
 
-    def lost(self, question: Question) -> Spent:
-        """Give the requests that a call had lost before it was cut short, once: whoever makes it anew has them too."""
-        return self._lost.pop(question, NOTHING)
+    def in_vain(self, question: Question) -> tuple[Spent, Spent]:
+        """Give the probes and the lost requests of a call before it was cut short, once: made anew, it has them too."""
+        return self._in_vain.pop(question, (NOTHING, NOTHING))
 
     def left(self, bidder: str | None = None) -> list[RawCall]:
         """Give the calls, of one bidder or of all, that were not asked for again."""

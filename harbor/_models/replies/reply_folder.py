@@ -43,7 +43,8 @@ class CachedReply:
     """A reply as text, with its tokens, why the model stopped, and which model it was; `address` is where it is kept.
 
     The address is empty for a reply that is not kept. `message` is the whole of it where the text does not say it all.
-    `imported`: it came here from a file, so nothing but that file says that the model gave it.
+    `imported`: it came here from a file, so nothing but that file says that the model gave it. `reasoning` is what the
+    model thought before.
     """
 
     reply: str
@@ -56,6 +57,7 @@ class CachedReply:
     address: str = ""
     message: Message | None = None
     imported: bool = False
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class Entry:
         """
         told = asdict(self.reply)
         address, imported = told.pop("address"), told.pop("imported")
-        reply = {name: value for name, value in told.items() if value is not None}
+        thought = {"reasoning"} if not told["reasoning"] else set()
+        reply = {name: value for name, value in told.items() if value is not None and name not in thought}
         said = {"version": VERSION, "address": address, "when": self.when, "reply": reply}
         here = {"imported": True} if imported else {}
         return _json(said | here | {"digest": _digest(said), "request": self.asked}) + b"\n"
@@ -137,7 +140,7 @@ def _entry(said: Asked) -> Entry:
     message = MESSAGE.validate_python(said["reply"].pop("message", None))
     reply = CachedReply(**said["reply"], address=said["address"], message=message, imported=imported)
     when = datetime.fromisoformat(said["when"])
-    texts = (reply.reply, reply.finish, reply.answered_by, asked["model"]["use"])
+    texts = (reply.reply, reply.finish, reply.answered_by, reply.reasoning, asked["model"]["use"])
     counts = (reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.reasoning_tokens)
     if not all(isinstance(one, str) for one in texts) or not all(type(one) is int and one >= 0 for one in counts):
         raise TypeError
