@@ -59,7 +59,7 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
     """Give the design of an experiment, with all that it is compared with and which model plays in which slot."""
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note))
     count = trial_count(experiment)
-    yield f"{count} games, temperature {experiment.temperature or 0:g}, seed {experiment.seed}"
+    yield f"{count} games, {_temperature(experiment)}, seed {experiment.seed}"
     yield from [OWN_NOISE] if experiment.same_seed else []
     yield Table("Bidders", list(_bidders(experiment.auction)))
     yield from (f"A person plays {bidder} in arm {arm}." for arm, bidder in people(experiment).items())
@@ -86,7 +86,7 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
 def short_design(experiment: Experiment) -> Iterator[Table | str]:
     """Give the design of an experiment on one screen: what it asks, its arms, and how much else there is."""
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}"))
-    yield f"{trial_count(experiment)} games, temperature {experiment.temperature or 0:g}, seed {experiment.seed}"
+    yield f"{trial_count(experiment)} games, {_temperature(experiment)}, seed {experiment.seed}"
     yield from [OWN_NOISE] if experiment.same_seed else []
     yield Table("Bidders", [{**one, "settings": ""} for one in _bidders(experiment.auction)])
     yield from (f"A person plays {bidder} in arm {arm}." for arm, bidder in people(experiment).items())
@@ -216,3 +216,8 @@ def _published(experiment: Experiment) -> Iterator[dict[str, str | int | float |
                 "sd": value.sd,
                 "source": f"{one.produced_by}: {one.source}",
             }
+
+
+def _temperature(experiment: Experiment) -> str:
+    stated = experiment.temperature
+    return "temperature 0 where a model takes one" if stated is None else f"temperature {stated:g}"

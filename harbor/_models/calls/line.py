@@ -245,10 +245,10 @@ class Line:
         return f" at {self.identity.host}" if self.identity.host else ""
 
     def too_slow(self, requests: int, last: str) -> str:
-        """Say that a model has not answered {requests} requests of one call in time, and what to do."""
+        """Say that a model has not answered so many requests of one call in time, and what to do."""
         most = f"{longest(self.settings, self.known.passport):.1f}"
         return (
-            f"{self._who}{self._at} has not answered several requests of one call in time, last: {last};"
+            f"{self._who}{self._at} has not answered {requests} requests of one call in time, last: {last};"
             f" see whether its server is well, then resume: it waits up to {most} s for an answer (a new run does"
             f" so from its start with --set models.{self.name}.timeout_seconds={most})"
         )
