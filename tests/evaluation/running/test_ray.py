@@ -74,7 +74,7 @@ def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_as_far_as_the_money_goes(wh
     assert running.returncode == 75, complaints
     assert json.loads(said)["unfinished"] > 0
     assert before < paid_for(folder, models) < limit + 2 * dearest
-    asyncio.run(resume_experiment(folder))
+    asyncio.run(resume_experiment(folder, RunOptions("asyncio", max_cost=1_000.0)))
     assert (folder / "results.json").read_bytes() == (whole / "results.json").read_bytes()
     assert set(paid(folder).values()) == {1}
 
