@@ -234,7 +234,9 @@ def _models(
 ) -> dict[str, dict[str, Any]]:
     """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
     thinking = (bidder for bidder in bidders if not any(bidder.get(player) for player in PLAYERS[1:]))
-    used = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in thinking)
+    playing = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in thinking)
+    reserves = (own[name].get("fallback") for name in playing if name in own)
+    used = playing | dict.fromkeys(str(name) for name in reserves if name)
     # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
     by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
     settings = {name: _with_temperature(by_name[name] | own.get(name, {}), experiment.temperature) for name in used}

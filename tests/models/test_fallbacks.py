@@ -243,3 +243,16 @@ def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known(words,
     fault = fault_of(Refused(words))
     assert (fault.kind, fault.most_tokens) == ("long", most)
     assert fault_of(ValueError("finish reason: length")).kind == "odd"
+
+
+def test_a_fallback_that_an_experiment_names_under_its_models_plays_with_the_temperature_of_the_design():
+    models = {"mine": {"use": "openai:gone", "fallback": "reserve"}, "reserve": {"use": "openai:gpt-4o-mini"}}
+    auction = {
+        "items": [{"name": "Lot A", "start": 1_000, "true_value": 2_000}],
+        "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")],
+        "models": models,
+    }
+    told = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"], "repeats": 1}
+    design = check(Experiment, {**told, "auction": auction, "arms": [{"name": "one"}], "temperature": 0.5}, "design")
+    [trial] = trials(design)
+    assert {name: one.temperature for name, one in trial.config.models.items()} == {"mine": 0.5, "reserve": 0.5}
