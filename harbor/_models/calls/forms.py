@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
-from harbor._core.decisions import InWords
+from harbor._core.decisions import SHAPES_KEPT, InWords
 from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
 from harbor._models.passports.passport import Known, unknown
 
@@ -199,8 +200,9 @@ def _marked(invoke: Invoke) -> Invoke:
     return marked
 
 
+@lru_cache(SHAPES_KEPT)
 def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
-    """Give the JSON schema of a reply."""
+    """Give the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
     return {"title": reply_type.__name__, **reply_type.model_json_schema()}
 
 
