@@ -234,9 +234,9 @@ def _models(
 ) -> dict[str, dict[str, Any]]:
     """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
     thinking = (bidder for bidder in bidders if not any(bidder.get(player) for player in PLAYERS[1:]))
-    playing = dict.fromkeys(str(bidder.get("model", "simulated")) for bidder in thinking)
-    reserves = (own[name].get("fallback") for name in playing if name in own)
-    used = playing | dict.fromkeys(str(name) for name in reserves if name)
+    playing = [str(bidder.get("model", "simulated")) for bidder in thinking]
+    reserves = [own[name]["fallback"] for name in playing if own.get(name, {}).get("fallback")]
+    used = dict.fromkeys([*playing, *reserves])
     # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
     by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
     settings = {name: _with_temperature(by_name[name] | own.get(name, {}), experiment.temperature) for name in used}
@@ -246,9 +246,7 @@ def _models(
 def _with_temperature(own: dict[str, Any], common: float | None) -> dict[str, Any]:
     """Give a model its own temperature, or that of the design, which it must take; or 0, if it takes that."""
     stated = own.get("temperature", common)
-    if stated is None:
-        return {"temperature": 0.0} | own
-    return {"temperature": stated, "must_take": ["temperature"]} | own
+    return ({"temperature": 0.0} if stated is None else {"temperature": stated, "must_take": ["temperature"]}) | own
 
 
 def _matched(
