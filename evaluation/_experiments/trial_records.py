@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from harbor._core.events import NOTHING, ModelCalled, SeatFailed, Spent
+from harbor._core.events import NO_REQUESTS, ModelCalled, SeatFailed, Spent
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._experiments.design import Experiment
@@ -54,8 +54,8 @@ class TrialRecord:
     refusals: tuple[Refusals, ...] = ()
     imported_calls: int = 0
     refused_calls: int = 0
-    probes: Spent = NOTHING
-    lost: Spent = NOTHING
+    probes: Spent = NO_REQUESTS
+    lost: Spent = NO_REQUESTS
     noted: tuple[Noted, ...] = ()
 
     @property

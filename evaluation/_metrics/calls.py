@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from harbor._core.events import NOTHING, BidderLabelled, BiddersAsked, ModelCalled, Paused, Spent
+from harbor._core.events import NO_REQUESTS, BidderLabelled, BiddersAsked, ModelCalled, Paused, Spent
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.call_notes import Noted, dollars_in_all, noted
@@ -38,8 +38,8 @@ class CallTotals:
     unpriced: int = 0
     imported: int = 0
     refused: int = 0
-    probes: Spent = NOTHING
-    lost: Spent = NOTHING
+    probes: Spent = NO_REQUESTS
+    lost: Spent = NO_REQUESTS
     noted: tuple[Noted, ...] = ()
 
     @property
@@ -65,8 +65,8 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
         unpriced=unpriced,
         imported=sum(call.imported for call in made),
         refused=sum(call.outcome == "refused" for call in made),
-        probes=sum((call.probes for call in made), NOTHING),
-        lost=sum((call.lost for call in made), NOTHING),
+        probes=sum((call.probes for call in made), NO_REQUESTS),
+        lost=sum((call.lost for call in made), NO_REQUESTS),
         noted=noted(made),
     )
 

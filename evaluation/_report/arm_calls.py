@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harbor._core.events import NOTHING as NO_REQUESTS
-from harbor._core.events import Spent
+from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.layout import GAMES, MANIFEST
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord

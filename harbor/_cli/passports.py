@@ -68,7 +68,7 @@ def _running(one: Passport, prices: dict[str, float | None]) -> dict[str, str]:
     return {
         "model": one.model,
         "calls": f"{one.calls:,}",
-        "tokens per s": f"{one.output_tokens / one.seconds:,.0f}" if one.seconds else "unknown",
+        "tokens per s": f"{one.tokens_per_second:,.0f}" if one.tokens_per_second else "unknown",
         "slowest": f"{one.slowest:,.1f} s",
         "context": f"{one.context_tokens:,}" if one.context_tokens else "unknown",
         "in": cost_in_words(prices["input_price"]),

@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
 
 
 def _verb(value: Any) -> Any:
-    """Take "raise" for "bid": with its amount it means nothing else."""
+    """Take "raise" for "bid": its amount is the new price, and the rules refuse one that is too low."""
     verb = plain(value)
     return "bid" if verb == "raise" else verb
 

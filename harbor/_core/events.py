@@ -321,7 +321,7 @@ class Spent:
         )
 
 
-NOTHING = Spent()
+NO_REQUESTS = Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,8 +363,8 @@ class ModelCalled(AnalystEvent):
     not_taken: tuple[str, ...] = ()
     key_env: str = ""
     fallback: str = ""
-    probes: Spent = NOTHING
-    lost: Spent = NOTHING
+    probes: Spent = NO_REQUESTS
+    lost: Spent = NO_REQUESTS
 
 
 @dataclass(frozen=True, slots=True)

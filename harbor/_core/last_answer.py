@@ -42,11 +42,10 @@ class _Piece(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What was heard: the answer, the words that say it, and whether others stood before it."""
+    """What was heard: the answer, and the words that say it."""
 
     answer: Answer
     words: str = ""
-    after_others: bool = False
 
 
 def heard_in(text: str, read: Read) -> Heard:
@@ -81,7 +80,7 @@ def heard_in(text: str, read: Read) -> Heard:
         return Heard(Unreadable("more than one answer, and none is called final"), text)
     if any(piece.is_final for piece in said[said.index(last) + 1 :] if piece.answer != last.answer):
         return Heard(Unreadable("what is called final can't be read"), text)
-    return Heard(last.answer, last.words, bool(others))
+    return Heard(last.answer, last.words)
 
 
 def _lines(text: str) -> Sequence[str]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from harbor._config.auction import AuctionConfig
 from harbor._config.models import ModelSettings
 from harbor._core.errors import LimitReached
-from harbor._core.events import NOTHING
+from harbor._core.events import NO_REQUESTS
 from harbor._core.layout import CALLS, CALLS_DAMAGED, EVENTS, EVENTS_CUT
 from harbor._core.money import cost_in_words
 from harbor._core.players import AGENT
@@ -53,7 +53,7 @@ def _with_lost_once(calls: Sequence[RawCall], told: Container[CallKey]) -> Itera
     last = {call.question: number for number, call in enumerate(calls)}
     for number, call in enumerate(calls):
         taken_over = call.outcome == "failed" and call.key not in told and number < last[call.question]
-        yield replace(call, probes=NOTHING, lost=NOTHING) if taken_over else call
+        yield replace(call, probes=NO_REQUESTS, lost=NO_REQUESTS) if taken_over else call
 
 
 def _told(log: Path) -> dict[CallKey, float | None]:

@@ -26,11 +26,6 @@ LINES = {
 }
 
 
-@pytest.fixture(scope="module")
-def offline():
-    return auction({}).run()
-
-
 @pytest.fixture(autouse=True)
 def bare(monkeypatch):
     for name in [name for name in os.environ if "OPENAI" in name]:

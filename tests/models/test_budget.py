@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._config.auction import ModelSettings
-from harbor._core.events import NOTHING, Spent
+from harbor._core.events import NO_REQUESTS, Spent
 from harbor._models.budget import MARGIN, RunBudget, cost_of
 from harbor._models.replies.replay import RawCall
 
@@ -89,5 +89,5 @@ def test_a_lost_request_is_paid_at_its_most_and_does_not_make_later_calls_look_d
         await asyncio.sleep(0)
         return allowance.spent, sum(one.done() for one in waiting)
 
-    assert asyncio.run(admitted(NOTHING)) == (1.0, 10)
+    assert asyncio.run(admitted(NO_REQUESTS)) == (1.0, 10)
     assert asyncio.run(admitted(Spent(1, 0, 0, 40.0))) == (41.0, 10)

@@ -29,17 +29,6 @@ SHORT = 300
 """Tokens of a context in which only the first prompts have room."""
 
 
-@pytest.fixture(scope="module")
-def offline():
-    return auction({}).run()
-
-
-@pytest.fixture
-def server():
-    with provider(seed=SEED) as server:
-        yield server
-
-
 @pytest.fixture
 def spare():
     with provider(seed=SEED) as server:

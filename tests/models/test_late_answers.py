@@ -8,7 +8,7 @@ import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
 from harbor._core.errors import RunPaused
-from harbor._core.events import NOTHING, ModelCalled
+from harbor._core.events import NO_REQUESTS, ModelCalled
 from harbor._core.layout import CALLS
 from harbor._core.log import of_type
 from harbor._models import connections
@@ -61,14 +61,14 @@ def made(run):
 
 
 def lost_in(calls):
-    return sum((call.lost for call in calls), NOTHING)
+    return sum((call.lost for call in calls), NO_REQUESTS)
 
 
 def test_a_model_that_takes_300_seconds_for_an_answer_is_asked_once_per_call():
     with provider(seed=SEED) as server:
         run = run_leaping(auction(spoken("openai chat", server)).arun(), server, slow(300))
         assert len(server.requests) == len(made(run)) > 2
-        assert lost_in(made(run)) == NOTHING
+        assert lost_in(made(run)) == NO_REQUESTS
         assert run.standings == auction().run().standings
 
 
@@ -120,6 +120,23 @@ def test_a_server_that_hangs_for_ever_is_asked_twice_and_the_run_goes_on_when_it
         assert harbor("verify", folder, "--deep").returncode == 0
 
 
+def test_a_model_and_its_fallback_that_both_hang_are_asked_twice_each(tmp_path):
+    with provider(seed=SEED, faults=Faults("hang", only=range(1, 1_000))) as server:
+        own = spoken("openai chat", server) | {"timeout_seconds": LIMIT, "max_tokens": 500, **PRICES}
+        models = {
+            "mine": ModelSettings(**own, fallback="other"),
+            "other": ModelSettings(**own | {"use": "openai:gpt-4o"}),
+        }
+        hosted = Auction(items=ITEMS, bidders=[Bidder("Ann", model="mine")], models=models, seed=SEED)
+        with (
+            pytest.warns(UserWarning, match="answers in its place"),
+            pytest.raises(RunPaused, match="2 requests of one"),
+        ):
+            run_leaping(hosted.arun(out=tmp_path / "run"), server)
+    [failed] = read_calls(tmp_path / "run" / CALLS)
+    assert failed.lost.requests == len(server.requests) == 2 + 2
+
+
 PAUSED_FOR_GOOD = (
     r"^model 'mine' \(openai:gpt-4o-mini\) at 127\.0\.0\.1:\d+ has not answered 2 requests of one call in time, last:"
     r" .*no answer in [\d.]+ s; see whether its server is well, then resume: it waits up to [\d.]+ s"
@@ -156,7 +173,7 @@ def test_a_connection_that_is_refused_loses_nothing(tmp_path):
         server.fail("refused")
         with pytest.raises(RunPaused, match=r"has not answered \d+ requests? in .* s at 127\.0\.0\.1:\d+, last: "):
             hosted.run(out=tmp_path / "run")
-        assert read_calls(tmp_path / "run" / CALLS)[-1].lost == NOTHING
+        assert read_calls(tmp_path / "run" / CALLS)[-1].lost == NO_REQUESTS
 
 
 def test_a_server_that_hangs_pauses_the_command_after_two_requests_and_says_what_to_do(tmp_path):

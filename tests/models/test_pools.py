@@ -22,7 +22,7 @@ from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import calls, paid
-from support.formats import FORMATS, ITEMS, SEED, auction, config, retries, spoken, told
+from support.formats import FORMATS, ITEMS, auction, config, retries, spoken, told
 from support.processes import when
 from support.providers import provider
 
@@ -36,17 +36,6 @@ REVOKED += [(form, "quota") for form in FORMATS[:3]]  # others say the same of t
 def keys(monkeypatch):
     for name, key in KEYS.items():
         monkeypatch.setenv(name, key)
-
-
-@pytest.fixture(scope="module")
-def offline():
-    return auction({}).run()
-
-
-@pytest.fixture
-def server():
-    with provider(seed=SEED) as server:
-        yield server
 
 
 def fated(server, **fates):

@@ -103,3 +103,14 @@ def test_a_refusal_is_an_outcome_of_its_own_with_its_words_in_every_format(form,
     )
     logged = of_type(read_log(tmp_path / "run" / "events.jsonl").entries, ModelCalled)
     assert {call.outcome for call in logged} == {"refused"}
+
+
+def test_an_answer_in_json_that_was_cut_off_is_unreadable_with_its_tokens_and_stops_no_run(tmp_path):
+    with provider(seed=SEED) as server:
+        with pytest.raises(Unanswered):
+            auction(spoken("openai chat", server), reply="json", repairs=0, max_tokens=8).run(tmp_path / "run")
+        served = [heard for heard in server.requests if heard.status == 200]
+    made = calls(tmp_path / "run")
+    assert {(call["outcome"], call["finish"], call["retries"]) for call in made} == {("unreadable", "length", 0)}
+    assert sum(call["input_tokens"] for call in made) == sum(heard.read for heard in served)
+    assert not any(call["lost"]["requests"] for call in made)

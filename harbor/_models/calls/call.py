@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from pydantic import BaseModel
 
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
-from harbor._core.events import NOTHING, Spent
+from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.redaction import redact
 from harbor._models.calls.forms import Asking, schema_of
 from harbor._models.calls.line import Line
@@ -52,8 +52,8 @@ class Call:
     failures: int = 0
     said: Said | None = None
     ended: bool = False
-    probes_before: Spent = NOTHING
-    lost_before: Spent = NOTHING
+    probes_before: Spent = NO_REQUESTS
+    lost_before: Spent = NO_REQUESTS
     requests: Requests = field(init=False)
     pool: Pool = field(init=False)
     way: Way = field(init=False)
@@ -63,7 +63,7 @@ class Call:
         self._turn_to(self.model.ways)
 
     def _turn_to(self, pool: Pool) -> None:
-        self.pool, self.way = pool, pool.ways[0]
+        self.pool, self.way, self.requests.late = pool, pool.ways[0], 0
 
     def _first(self) -> Asking:
         return next(self.pool.ways[0].forms.asked(self.reply_type, self.model.reply))[0]

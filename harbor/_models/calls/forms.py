@@ -133,12 +133,11 @@ class Forms:
         return (only,) if only else tuple(dict.fromkeys((first or FORMS[0], *FORMS)))
 
     def asked_as(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
-        """Give the way to ask in a form."""
-        return (
-            Asking(form, self._chat.ainvoke, not_taken=self.not_taken)
-            if form == "words"
-            else self.asking(reply_type, form)
-        )
+        """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
+        key = reply_type, form, self.not_taken
+        if key not in self._bound:
+            self._bound[key] = self._bind(reply_type, form)
+        return self._bound[key]
 
     def works(self, form: ReplyForm) -> None:
         """Remember a form that was answered; words say nothing of what the server can do."""
@@ -155,18 +154,13 @@ class Forms:
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
         return bool(name) and name not in self.settings.must_take
 
-    def asking(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
-        """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
-        key = reply_type, form, self.not_taken
-        if key not in self._bound:
-            self._bound[key] = self._bind(reply_type, form)
-        return self._bound[key]
-
     @property
     def _chat(self) -> BaseChatModel:
         return without(self.chat, self.settings, self.not_taken) if self.not_taken else self.chat
 
     def _bind(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+        if form == "words":
+            return Asking(form, self._chat.ainvoke, not_taken=self.not_taken)
         asking = replace(self._unmarked(reply_type, form), not_taken=self.not_taken)
         marks = type(self.chat).__module__.startswith(ON_REQUEST)
         return replace(asking, invoke=_marked(asking.invoke)) if marks else asking

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from harbor._config.models import ModelSettings, ReplyForm
 from harbor._core.errors import TooSlow
-from harbor._core.events import NOTHING, Spent
+from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.running_time import loop_seconds
 from harbor._models.calls.faults import fault_of
 from harbor._models.calls.forms import ABOUT_FORM, Asking, schema_of
@@ -27,7 +27,7 @@ from harbor._models.calls.usage import answer_of, usage_of
 from harbor._models.calls.ways import Way
 
 LATE_TRIES = 2
-"""How many requests of one call may get no answer in time, whatever the key: each may be charged."""
+"""How many requests of one call a model may not answer in time, whatever the key: each may be charged."""
 TRIES_IN_PROSE = 2
 """How often a form is tried whose answer is prose: once may be the model's slip, and twice means that it is ignored."""
 _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
@@ -58,14 +58,15 @@ class Said:
 class Requests:
     """The requests of one call for a reply of a type; `messages` gives what is sent, `wanted` is the one form, if any.
 
-    `probes` and `lost` are those that gave no reply; `late` counts those that were not answered in time.
+    `probes` and `lost` are those that gave no reply; `late` counts those that a model
+    did not answer in time.
     """
 
     messages: Callable[[Asking], list[BaseMessage]]
     reply_type: type[BaseModel]
     wanted: ReplyForm | None = None
-    probes: Spent = NOTHING
-    lost: Spent = NOTHING
+    probes: Spent = NO_REQUESTS
+    lost: Spent = NO_REQUESTS
     late: int = 0
 
     async def answer(self, way: Way) -> Said:

@@ -60,7 +60,7 @@ def refused_in(words: str, settings: ModelSettings) -> str:
 def remedy_of(name: str, setting: str) -> str:
     """Say how a model is asked without a setting that it must take, and does not."""
     return (
-        f"it does not take the {setting!r} that the design states; leave it out with --set models.{name}.{setting}="
+        f"it does not take the {setting!r} that the settings state; leave it out with --set models.{name}.{setting}="
         " or choose another model"
     )
 

@@ -126,8 +126,8 @@ def malformed(error: BaseException) -> AIMessage | None:
     whatever they are.
     """
     for one in chain_of(error):
-        if (cut := getattr(one, "completion", None)) is not None:
-            return _cut_off(cut)
+        if type(one).__name__ == "LengthFinishReasonError":  # of OpenAI's package, which may not be installed
+            return _cut_off(vars(one)["completion"])
         if isinstance(one, ValidationError):
             problems = one.errors(include_url=False, include_context=False)
             calls = [

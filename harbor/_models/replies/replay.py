@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from harbor._config.models import ReplyForm
 from harbor._core.errors import LogError
 from harbor._core.events import (
-    NOTHING,
+    NO_REQUESTS,
     Answered,
     Event,
     ModelCalled,
@@ -72,8 +72,8 @@ class RawCall:
     not_taken: tuple[str, ...] = ()
     key_env: str = ""
     fallback: str = ""
-    probes: Spent = NOTHING
-    lost: Spent = NOTHING
+    probes: Spent = NO_REQUESTS
+    lost: Spent = NO_REQUESTS
     reasoning: str = ""
 
     @property
@@ -182,7 +182,7 @@ class ReplayCache:
 
     def in_vain(self, question: Question) -> tuple[Spent, Spent]:
         """Give the probes and the lost requests of a call before it was cut short, once: made anew, it has them too."""
-        return self._in_vain.pop(question, (NOTHING, NOTHING))
+        return self._in_vain.pop(question, (NO_REQUESTS, NO_REQUESTS))
 
     def left(self, bidder: str | None = None) -> list[RawCall]:
         """Give the calls, of one bidder or of all, that were not asked for again."""

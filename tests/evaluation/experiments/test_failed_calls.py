@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from harbor._cli.display.finding_tables import finding_tables
 from harbor._cli.display.result_tables import summary_tables
-from harbor._core.events import NOTHING, ModelCalled, SeatFailed, Spent
+from harbor._core.events import NO_REQUESTS, ModelCalled, SeatFailed, Spent
 from harbor._core.log_lines import Entry
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
@@ -142,7 +142,7 @@ def test_refusals_and_requests_without_a_reply_are_told_by_arm(played):
     trial, logs = played
     odd = {"outcome": "refused", "lost": Spent(3, 100, 300, 1.0), "key_env": "SECOND_KEY", "fallback": "<b>spare"}
     found = record(trial, METRICS, with_calls(logs, odd))
-    results = Results(experiment(str(TINY)), (found, replace(found, arm="none", noted=(), lost=NOTHING)))
+    results = Results(experiment(str(TINY)), (found, replace(found, arm="none", noted=(), lost=NO_REQUESTS)))
     assert [one.refused for one in calls_by_arm(results, {})] == [1, 1]
     [note] = call_notes(results)
     assert "3 requests lost, without an answer: at most 100 tokens in, 300 out, $1.00" in note

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._core.events import (
-    NOTHING,
+    NO_REQUESTS,
     Answered,
     BidderLabelled,
     BiddersAsked,
@@ -224,7 +224,7 @@ def test_whatever_the_calls_each_way_to_group_them_adds_up_to_the_total(happened
     known = {field.name for field in fields(CallTotals)} - {"cost_dollars", "probes", "lost", "noted"}
     for groups in (found.by_bidder, found.by_purpose, found.by_model):
         for name in ("probes", "lost"):
-            assert sum((getattr(one, name) for one in groups.values()), NOTHING) == getattr(found.total, name)
+            assert sum((getattr(one, name) for one in groups.values()), NO_REQUESTS) == getattr(found.total, name)
         assert set(summed(one.noted for one in groups.values())) == set(found.total.noted)
         for name in known:
             assert sum(getattr(one, name) for one in groups.values()) == getattr(found.total, name)
