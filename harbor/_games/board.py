@@ -5,7 +5,7 @@ A board is a fold over events. The board of a viewer is the fold over what that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ from harbor._core.events import (
     PublicEvent,
 )
 from harbor._core.money import dollars
+from harbor._games.drawn import Mark, Picture, checked_marks
 
 T = TypeVar("T")
 
@@ -39,7 +40,8 @@ class Shown(NamedTuple):
 class Board(Protocol):
     """What a game shows, as a fold over the events that a viewer may see, in order.
 
-    It is asked what it shows after each event; a row that stays the same tuple costs nothing more.
+    It is asked what it shows after each event; a row that stays the same tuple costs nothing more. One that has
+    pictures too is a `Draws`.
     """
 
     def note(self, event: Event) -> None:
@@ -108,7 +110,9 @@ class Rows:
 
 
 class PlainBoard:
-    """The board of a game that brings none: what was said last, and who thinks, bids or is out."""
+    """The board of a game that brings none: what was said last, and who thinks, bids or is out; bids are drawn."""
+
+    pictures = (Picture("bids", "Bids", x="round", y="bid", of_part=True),)
 
     def __init__(self) -> None:
         self._item = self._said = ""
@@ -132,6 +136,11 @@ class PlainBoard:
     def shown(self) -> Shown:
         """Give the item, what was said last, and who does what."""
         return self._rows.shown(str(self._item), self._said)
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give each bid."""
+        if isinstance(event, BidPlaced):
+            yield Mark("bids", event.bidder, "bid", "point", event.amount, event.round)
 
 
 def doing(event: Event) -> dict[str, str]:
@@ -174,6 +183,17 @@ class GuardedBoard:
         shown = self._try(lambda: checked(self._own.shown(), self._shown))
         self._shown = shown if shown is not None else self._plain.shown()
         return self._shown
+
+    @property
+    def pictures(self) -> Sequence[Picture]:
+        """What is drawn of the game; of a board without pictures, the bids."""
+        return getattr(self._own, "pictures", self._plain.pictures)
+
+    def marks(self, event: Event) -> list[Mark]:
+        """Give the marks that an event adds, which was just noted."""
+        own = self._own if hasattr(self._own, "marks") else self._plain
+        found = self._try(lambda: checked_marks(own.marks(event), self.pictures))
+        return list(self._plain.marks(event)) if found is None else found
 
     def _try(self, call: Callable[[], T]) -> T | None:
         try:

@@ -12,7 +12,8 @@ from harbor._view.call_file import CallFile
 from harbor._view.decision import Decision, Decisions
 from harbor._view.entry_words import fields_of, spell_of, words_of
 from harbor._view.run_record import RunRecord
-from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow
+from harbor._view.seen_marks import Marks
+from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow, MarkRow
 from harbor.evaluation._metrics.call_notes import noted, notes_of
 
 CHARACTERS = 1_000_000
@@ -35,6 +36,7 @@ class Chunks:
         game = record.game
         self._game, self._spell = game, spell_of(game)
         self._boards = {viewer: GuardedBoard(game.name, game.board) for viewer in viewers} if game else {}
+        self._marks = Marks(game, viewers)
         self._last: dict[str, Shown] = {}
 
     @property
@@ -69,11 +71,13 @@ class Chunks:
         fields = list(fields_of(event, self._spell))
         words = words_of(event, self._game)
         chunk.enter((seq, round(at, 3), event.audience, name_in_log(event), words, fields, decision))
+        seeing = {viewer: board for viewer, board in self._boards.items() if _sees(viewer, event)}
+        for board in seeing.values():
+            board.note(event)
+        chunk.data["marks"] += self._marks.of(seq, event, seeing)
         for viewer, board in self._boards.items():
-            if _sees(viewer, event):
-                board.note(event)
             before = self._last.get(viewer)
-            shown = board.shown() if _sees(viewer, event) else before or Shown()
+            shown = board.shown() if viewer in seeing else before or Shown()
             if shown != before or not chunk.data["boards"][viewer]:
                 self._last[viewer] = shown
                 chunk.show(viewer, seq, shown, before)
@@ -85,7 +89,8 @@ class _Chunk:
     """A chunk that is being filled."""
 
     def __init__(self, viewers: Iterable[str]) -> None:
-        self.data: Chunk = {"entries": [], "boards": {viewer: [] for viewer in viewers}, "decisions": {}, "texts": []}
+        self.data = _empty()
+        self.data["boards"] = {viewer: [] for viewer in viewers}
         self.size = 0
         self._texts: dict[str, int] = {}
 
@@ -150,7 +155,16 @@ def _shape(shown: Shown) -> tuple[tuple[str, ...], int]:
 
 def raw_chunk(rows: Sequence[EntryRow]) -> Chunk:
     """Give the entries of a log that this Harbor can't read."""
-    return {"entries": list(rows), "boards": {}, "decisions": {}, "texts": []}
+    return {**_empty(), "entries": list(rows)}
+
+
+def marks_alone(marks: list[MarkRow]) -> Chunk:
+    """Give marks for a page whose entries are loaded when they are needed: pictures need all marks at once."""
+    return {**_empty(), "marks": marks}
+
+
+def _empty() -> Chunk:
+    return {"entries": [], "boards": {}, "marks": [], "decisions": {}, "texts": []}
 
 
 def _sees(viewer: str, event: Event) -> bool:

@@ -106,8 +106,13 @@ def _event(name: str, data: object, seq: str | None = None) -> ServerSentEvent:
 
 
 def _without(chunk: Chunk, known: int) -> Chunk:
-    """Leave out the entries up to a number; boards and decisions replace what is known, so they may come again."""
-    return {**chunk, "entries": [row for row in chunk["entries"] if row[0] > known]}
+    """Leave out entries and marks up to a number; boards and decisions replace what is known."""
+    entries, marks = chunk["entries"], chunk["marks"]
+    return {
+        **chunk,
+        "entries": [row for row in entries if row[0] > known],
+        "marks": [row for row in marks if row[0] > known],
+    }
 
 
 def serve(run: Path, page: bytes, seat: str = "", opened: Callable[[str], None] = lambda _: None) -> None:

@@ -114,6 +114,7 @@ function draw() {
   byId("moment").ariaBusy = String(!isThere);
   if (!entry) return;
   if (isThere) page.seq = entry[SEQ]; // else the moment that was asked for stays so until it has come
+  drawPictures(entry[SEQ]);
   drawBoard(entry[SEQ], place > 0 ? page.course.at(place - 1)?.[SEQ] ?? null : null);
   drawEntry(entry);
   drawThoughts(entry[SEQ]);

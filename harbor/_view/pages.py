@@ -22,14 +22,26 @@ from harbor._core.errors import HarborError
 from harbor._core.layout import EVENTS
 from harbor._core.parsing import printable
 from harbor._core.private_files import make_private, write_whole
+from harbor._view.chunks import marks_alone
 from harbor._view.run_data import run_page
 from harbor._view.series_data import SeriesData, auctions_in, read_series
-from harbor._view.shapes import Chunk, Head, json_of
+from harbor._view.shapes import Chunk, Head, MarkRow, json_of
 
 MOST_INLINE = 3_000_000
 """How many letters of entries stand in the page itself; what has more goes into files that are loaded when needed."""
-SCRIPTS = ("store.js", "drawing.js", "moment.js", "list.js", "page.js", "start.js")
+SCRIPTS = (
+    "store.js",
+    "drawing.js",
+    "chart.js",
+    "pictures.js",
+    "moment.js",
+    "list.js",
+    "calls.js",
+    "page.js",
+    "start.js",
+)
 FILES = "_files"
+MARKS = "marks.js"
 
 
 def write_run(folder: Path, out: Path, seat: str = "", back: str = "") -> Path:
@@ -54,7 +66,9 @@ def write_run(folder: Path, out: Path, seat: str = "", back: str = "") -> Path:
         head["back"] = back
     inlined, rest = _first(found)
     if rest is not None:
-        head["chunks"] = _write_chunks(chain(inlined, rest), out.with_name(out.stem + FILES))
+        place = out.with_name(out.stem + FILES)
+        head["chunks"] = _write_chunks(chain(inlined, rest), place)
+        head["marks"] = f"{_address(place.name)}/{MARKS}"
         inlined = []
     calls = [_call("head", head), *(_call("add", chunk) for chunk in inlined)]
     write_whole(out, page_of(head["title"], calls, loads=rest is not None).encode())
@@ -104,11 +118,13 @@ def _first(chunks: Iterable[Chunk]) -> tuple[list[Chunk], Iterable[Chunk] | None
 def _write_chunks(chunks: Iterable[Chunk], folder: Path) -> list[tuple[int, int, str]]:
     """Write chunks as scripts; give the first and the last entry of each, and its address from the page."""
     make_private(folder, exist_ok=True)
-    written = []
+    written, marks = [], list[MarkRow]()
     for number, chunk in enumerate(chunks):
         file = folder / f"{number}.js"
-        write_whole(file, _call("add", chunk).encode())
+        marks += chunk["marks"]
+        write_whole(file, _call("add", {**chunk, "marks": []}).encode())
         written.append((chunk["entries"][0][0], chunk["entries"][-1][0], f"{_address(folder.name)}/{file.name}"))
+    write_whole(folder / MARKS, _call("add", marks_alone(marks)).encode())
     return written
 
 

@@ -29,6 +29,7 @@ from harbor._view.chunks import ANALYSTS, Chunks, raw_chunk
 from harbor._view.decision import Decisions
 from harbor._view.entry_words import persona_text
 from harbor._view.run_record import RunRecord, read_run
+from harbor._view.seen_marks import pictures_drawn
 from harbor._view.shapes import Chunk, Head, Place, TableData
 from harbor.evaluation._metrics.lineup import is_simulated
 from harbor.evaluation._metrics.summary import summarise
@@ -111,6 +112,8 @@ def head_of(record: RunRecord, seat: str, seats: Sequence[str], *, simulated: bo
         "simulated": simulated,
         "seat": seat,
         "seats": list(seats),
+        "viewers": viewers_of(seat, seats),
+        "pictures": pictures_drawn(game),
         "players": [
             (event.bidder, event.player, persona_text(event.personas)) for event in of_type(entries, BidderLabelled)
         ],

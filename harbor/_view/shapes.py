@@ -19,6 +19,13 @@ Place = tuple[int, str, str]
 """The number of an entry where a part or a round begins or all is over, "part", "round" or "end", and its name."""
 
 
+PictureRow = tuple[str, str, str, str, str, bool]
+"""A picture: its name, title, titles of the axes, how y is written, and whether each part has its own."""
+MarkRow = tuple[int, int, str, str, str, str, float | str | None, float | None, float | None, int]
+"""The number of the entry that adds a mark, the place of its picture in the head, panel, series, role, kind, x, y,
+the upper end, and who sees it: the sum of 2 ** place of each of the head's `viewers`."""
+
+
 class TableData(TypedDict):
     """A table of texts; `columns` may be none."""
 
@@ -71,19 +78,24 @@ class DecisionData(TypedDict):
 
 
 class Chunk(TypedDict):
-    """Entries in order, boards by viewer ("": the analyst), decisions by number, and the texts that calls refer to.
+    """Entries and marks in order, boards by viewer ("": the analyst), decisions by number, texts that calls refer to.
 
     A decision that comes again, in this chunk or in a later one, replaces what was known of it.
     """
 
     entries: list[EntryRow]
     boards: dict[str, list[BoardRow]]
+    marks: list[MarkRow]
     decisions: dict[str, DecisionData]
     texts: list[str]
 
 
 class Head(TypedDict):
-    """What a page is of. `chunks` says which entries are in which file (none: they stand in the page)."""
+    """What a page is of. `chunks` says which entries are in which file (none: they stand in the page).
+
+    `viewers` are those whose boards and marks are there: seats, and "" for the analyst. `marks` is the file of all
+    marks, where entries are in files.
+    """
 
     title: str
     game: str
@@ -91,6 +103,8 @@ class Head(TypedDict):
     simulated: bool
     seat: str
     seats: list[str]
+    viewers: list[str]
+    pictures: list[PictureRow]
     players: list[tuple[str, str, str]]
     notes: list[str]
     length: int
@@ -98,6 +112,7 @@ class Head(TypedDict):
     places: list[Place]
     standings: TableData
     chunks: list[tuple[int, int, str]]
+    marks: NotRequired[str]
     back: NotRequired[str]
 
 

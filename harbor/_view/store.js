@@ -2,6 +2,8 @@
 // Everything in it is text and numbers of somebody else; it is only ever put on the page as text.
 const SEQ = 0, AT = 1, TO = 2, TYPE = 3, WORDS = 4, FIELDS = 5, DECISION = 6;
 
+const PICTURE = 1, PANEL = 2, SERIES = 3, ROLE = 4, KIND = 5, X = 6, Y = 7, HIGH = 8, VIEWERS = 9; // of a mark; its entry is SEQ
+
 const store = {
   head: null,
   slots: [],
@@ -10,6 +12,7 @@ const store = {
   kinds: new Map(), // type -> how many of what is here
   labels: new Map(), // number of an entry -> what begins there, in small letters
   parts: new Set(), // numbers of the entries where a part begins
+  marks: [], // the marks of all pictures, in order
 };
 
 function emptySlot(first, last, file) {
@@ -26,6 +29,7 @@ function takeHead(head) {
     const told = kind === "part" ? `${one} ${++number} ${label}` : label;
     store.labels.set(seq, `${store.labels.get(seq) ?? ""} ${told.toLowerCase()}`);
   }
+  if (head.marks) addScript(head.marks);
   if (store.slots.length === 0)
     store.slots = head.chunks.map(([first, last, file]) => emptySlot(first, last, file));
   count();
@@ -42,6 +46,7 @@ function count() {
 
 function takeChunk(chunk) {
   const first = chunk.entries[0]?.[SEQ];
+  for (const mark of chunk.marks) store.marks.push(mark);
   for (const [number, decision] of Object.entries(chunk.decisions))
     store.decisions.set(Number(number), { decision, texts: chunk.texts });
   if (first === undefined) return;
@@ -148,9 +153,13 @@ function chosenCourse(isChosen) {
 function load(slot) {
   if (slot.asked || slot.entries !== null) return;
   slot.asked = true;
+  addScript(slot.file);
+}
+
+function addScript(file) {
   const script = document.createElement("script");
-  script.src = slot.file;
-  script.addEventListener("error", () => tell(`${slot.file} can't be read: keep it beside the page`));
+  script.src = file;
+  script.addEventListener("error", () => tell(`${file} can't be read: keep it beside the page`));
   document.head.append(script);
 }
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from harbor._core.settings import Share as Share
     from harbor._games.board import Board as Board
     from harbor._games.board import Shown as Shown
+    from harbor._games.drawn import Mark as Mark
+    from harbor._games.drawn import Picture as Picture
     from harbor._games.game import Game as Game
     from harbor._games.game import Measures as Measures
     from harbor._games.game import Outlook as Outlook

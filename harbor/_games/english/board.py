@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from decimal import Decimal
 
 from harbor._core.events import (
     BiddersAsked,
     BidderSeated,
+    BidPlaced,
     Event,
     ItemOpened,
     ItemSold,
@@ -21,12 +23,16 @@ from harbor._core.events import (
 )
 from harbor._core.money import dollars
 from harbor._games.board import Rows, Shown, doing
+from harbor._games.drawn import Mark, Picture
 
+PICTURES = (Picture("bids", "Price and bids", x="round", y="price", of_part=True),)
 COLUMNS = ("bidder", "now", "items", "spent", "budget left")
 
 
 class EnglishBoard:
     """A sale as its viewer sees it: budgets that it does not know stay empty."""
+
+    pictures = PICTURES
 
     def __init__(self) -> None:
         self._items = self._opened = 0
@@ -95,6 +101,14 @@ class EnglishBoard:
         self._rows.put("items", {name: str(self._won[name])})
         self._rows.put("spent", {name: dollars(spent)})
         self._rows.put("budget left", {name: "" if budget is None else dollars(budget - spent)})
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give the bids and the price."""
+        match event:
+            case BidPlaced(bidder=bidder, amount=amount, round=round):
+                yield Mark("bids", bidder, "bid", "point", amount, round)
+            case RoundClosed(price=price, round=round):
+                yield Mark("bids", "price", "price", "step", price, round)
 
     def shown(self) -> Shown:
         """Give the item under the hammer and the bidders."""

@@ -1,0 +1,96 @@
+"""What is drawn of a game, as data: pictures, and the marks that events add to them. Whoever draws them knows no game.
+
+Marks are a fold over what a viewer may see, as a board is, so a picture can't show more than its viewer knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Literal, NamedTuple, Protocol, get_args
+
+from harbor._core.errors import ConfigError
+from harbor._core.events import Event
+
+Kind = Literal["line", "step", "point", "bar", "band"]
+Scale = Literal["dollars", "number", "share"]
+Number = Decimal | float
+
+
+class Picture(NamedTuple):
+    """A picture: its name, its title, the titles of its axes, how y is written, and whether each part has its own.
+
+    A part is an item, a run or a day; of a picture `of_part` the page shows that of the moment. Where a game has a
+    picture called "bids", the limits that bidders set are drawn in it.
+    """
+
+    name: str
+    title: str
+    x: str
+    y: str
+    scale: Scale = "dollars"
+    of_part: bool = False
+
+
+class Mark(NamedTuple):
+    """A mark that an event adds to a picture.
+
+    Marks of one series, role and panel belong together: a "line" joins them by x, a "step" holds each y up to the next,
+    a "band" goes from y to `high`, and the last "bar" or level at a place replaces those before it there.
+
+    Attributes:
+        picture: The name of its picture.
+        series: Whose it is: a bidder, who has one colour on all pictures, or something of the game, such as "price".
+        role: What it is, such as "bid" or "limit"; it names a column of the table of the picture.
+        kind: How it is drawn.
+        y: Where it is; None ends what was drawn so far.
+        x: Where it is along the picture, a number or a name; None: everywhere, as a level.
+        high: The upper end of a band.
+        panel: Whose picture it is, where each bidder has its own, such as "Ann" or "Ann of Ben"; one is shown.
+    """
+
+    picture: str
+    series: str
+    role: str
+    kind: Kind
+    y: Number | None
+    x: Number | str | None = None
+    high: Number | None = None
+    panel: str = ""
+
+
+class Draws(Protocol):
+    """A board that has pictures too: it gives the marks of an event after it has taken that event in."""
+
+    pictures: Sequence[Picture]
+
+    def marks(self, event: Event) -> Iterable[Mark]:
+        """Give the marks that an event adds, which was just noted."""
+        ...
+
+
+def checked_marks(marks: Iterable[Mark], pictures: Sequence[Picture]) -> list[Mark]:
+    """Refuse what can't be drawn.
+
+    Raises:
+        ConfigError: it says what is wrong.
+    """
+    known, found = {one.name for one in pictures}, list(marks)
+    for mark in found:
+        if not isinstance(mark, Mark):
+            raise ConfigError(f"a board draws {mark!r}; give a Mark")
+        if mark.picture not in known:
+            raise ConfigError(f"a mark is of the picture {mark.picture!r}; name it among the board's pictures")
+        if mark.kind not in get_args(Kind):
+            raise ConfigError(f"a mark is drawn as {mark.kind!r}; choose one of: {', '.join(get_args(Kind))}")
+        if not all(isinstance(one, str) for one in (mark.series, mark.role, mark.panel)):
+            raise ConfigError(f"the series, the role or the panel of {mark!r} is no text; write it as one")
+        numbers = (mark.y, mark.high, None if isinstance(mark.x, str) else mark.x)
+        if not all(one is None or _is_number(one) for one in numbers):
+            raise ConfigError(f"{mark!r} does not stand at finite numbers; mend y, x or high")
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and isfinite(value)

@@ -1,0 +1,1 @@
+// Draws one picture as SVG, from marks: lines, steps, points, bars, bands.
