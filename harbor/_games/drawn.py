@@ -19,10 +19,10 @@ Number = Decimal | float
 
 
 class Picture(NamedTuple):
-    """A picture: its name, its title, the titles of its axes, how y is written, and whether each part has its own.
+    """A picture: its name, its title, the titles of x and y, whether each part has its own, and how numbers are written.
 
     A part is an item, a run or a day; of a picture `of_part` the page shows that of the moment. Where a game has a
-    picture called "bids", the limits that bidders set are drawn in it.
+    picture called "bids", the limits that bidders set are drawn in it. `scale` writes y, `x_scale` writes x.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Picture(NamedTuple):
     y: str
     scale: Scale = "dollars"
     of_part: bool = False
+    x_scale: Scale = "number"
 
 
 class Mark(NamedTuple):

@@ -14,7 +14,7 @@ from harbor._view.thought_marks import PICTURES, ThoughtMarks
 
 def pictures_drawn(game: Game | None) -> list[PictureRow]:
     """Give the pictures of a page; None: the game is not known, and nothing is drawn."""
-    return [(one.name, one.title, one.x, one.y, one.scale, one.of_part) for one in _pictures(game)]
+    return [(one.name, one.title, one.x, one.y, one.scale, one.of_part, one.x_scale) for one in _pictures(game)]
 
 
 def _pictures(game: Game | None) -> list[Picture]:

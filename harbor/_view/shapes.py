@@ -19,8 +19,8 @@ Place = tuple[int, str, str]
 """The number of an entry where a part or a round begins or all is over, "part", "round" or "end", and its name."""
 
 
-PictureRow = tuple[str, str, str, str, str, bool]
-"""A picture: its name, title, titles of the axes, how y is written, and whether each part has its own."""
+PictureRow = tuple[str, str, str, str, str, bool, str]
+"""A picture: its name, title, titles of x and y, how y is written, whether each part has its own, how x is written."""
 MarkRow = tuple[int, int, str, str, str, str, float | str | None, float | None, float | None, int]
 """The number of the entry that adds a mark, the place of its picture in the head, panel, series, role, kind, x, y,
 the upper end, and who sees it: the sum of 2 ** place of each of the head's `viewers`."""
