@@ -19,7 +19,7 @@ Number = Decimal | float
 
 
 class Picture(NamedTuple):
-    """A picture: its name, its title, the titles of x and y, whether each part has its own, and how numbers are written.
+    """A picture: its name, title, the titles of x and y, whether each part has its own, and how numbers are written.
 
     A part is an item, a run or a day; of a picture `of_part` the page shows that of the moment. Where a game has a
     picture called "bids", the limits that bidders set are drawn in it. `scale` writes y, `x_scale` writes x.
