@@ -83,7 +83,7 @@ function frameOf({ marks, width, height, xScale, scale, top, right }) {
   const y = (value) => tenth(bottom - (value - low) * rise);
   const most = Math.max(2, (end - left) / (isNamed ? 64 : 40)), nth = Math.ceil(names.length / most);
   const marksOfX = isNamed ? names.filter((_, at) => at % nth === 0) : roundNumbers(first - side, last + side, most, isWhole);
-  return { x, y, left, right: end, top, bottom, ticks, xTicks: marksOfX, slot: isNamed ? ratio : 0, tickWidth: isNamed ? nth * ratio - 4 : 60, has: (value) => (isNamed ? places.has(value) : value >= first && value <= last), xScale, scale };
+  return { x, y, left, right: end, edge: width, top, bottom, ticks, xTicks: marksOfX, slot: isNamed ? ratio : 0, tickWidth: isNamed ? nth * ratio - 4 : 60, has: (value) => (isNamed ? places.has(value) : value >= first && value <= last), xScale, scale };
 }
 
 function drawAxes({ x, y }, frame) {
@@ -95,7 +95,7 @@ function drawAxes({ x, y }, frame) {
   }
   made.append(vector("line", { class: "zero", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
   for (const tick of frame.xTicks)
-    made.append(label(written(tick, frame.xScale, true), frame.tickWidth, { x: frame.x(tick), y: frame.bottom + 14, "text-anchor": "middle" }));
+    made.append(label(written(tick, frame.xScale, true), Math.min(frame.tickWidth, 2 * (frame.edge - frame.x(tick))), { x: frame.x(tick), y: frame.bottom + 14, "text-anchor": "middle" }));
   made.append(label(y, frame.right - frame.left, { class: "title", x: frame.left, y: frame.top - 8 }));
   made.append(label(x, frame.right - frame.left, { class: "title", x: frame.right, y: frame.bottom + 27, "text-anchor": "end" }));
   return made;
