@@ -47,9 +47,8 @@ function drawHead() {
   byId("simulated").hidden = !head.simulated;
   byId("back").hidden = !head.back;
   if (head.back) byId("back").href = head.back;
-  byId("notes").replaceChildren(...head.notes.map((note) => element("li", {}, isolated(note))));
-  byId("missed").textContent = head.notes[0] ?? "";
-  byId("missing").hidden = head.notes.length === 0;
+  const notes = element("ul", { id: "notes" }, ...head.notes.map((note) => element("li", {}, isolated(note))));
+  byId("missing").replaceChildren(...(head.notes.length ? [element("summary", {}, `What is not here: ${head.notes[0]}`), notes] : []));
   drawEnd(head);
   drawChoices(head);
 }
