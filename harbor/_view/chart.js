@@ -23,9 +23,9 @@ const widthOf = (text) => pen.measureText(text).width;
 
 /** Write a text in so many pixels; one that is cut has all of it in its title. */
 function label(text, width, attributes) {
-  let end = widthOf(text) > width ? Math.min(text.length, Math.ceil(width / 3)) : text.length;
-  while (end > 0 && end < text.length && widthOf(`${text.slice(0, end)}…`) > width) end--;
-  const isWhole = end === text.length;
+  const isWhole = widthOf(text) <= width;
+  let end = Math.min(text.length, Math.ceil(width / 3));
+  while (!isWhole && end > 0 && widthOf(`${text.slice(0, end)}…`) > width) end--;
   return vector("text", attributes, isWhole ? text : `${text.slice(0, end)}…`, isWhole ? "" : vector("title", {}, text));
 }
 
@@ -73,25 +73,20 @@ function drawAxes({ x, y, scale, xScale, width }, frame) {
   const { left, right, top, bottom } = frame, across = (at, kind) => vector("path", { class: kind, d: `M${left} ${at}H${right}` });
   return vector("g", {}, ...frame.ticks.flatMap((tick) => [across(frame.y(tick), tick === 0 ? "zero" : "grid"),
     label(written(tick, scale, true), left, { x: left - 6, y: frame.y(tick) + 4, "text-anchor": "end" })]), across(bottom, "zero"),
-  ...frame.xTicks.map((tick) => label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - frame.x(tick))), { x: frame.x(tick), y: bottom + 14, "text-anchor": "middle" })),
+  ...frame.xTicks.map((tick) => label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - frame.x(tick)), 2 * frame.x(tick)), { x: frame.x(tick), y: bottom + 14, "text-anchor": "middle" })),
   label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27, "text-anchor": "end" }));
 }
 
-/** Put marks that belong together into groups: those of a series, a role and a kind. */
+/** Put marks that belong together into groups: those of a series, a role and a kind, which is drawn as the `nth` role of its kind. */
 function groupsOf(marks, styleOf) {
-  const groups = new Map();
+  const groups = new Map(), roles = { bar: [], point: [] };
   for (const mark of marks) {
-    const kind = mark[X] === null ? "level" : mark[KIND], key = JSON.stringify([mark[SERIES], mark[ROLE], kind]);
-    if (!groups.has(key)) groups.set(key, { series: mark[SERIES], role: mark[ROLE], kind, rows: [], ...styleOf(mark[SERIES]) });
+    const [series, role] = [mark[SERIES], mark[ROLE]], kind = mark[X] === null ? "level" : mark[KIND], key = JSON.stringify([series, role, kind]);
+    if (roles[kind]?.length < 3 && role !== OUT && !roles[kind].includes(role)) roles[kind].push(role);
+    if (!groups.has(key)) groups.set(key, { series, role, kind, rows: [], nth: Math.max(roles[kind]?.indexOf(role) ?? 0, 0), ...styleOf(series) });
     groups.get(key).rows.push(mark);
   }
-  const all = [...groups.values()].sort((one, other) => one.rank - other.rank), rolesOf = new Map();
-  for (const group of all.filter(({ role }) => role !== OUT)) {
-    const roles = rolesOf.get(group.kind) ?? rolesOf.set(group.kind, []).get(group.kind);
-    if (!roles.includes(group.role)) roles.push(group.role);
-    group.nth = Math.min(roles.indexOf(group.role), 2);
-  }
-  return all;
+  return [...groups.values()].sort((one, other) => one.rank - other.rank || 0);
 }
 
 function classOf({ kind, role, series, colour, nth }) {
@@ -210,7 +205,7 @@ function drawLevels(groups, frame, width) {
         const drawn = vector("path", { class: classOf(group), d: `M${frame.left} ${y}H${frame.right}`, ...stripes(levels.length, at) });
         fade(drawn, row, seq);
         node.append(drawn);
-        hits.push({ row, box: [frame.left, y - 3, frame.right, y + 3] });
+        hits.push({ row, box: [frame.left, y, frame.right] });
       });
       const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
         [all.map(({ group }) => group.series).filter((name) => name !== role).join(", "), role].filter(Boolean).join(" ")).join("; ");
@@ -253,7 +248,7 @@ function drawChart(spec) {
   const near = (x, y) => {
     let found = null, least = REACH;
     for (const { row, box: [left, top, right = left, bottom = top] } of layers.flatMap(({ hits }) => hits)) {
-      const far = Math.hypot(Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0));
+      const far = Math.hypot(Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0)) + (row[X] === null ? 4 : 0); // a level is behind what is on it
       if (far <= least) [found, least] = [row, far];
     }
     return found;

@@ -15,7 +15,8 @@ const NUMBER = /^[-+−]?\$?[\d,.]+%?$/;
 
 /** Draw a table; `mark(row, column)` names the class of a cell. Columns of numbers stand to the right. */
 function table(caption, columns, rows, mark = () => "") {
-  const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(row[column])));
+  const told = (cell) => cell.textContent ?? cell;
+  const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(told(row[column]))));
   const kind = (column) => (isNumbers[column] ? "numbers " : "");
   const cells = (row, at) => row.map((text, column) => element("td", { class: (kind(column) + mark(at, column)).trim() || null }, isolated(text)));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

@@ -122,7 +122,7 @@ function numbersOf({ marks, title, x, scale, xScale }, seq) {
   };
   const sorted = [...rows.values()].sort((one, other) => (byPlace ? 0 : seatOf(one.series) - seatOf(other.series))), left = sorted.length - TABLE_ROWS;
   const told = sorted.slice(0, TABLE_ROWS).map((one) => [...(byPlace ? [written(one.at, xScale)] : []), one.series, ...roles.map((role) => cell(one.cells.get(role) ?? shared.get(role)))]);
-  const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told, (row, column) => (column > Number(byPlace) ? "numbers" : ""));
+  const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told);
   made.append(element("p", { class: "note" }, `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
   return made;
 }
