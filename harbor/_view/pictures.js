@@ -19,7 +19,8 @@ function styleOf(series) {
 
 /** Sort the marks that the viewer may see by picture and part, anew only when there are others. */
 function indexMarks() {
-  const { viewers, pictures, seat } = store.head, viewer = page.viewer || seat, parts = partsOfRun(), key = [viewer, store.marks.length, parts.length].join();
+  const { viewers, pictures, seat, seats } = store.head, viewer = page.viewer || seat, parts = partsOfRun();
+  const key = [viewer, store.marks.length, parts.length, seats.length].join();
   if (indexed.key === key) return;
   const bit = 2 ** viewers.indexOf(viewer);
   Object.assign(indexed, { key, marks: new Map() });
@@ -35,11 +36,12 @@ function drawPictures(seq) {
   indexMarks();
   const shown = [...indexed.marks.keys()].sort((one, other) => one - other);
   if (shown.join() !== [...cards.keys()].join()) {
+    const all = shown.map((place) => cards.get(place) ?? cardOf(place));
     cards.clear();
-    for (const place of shown) cards.set(place, cardOf(place));
-    for (const [id, made] of [["pictures", [...cards.values()].slice(0, LEADING)], ["more", [...cards.values()].slice(LEADING)]]) {
-      byId(id).hidden = made.length === 0;
-      byId(id).replaceChildren(...made.map(({ node }) => node));
+    for (const card of all) cards.set(card.place, card);
+    for (const [id, here] of [["pictures", all.slice(0, LEADING)], ["more", all.slice(LEADING)]]) {
+      byId(id).hidden = here.length === 0;
+      byId(id).replaceChildren(...here.map(({ node }) => node));
     }
   }
   for (const card of cards.values()) drawCard(card, seq);
