@@ -3,7 +3,7 @@ const LEADING = 2; // pictures above the board
 const HEIGHT = 270; // of a picture, in pixels
 const TABLE_ROWS = 200; // of the numbers of a picture; the rest is in its CSV
 const COLOURS = 8;
-const COLUMNS = ["estimate", "limit", "bid", "out", "price", "worth", "", "starting price"]; // of numbers, in this order; "" is any other role
+const COLUMNS = ["estimate", "limit", "bid", "out", "price", "worth", "", "starting price"]; // of Numbers, in this order; "" is any other
 const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // what an SVG takes with it
 const cards = new Map(); // place of a picture in the head -> its card
 const indexed = { key: "", marks: new Map() }; // place -> number of the part, or "all" -> marks
@@ -101,10 +101,11 @@ function drawCard(card, seq) {
   if (card.numbers.open) card.table.replaceChildren(numbersOf(card, seq));
 }
 
-/** Say where along a picture a moment is: at its part, or at its round; null if x is something else. */
+/** Say where along a picture a moment is: at its part, or at its last round (or part that is over); null if x is something else. */
 function placeOfMoment({ marks, x }, seq, part, number) {
-  if (x === store.head.parts.replace(/s$/, "")) return marks.some((mark) => mark[X] === part) ? part : number;
-  return x === "round" ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
+  const word = store.head.parts.replace(/s$/, "");
+  if (x === word) return marks.some((mark) => mark[X] === part) ? part : number;
+  return x === "round" || x.startsWith(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
 }
 
 /** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; what others have is in each row. */
