@@ -63,7 +63,7 @@ function frameOf({ marks, width, height, scale }, top, margin) {
   if (high !== 0 || low === 0) high += air;
   const ticks = roundNumbers(low, high, (height - top) / 50), left = Math.max(16, ...ticks.map((tick) => widthOf(written(tick, scale, true)))) + 8;
   const right = width - margin, bottom = height - 30, unit = (right - left) / (last - first + 2 * side), nth = Math.ceil(64 / unit);
-  const xTicks = isNamed ? [...names.keys()].filter((_, at) => at % nth === 0) : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
+  const xTicks = isNamed || !placed.length ? [...names.keys()].filter((_, at) => at % nth === 0) : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
   const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;
   return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64, has: (value) => placeOf(value) >= 0 && value <= (isNamed ? value : last),
     x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)) };
@@ -181,12 +181,14 @@ function drawPlaces(groups, frame) {
     });
   const show = (seq) => {
     for (const hit of hits) {
-      hit.row = holding(hit.rows, seq);
-      fade(hit.drawn, hit.row, seq);
+      const row = holding(hit.rows, seq), when = Math.sign(row[SEQ] - seq);
+      if (hit.row === row && hit.when === when) continue;
+      Object.assign(hit, { row, when });
+      fade(hit.drawn, row, seq);
       if (!isBar) continue;
-      [hit.box[1], hit.box[3]] = extent([frame.y(0), frame.y(hit.row[Y] ?? 0)]);
+      [hit.box[1], hit.box[3]] = extent([frame.y(0), frame.y(row[Y] ?? 0)]);
       hit.drawn.setAttribute("y", hit.box[1]);
-      hit.drawn.setAttribute("height", hit.row[Y] === null ? 0 : Math.max(hit.box[3] - hit.box[1], 1));
+      hit.drawn.setAttribute("height", row[Y] === null ? 0 : Math.max(hit.box[3] - hit.box[1], 1));
     }
   };
   return { node, hits, show };

@@ -251,14 +251,14 @@ def test_of_a_long_series_the_least_and_the_greatest_of_each_column_are_drawn(lo
 def test_levels_at_one_height_are_stripes_of_one_line_with_one_label(look, tmp_path):
     def read(page: Page) -> tuple[list[str], list[str]]:
         dashes = page.locator("path.level[data-seq]").evaluate_all(
-            "all => all.map((one) => one.getAttribute('stroke-dasharray') + one.getAttribute('stroke-dashoffset'))"
+            "all => all.map(getComputedStyle).map((one) => [one.strokeDasharray, one.strokeDashoffset].join())"
         )
         return dashes, page.locator(".drawing .name").all_text_contents()
 
     marks = [(0, 0, "", name, "limit", "line", None, 70, None, 7) for name in ("Ann", "Ben")]
     marks += [(0, 0, "", "price", "price", "step", at, 60 + at, None, 7) for at in range(5)]
     dashes, names = look(page_with(marks, tmp_path, ("Ann", "Ben")), read)
-    assert len({*dashes}) == 2
+    assert sorted(dashes) == ["6px, 6px,-6px", "6px, 6px,0px"]
     assert names == ["Ann, Ben limit"]
 
 
@@ -340,6 +340,18 @@ def test_pictures_have_no_serious_finding_and_nothing_is_cut(phone, dark, sale, 
         return findings(page), overflow(page)
 
     assert look(sale[0], check, phone=phone, dark=dark) == ([], 0)
+
+
+def test_pictures_are_printed_and_no_list_or_button_of_them(sale, look):
+    def on_paper(page: Page) -> list[bool]:
+        page.emulate_media(media="print")
+        shown = [
+            page.locator(one).first.is_visible() for one in (".drawing svg", ".take", "#controls", "#list", "#board")
+        ]
+        page.emulate_media(media="null")
+        return shown
+
+    assert look(sale[0], on_paper) == [True, False, False, False, False]
 
 
 def test_the_first_fact_is_near_the_top_and_the_board_is_first_on_a_phone(sale, look):
