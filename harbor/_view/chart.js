@@ -3,7 +3,7 @@ const MOST_POINTS = 2000; // of a series; of a longer one the least and the grea
 const REACH = 20; // pixels within which a mark is meant
 const STRIPE = 6; // pixels of a dash where several series have the same line
 const LINE = 14, NAME = 140, LEGEND = 70; // pixels from text to text, of the longest name, and of the longest legend
-const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "predicted", "mirrored", "profile", "theory"]); // dashed; facts are solid
+const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "profile", "mirrored", "theory"]); // dashed; facts are solid
 const MARKERS = ["M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z", "M-3.5-3.5h7v7h-7Z", "M0-4.5L4.5 3.5h-9Z", "M0-5L5 0L0 5L-5 0Z", "M0 4.5L4.5-3.5h-9Z"];
 const OUT = "out", CROSS = "M-4-4L4 4M4-4L-4 4"; // where a bidder ends, in any game
 const pen = document.createElement("canvas").getContext("2d");

@@ -108,23 +108,25 @@ function placeOfMoment({ marks, x }, seq, part, number) {
   return x === "round" || x.startsWith(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
 }
 
-/** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; what others have is in each row. */
+/** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; in it is also what is nobody's. */
 function numbersOf({ marks, title, x, scale, xScale }, seq) {
-  const byPlace = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), isOthers = marks.some((mark) => seatOf(mark[SERIES]) >= 0) && !byPlace;
-  const rows = new Map(), shared = new Map(), rank = (role) => COLUMNS.indexOf(COLUMNS.includes(role) ? role : "");
+  const byPlace = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), hasSeats = marks.some((mark) => seatOf(mark[SERIES]) >= 0);
+  const isOwn = (mark) => !hasSeats || seatOf(mark[SERIES]) >= 0, placeOf = (mark) => (byPlace ? mark[X] ?? "" : ""), keyOf = (...parts) => JSON.stringify(parts);
+  const places = new Map([...new Set(marks.map(placeOf))].map((at, nth) => [at, nth])), owned = new Set(marks.filter(isOwn).map(placeOf)), rows = new Map(), cells = new Map();
   for (const mark of marks) {
-    const at = byPlace ? mark[X] ?? "" : "", key = JSON.stringify([at, mark[SERIES]]), cells = isOthers && seatOf(mark[SERIES]) < 0 ? shared : rows.get(key)?.cells ?? new Map();
-    if (cells !== shared) rows.set(key, { at, series: mark[SERIES], cells });
-    cells.set(mark[ROLE], [...(cells.get(mark[ROLE]) ?? []), mark]);
+    const at = placeOf(mark), key = keyOf(at, isOwn(mark) ? mark[SERIES] : "", mark[ROLE]);
+    if (isOwn(mark) || !owned.has(at)) rows.set(keyOf(at, mark[SERIES]), { at, series: mark[SERIES], rank: styleOf(mark[SERIES]).rank });
+    if (!cells.has(key)) cells.set(key, []);
+    cells.get(key).push(mark);
   }
-  const roles = [...new Set(marks.map((mark) => mark[ROLE]))].sort((one, other) => rank(one) - rank(other));
+  const rank = (role) => COLUMNS.indexOf(COLUMNS.includes(role) ? role : ""), roles = [...new Set(marks.map((mark) => mark[ROLE]))].sort((one, other) => rank(one) - rank(other));
   const cell = (found) => {
-    const mark = found && found[lastUpTo(found, seq)] || found?.at(-1); // what has not come yet is told as it will be
+    const mark = found && (found[lastUpTo(found, seq)] ?? found.at(-1)); // what has not come yet is told as it will be
     return !mark || mark[Y] === null ? "" : element("button", { type: "button", class: `plain${mark[SEQ] > seq ? " yet" : ""}`, onclick: () => jump(mark[SEQ]), title: `event ${thousands.format(mark[SEQ])}` },
       written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`));
   };
-  const sorted = [...rows.values()].sort((one, other) => (byPlace ? 0 : seatOf(one.series) - seatOf(other.series))), left = sorted.length - TABLE_ROWS;
-  const told = sorted.slice(0, TABLE_ROWS).map((one) => [...(byPlace ? [written(one.at, xScale)] : []), one.series, ...roles.map((role) => cell(one.cells.get(role) ?? shared.get(role)))]);
+  const sorted = [...rows.values()].sort((one, other) => (byPlace ? places.get(one.at) - places.get(other.at) : 0) || one.rank - other.rank || 0), left = sorted.length - TABLE_ROWS;
+  const told = sorted.slice(0, TABLE_ROWS).map(({ at, series }) => [...(byPlace ? [written(at, xScale)] : []), series, ...roles.map((role) => cell(cells.get(keyOf(at, series, role)) ?? cells.get(keyOf(at, "", role))))]);
   const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told);
   made.append(element("p", { class: "note" }, `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
   return made;
