@@ -82,7 +82,7 @@ function groupsOf(marks, styleOf) {
   const groups = new Map(), roles = { bar: [], point: [] };
   for (const mark of marks) {
     const [series, role] = [mark[SERIES], mark[ROLE]], kind = mark[X] === null ? "level" : mark[KIND], key = JSON.stringify([series, role, kind]);
-    if (roles[kind]?.length < 3 && role !== OUT && !roles[kind].includes(role)) roles[kind].push(role);
+    if (roles[kind]?.length < 3 && role !== OUT && !EXPECTED.has(role) && !roles[kind].includes(role)) roles[kind].push(role);
     if (!groups.has(key)) groups.set(key, { series, role, kind, rows: [], nth: Math.max(roles[kind]?.indexOf(role) ?? 0, 0), ...styleOf(series) });
     groups.get(key).rows.push(mark);
   }
@@ -170,15 +170,17 @@ function drawPlaces(groups, frame) {
   const rowsOf = (group) => (isBar ? [...Map.groupBy(group.rows, (row) => row[X]).values()] : group.rows.filter((row) => row[Y] !== null).map((row) => [row]));
   const hits = groups.flatMap((group) => thinned(rowsOf(group).map((rows) => ({ group, rows, row: rows[0] })), frame, ({ rows }) => rows.at(-1)));
   const here = [...Map.groupBy(hits, ({ row }) => `${frame.x(row[X])} ${isBar ? "" : frame.y(row[Y])}`).values()], [, most] = extent(here.map((all) => all.length), 1);
-  for (const all of here)
-    all.sort((one, other) => one.group.nth - other.group.nth).forEach((hit, at) => {
-      const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / all.length), { group, row } = hit;
-      const x = frame.x(row[X]) + (at - (all.length - isBar) / 2 + (isBar ? -0.5 : 0.5)) * wide, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
+  for (const all of here) {
+    const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth), wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length);
+    for (const hit of all) {
+      const { group, row } = hit, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
+      const x = frame.x(row[X]) + (owners.indexOf(group) - (owners.length - !isBar) / 2) * wide;
       hit.box = isBar ? [x, 0, x + wide, 0] : [x, frame.y(row[Y])];
       hit.drawn = isBar ? vector("rect", { x, width: Math.max(wide - 1, 0.6) }) : vector("path", { d: shape, transform: `translate(${hit.box.join()})` });
       hit.drawn.setAttribute("class", classOf(group));
       node.append(hit.drawn);
-    });
+    }
+  }
   const show = (seq) => {
     for (const hit of hits) {
       const row = holding(hit.rows, seq), when = Math.sign(row[SEQ] - seq);
@@ -210,7 +212,7 @@ function drawLevels(groups, frame, width) {
         hits.push({ row, box: [frame.left, y, frame.right] });
       });
       const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
-        [all.map(({ group }) => group.series).filter((name) => name !== role).join(", "), role].filter(Boolean).join(" ")).join("; ");
+        [role, all.map(({ group }) => group.series).filter((name) => name !== role).join(", ")].filter(Boolean).join(": ")).join("; ");
       last = Math.max(y, last + LINE - 2);
       const style = `name ${levels.length > 1 ? "ink" : levels[0].group.colour}${levels.every(({ row }) => row[SEQ] > seq) ? " later" : ""}`;
       if (last < frame.bottom + 8) node.append(label(told, width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));

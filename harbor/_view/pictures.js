@@ -105,7 +105,7 @@ function drawCard(card, seq) {
 function placeOfMoment({ marks, x }, seq, part, number) {
   const word = store.head.parts.replace(/s$/, "");
   if (x === word) return marks.some((mark) => mark[X] === part) ? part : number;
-  return x === "round" || x.startsWith(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
+  return x === "round" || x.includes(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
 }
 
 /** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; in it is also what is nobody's. */

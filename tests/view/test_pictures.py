@@ -259,7 +259,7 @@ def test_levels_at_one_height_are_stripes_of_one_line_with_one_label(look, tmp_p
     marks += [(0, 0, "", "price", "price", "step", at, 60 + at, None, 7) for at in range(5)]
     dashes, names = look(page_with(marks, tmp_path, ("Ann", "Ben")), read)
     assert sorted(dashes) == ["6px, 6px,-6px", "6px, 6px,0px"]
-    assert names == ["Ann, Ben limit"]
+    assert names == ["limit: Ann, Ben"]
 
 
 def test_names_of_strangers_are_text_and_long_ones_are_cut_and_told_in_full(look, tmp_path):
