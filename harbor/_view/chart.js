@@ -1,1 +1,261 @@
-// Draws one picture as SVG, from marks: lines, steps, points, bars, bands.
+// Draws one picture as SVG from its marks, and knows no game: a series has a colour and a marker, a role a dash or a shape.
+const MOST_POINTS = 2000; // of a series; of a longer one the least and the greatest per column of pixels are drawn
+const REACH = 20; // pixels within which a mark is meant
+const STRIPE = 6; // pixels of a dash where several series have the same line
+const LINE = 14, NAME = 140, LEGEND = 70; // pixels from text to text, of the longest name, and of the longest legend
+const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "profile", "mirrored", "theory"]); // dashed; facts are solid
+const MARKERS = ["M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z", "M-3.5-3.5h7v7h-7Z", "M0-4.5L4.5 3.5h-9Z", "M0-5L5 0L0 5L-5 0Z", "M0 4.5L4.5-3.5h-9Z"];
+const OUT = "out", CROSS = "M-4-4L4 4M4-4L-4 4"; // where a bidder ends, in any game
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = "11px system-ui, sans-serif";
+const shortly = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 4 });
+const exactly = new Intl.NumberFormat("en-US", { maximumFractionDigits: 4 });
+const cents = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2 });
+
+function vector(tag, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+const widthOf = (text) => pen.measureText(text).width;
+
+/** Write a text in so many pixels; one that is cut has all of it in its title. */
+function label(text, width, attributes) {
+  const isWhole = widthOf(text) <= width;
+  let end = Math.min(text.length, Math.ceil(width / 3));
+  while (!isWhole && end > 0 && widthOf(`${text.slice(0, end)}…`) > width) end--;
+  return vector("text", attributes, isWhole ? text : `${text.slice(0, end)}…`, isWhole ? "" : vector("title", {}, text));
+}
+
+function written(value, scale, isShort = false) {
+  if (typeof value === "string") return value;
+  const sign = value < 0 ? "−" : "", size = Math.abs(value), isMoney = scale === "dollars";
+  if (scale === "share") return `${sign}${exactly.format(100 * size)}%`;
+  const text = isShort ? shortly.format(size).replace("K", "k") : (isMoney && size % 1 ? cents : exactly).format(size);
+  return sign + (isMoney ? "$" : "") + text;
+}
+
+/** Choose round numbers between two, about so many. */
+function roundNumbers(low, high, most, isWhole = false) {
+  const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
+  const step = Math.max(isWhole ? 1 : 0, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999));
+  const first = Math.ceil(low / step), count = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length: Math.max(count, 0) }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+}
+
+function extent(values, least = Infinity, greatest = -Infinity) {
+  for (const value of values) if (value !== null) [least, greatest] = [Math.min(least, value), Math.max(greatest, value)];
+  return least <= greatest ? [least, greatest] : [0, 1];
+}
+
+/** Lay a picture out: where x and y stand in it, and what its axes say. */
+function frameOf({ marks, width, height, scale }, top, margin) {
+  const placed = marks.filter((mark) => mark[X] !== null), hasBars = placed.some((mark) => mark[KIND] === "bar"), names = new Map();
+  const isNamed = hasBars || placed.some((mark) => typeof mark[X] === "string"), isWhole = placed.every((mark) => mark[X] % 1 === 0);
+  if (isNamed) [...new Set(placed.map((mark) => mark[X]))].sort((one, other) => one - other || 0).forEach((name, at) => names.set(name, at));
+  const [first, last] = isNamed ? [0, names.size - 1] : extent(placed.map((mark) => mark[X]));
+  const side = isNamed || (isWhole && last - first < 100) ? 0.5 : (last - first) * 0.03 || 0.5;
+  let [low, high] = extent(marks.flatMap((mark) => [mark[Y], mark[HIGH]]), ...(hasBars ? [0, 0] : []));
+  const air = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
+  if (low !== 0) low -= low > 0 ? Math.min(air, low) : air;
+  if (high !== 0 || low === 0) high += air;
+  const ticks = roundNumbers(low, high, (height - top) / 50), left = Math.max(16, ...ticks.map((tick) => widthOf(written(tick, scale, true)))) + 8;
+  const right = width - margin, bottom = height - 30, unit = (right - left) / (last - first + 2 * side), nth = Math.ceil(64 / unit);
+  const xTicks = isNamed || !placed.length ? [...names.keys()].filter((_, at) => at % nth === 0) : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
+  const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;
+  return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64, has: (value) => placeOf(value) >= 0 && value <= (isNamed ? value : last),
+    x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)) };
+}
+
+function drawAxes({ x, y, scale, xScale, width }, frame) {
+  const { left, right, top, bottom } = frame, across = (at, kind) => vector("path", { class: kind, d: `M${left} ${at}H${right}` });
+  return vector("g", {}, ...frame.ticks.flatMap((tick) => [across(frame.y(tick), tick === 0 ? "zero" : "grid"),
+    label(written(tick, scale, true), left, { x: left - 6, y: frame.y(tick) + 4, "text-anchor": "end" })]), across(bottom, "zero"),
+  ...frame.xTicks.map((tick) => label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - frame.x(tick)), 2 * frame.x(tick)), { x: frame.x(tick), y: bottom + 14, "text-anchor": "middle" })),
+  label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27, "text-anchor": "end" }));
+}
+
+/** Put marks that belong together into groups: those of a series, a role and a kind, which is drawn as the `nth` role of its kind. */
+function groupsOf(marks, styleOf) {
+  const groups = new Map(), roles = { bar: [], point: [] };
+  for (const mark of marks) {
+    const [series, role] = [mark[SERIES], mark[ROLE]], kind = mark[X] === null ? "level" : mark[KIND], key = JSON.stringify([series, role, kind]);
+    if (roles[kind]?.length < 3 && role !== OUT && !EXPECTED.has(role) && !roles[kind].includes(role)) roles[kind].push(role);
+    if (!groups.has(key)) groups.set(key, { series, role, kind, rows: [], nth: Math.max(roles[kind]?.indexOf(role) ?? 0, 0), ...styleOf(series) });
+    groups.get(key).rows.push(mark);
+  }
+  return [...groups.values()].sort((one, other) => one.rank - other.rank || 0);
+}
+
+function classOf({ kind, role, series, colour, nth }) {
+  const isExpected = EXPECTED.has(role) || EXPECTED.has(series);
+  return [kind === "point" && role === OUT ? "cross" : kind, colour, isExpected ? "expected" : "", nth ? `nth${nth}` : ""].join(" ");
+}
+
+/** Leave of many the least and the greatest in each column of pixels, and the end of a line. */
+function thinned(all, frame, rowOf = (one) => one) {
+  if (all.length <= MOST_POINTS) return all;
+  const kept = new Set();
+  for (const column of Map.groupBy(all, (one) => Math.round(frame.x(rowOf(one)[X]))).values()) {
+    const there = column.filter((one) => rowOf(one)[Y] !== null), top = (one) => rowOf(one)[HIGH] ?? rowOf(one)[Y];
+    if (there.length < column.length) kept.add(column.findLast((one) => rowOf(one)[Y] === null));
+    if (there.length) kept.add(there.reduce((least, one) => (rowOf(one)[Y] < rowOf(least)[Y] ? one : least))).add(there.reduce((most, one) => (top(one) > top(most) ? one : most)));
+  }
+  return all.filter((one) => kept.has(one));
+}
+
+/** Give of the marks at one place the one that holds at a moment: the last up to it, else the first to come. */
+const holding = (rows, seq) => rows[Math.max(lastUpTo(rows, seq), 0)];
+
+function fade(drawn, row, seq) {
+  drawn.classList.toggle("later", row[SEQ] > seq);
+  drawn.classList.toggle("now", row[SEQ] === seq);
+  drawn.dataset.seq = row[SEQ];
+}
+
+const stripes = (count, nth) => (count > 1 ? { "stroke-dasharray": `${STRIPE} ${STRIPE * (count - 1)}`, "stroke-dashoffset": -STRIPE * nth } : {});
+
+/** Cut a line, a step or a band into pieces, as paths; each is there from the event on that ends it. */
+function piecesOf({ rows, kind }, frame) {
+  const made = [], piece = (from, to, row) => made.push({ from, to, path: from + to, seq: row[SEQ] });
+  rows.forEach((row, at) => {
+    if (row[Y] === null) return;
+    const x = frame.x(row[X]), y = frame.y(row[Y]), next = rows[at + 1], isLast = !next || next[Y] === null, end = next ? frame.x(next[X]) : frame.right;
+    const last = isLast || row[SEQ] > next[SEQ] ? row : next, top = (one) => `${frame.x(one[X])} ${frame.y(one[HIGH] ?? one[Y])}`;
+    if (kind === "step") piece(`M${x} ${y}`, `L${end} ${y}`, row);
+    if (kind === "step" && !isLast) piece(`M${end} ${y}`, `L${end} ${frame.y(next[Y])}`, next);
+    if (kind === "line") piece(`M${isLast ? x - 2 : x} ${y}`, isLast ? `L${x + 2} ${y}` : `L${end} ${frame.y(next[Y])}`, last);
+    if (kind === "band" && !isLast) piece(`M${x} ${y}`, `L${end} ${frame.y(next[Y])}L${top(next)}L${top(row)}Z`, last);
+  });
+  return made;
+}
+
+const joined = (pieces) => pieces.map(({ from, to }, at) => (pieces[at - 1]?.to === `L${from.slice(1)}` ? to : from + to)).join("");
+
+/** Draw lines, steps and bands: a piece that several of them have is striped in the colours of all. */
+function drawLines(groups, frame) {
+  const owners = new Map(), strands = [], hits = [], node = vector("g");
+  for (const group of groups) {
+    const place = (row) => (typeof row[X] === "string" ? frame.x(row[X]) : row[X]);
+    group.rows = thinned(group.kind === "step" ? group.rows : group.rows.toSorted((one, other) => place(one) - place(other)), frame);
+    group.pieces = piecesOf(group, frame);
+    for (const { path } of group.pieces) owners.set(path, (owners.get(path) ?? new Set()).add(group));
+    for (const row of group.rows) if (row[Y] !== null) hits.push({ row, group, box: [frame.x(row[X]), frame.y(row[Y])] });
+  }
+  for (const group of groups)
+    for (const pieces of Map.groupBy(group.pieces, ({ path }) => [...owners.get(path)].map((one) => groups.indexOf(one)).join()).values()) {
+      const all = [...owners.get(pieces[0].path)], dash = group.kind === "band" ? {} : stripes(all.length, all.indexOf(group));
+      const [later, past] = [" later", ""].map((when) => node.appendChild(vector("path", { class: classOf(group) + when, ...dash })));
+      strands.push({ pieces, past, later, count: -1 });
+    }
+  const rings = node.appendChild(vector("g"));
+  const show = (seq) => {
+    for (const strand of strands) {
+      const there = strand.pieces.filter((piece) => piece.seq <= seq);
+      if (there.length === strand.count) continue;
+      strand.count = there.length;
+      strand.past.setAttribute("d", joined(there));
+      strand.later.setAttribute("d", joined(strand.pieces.filter((piece) => piece.seq > seq)));
+    }
+    rings.replaceChildren(...hits.filter(({ row }) => row[SEQ] === seq).map(({ group, box: [cx, cy] }) => vector("circle", { class: `ring ${group.colour}`, cx, cy, r: 4 })));
+  };
+  return { node, hits, show };
+}
+
+/** Draw bars and points; those at one place stand side by side. */
+function drawPlaces(groups, frame) {
+  const isBar = groups[0]?.kind === "bar", node = vector("g");
+  const rowsOf = (group) => (isBar ? [...Map.groupBy(group.rows, (row) => row[X]).values()] : group.rows.filter((row) => row[Y] !== null).map((row) => [row]));
+  const hits = groups.flatMap((group) => thinned(rowsOf(group).map((rows) => ({ group, rows, row: rows[0] })), frame, ({ rows }) => rows.at(-1)));
+  const here = [...Map.groupBy(hits, ({ row }) => `${frame.x(row[X])} ${isBar ? "" : frame.y(row[Y])}`).values()], [, most] = extent(here.map((all) => all.length), 1);
+  for (const all of here) {
+    const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth), wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length);
+    for (const hit of all) {
+      const { group, row } = hit, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
+      const x = frame.x(row[X]) + (owners.indexOf(group) - (owners.length - !isBar) / 2) * wide;
+      hit.box = isBar ? [x, 0, x + wide, 0] : [x, frame.y(row[Y])];
+      hit.drawn = isBar ? vector("rect", { x, width: Math.max(wide - 1, 0.6) }) : vector("path", { d: shape, transform: `translate(${hit.box.join()})` });
+      hit.drawn.setAttribute("class", classOf(group));
+      node.append(hit.drawn);
+    }
+  }
+  const show = (seq) => {
+    for (const hit of hits) {
+      const row = holding(hit.rows, seq), when = Math.sign(row[SEQ] - seq);
+      if (hit.row === row && hit.when === when) continue;
+      Object.assign(hit, { row, when });
+      fade(hit.drawn, row, seq);
+      if (!isBar) continue;
+      [hit.box[1], hit.box[3]] = extent([frame.y(0), frame.y(row[Y] ?? 0)]);
+      hit.drawn.setAttribute("y", hit.box[1]);
+      hit.drawn.setAttribute("height", row[Y] === null ? 0 : Math.max(hit.box[3] - hit.box[1], 1));
+    }
+  };
+  return { node, hits, show };
+}
+
+/** Draw levels, with their names beside them: those at one height are one line, striped, with the names of all. */
+function drawLevels(groups, frame, width) {
+  const node = vector("g"), hits = [];
+  const show = (seq) => {
+    const here = groups.map((group) => ({ group, row: holding(group.rows, seq) })).filter(({ row }) => row[Y] !== null);
+    let last = frame.top - LINE;
+    hits.length = 0;
+    node.replaceChildren();
+    for (const [y, levels] of [...Map.groupBy(here, ({ row }) => Math.round(frame.y(row[Y])))].sort(([one], [other]) => one - other)) {
+      levels.forEach(({ group, row }, at) => {
+        const drawn = vector("path", { class: classOf(group), d: `M${frame.left} ${y}H${frame.right}`, ...stripes(levels.length, at) });
+        fade(drawn, row, seq);
+        node.append(drawn);
+        hits.push({ row, box: [frame.left, y, frame.right] });
+      });
+      const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
+        [role, all.map(({ group }) => group.series).filter((name) => name !== role).join(", ")].filter(Boolean).join(": ")).join("; ");
+      last = Math.max(y, last + LINE - 2);
+      const style = `name ${levels.length > 1 ? "ink" : levels[0].group.colour}${levels.every(({ row }) => row[SEQ] > seq) ? " later" : ""}`;
+      if (last < frame.bottom + 8) node.append(label(told, width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));
+    }
+  };
+  return { node, hits, show };
+}
+
+/** Say which series has which colour and which role which shape; levels have their names beside them. */
+function drawLegend(groups, width) {
+  const node = vector("g"), firsts = (all, by) => [...Map.groupBy(all, by).values()].map(([one]) => ({ ...one, text: by(one) })), kinds = groups.filter(({ kind }) => kind !== "level");
+  const series = firsts([...kinds, ...groups.filter(({ colour }) => colour !== "ink")], (one) => one.series), roles = firsts(kinds, (one) => one.role);
+  const named = roles.length > 1 ? roles.filter(({ text }) => !series.some((one) => one.text === text)) : [];
+  const told = [...series.map((one) => ({ ...one, nth: 0, role: "", series: "" })), ...named.map((one) => ({ ...one, colour: "ink", marker: 0 }))];
+  let x = 0, y = 12;
+  for (const [at, one] of told.entries()) {
+    const wide = 34 + Math.min(widthOf(one.text), NAME);
+    if (x > 0 && x + wide > width) [x, y] = [0, y + LINE + 2];
+    const isFull = y > LEGEND, d = { point: one.role === OUT ? CROSS : MARKERS[one.marker], bar: "M-5-5h10v10h-10Z", band: "M-9-4h18v8h-18Z" }[one.kind] ?? "M-9 0h18";
+    node.append(isFull ? "" : vector("path", { class: classOf(one), d, transform: `translate(${x + 9} ${y - 4})` }), label(isFull ? `and ${told.length - at} more` : one.text, NAME, { x: x + 22, y }));
+    if (isFull) break;
+    x += wide;
+  }
+  return { node, height: told.length ? y + 6 : 0 };
+}
+
+/** Draw a picture: its SVG, what shows a moment in it, and what mark is near a place of it. */
+function drawChart(spec) {
+  const { width, height } = spec, groups = groupsOf(spec.marks, spec.styleOf), of = (...kinds) => groups.filter(({ kind }) => kinds.includes(kind));
+  const legend = drawLegend(groups, width), frame = frameOf(spec, legend.height + 24, of("level").length ? Math.min(130, width * 0.27) : 10);
+  const layers = [drawPlaces(of("bar"), frame), drawLevels(of("level"), frame, width), drawLines(of("line", "step", "band"), frame), drawPlaces(of("point"), frame)];
+  const cursor = vector("path", { class: "cursor" }), drawn = [legend.node, drawAxes(spec, frame), cursor, ...layers.map(({ node }) => node)];
+  const show = (seq, at) => {
+    for (const layer of layers) layer.show(seq);
+    cursor.setAttribute("d", at !== null && frame.has(at) ? `M${frame.x(at)} ${frame.top}V${frame.bottom}` : "");
+  };
+  const near = (x, y) => {
+    let found = null, least = REACH;
+    for (const { row, box: [left, top, right = left, bottom = top] } of layers.flatMap(({ hits }) => hits)) {
+      const far = Math.hypot(Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0)) + (row[X] === null ? 4 : 0); // a level is behind what is on it
+      if (far <= least) [found, least] = [row, far];
+    }
+    return found;
+  };
+  return { svg: vector("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spec.told }, ...drawn), show, near };
+}

@@ -15,7 +15,8 @@ const NUMBER = /^[-+−]?\$?[\d,.]+%?$/;
 
 /** Draw a table; `mark(row, column)` names the class of a cell. Columns of numbers stand to the right. */
 function table(caption, columns, rows, mark = () => "") {
-  const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(row[column])));
+  const told = (cell) => cell.textContent ?? cell;
+  const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(told(row[column]))));
   const kind = (column) => (isNumbers[column] ? "numbers " : "");
   const cells = (row, at) => row.map((text, column) => element("td", { class: (kind(column) + mark(at, column)).trim() || null }, isolated(text)));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
@@ -45,4 +46,17 @@ const counted = (number, word) => `${thousands.format(number)} ${word}${number =
 function seenBy(to) {
   if (to === "everyone") return "everyone";
   return to === "analyst" ? "the analyst" : to.replace(/^bidder:/, "");
+}
+
+/** Write rows as CSV; a text that a spreadsheet would take for a formula is marked as text. */
+function csvFrom(columns, rows) {
+  const cell = (value) => (typeof value === "number" ? value : `"${String(value).replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`);
+  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}
+
+/** Hand a file to the reader. */
+function download(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

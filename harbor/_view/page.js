@@ -132,6 +132,7 @@ function refresh(chunk = { decisions: {} }) {
   drawControls(place, entry);
   drawKinds();
   drawList();
+  if (entry) drawPictures(entry[SEQ]);
   if (entry && entry[DECISION] in chunk.decisions) drawDecision(entry);
   if (entry && !byId("matrix").contains(document.activeElement)) drawThoughts(entry[SEQ]);
 }

@@ -1,9 +1,159 @@
-// The pictures of a moment: which are shown, of which part and panel, and what they lead to.
+// The pictures of a moment: which are shown, of which part and panel, what they lead to, and what is taken away of them.
+const LEADING = 2; // pictures above the board
+const HEIGHT = 270; // of a picture, in pixels
+const TABLE_ROWS = 200; // of the numbers of a picture; the rest is in its CSV
+const COLOURS = 8;
+const COLUMNS = ["estimate", "limit", "bid", "out", "price", "worth", "", "starting price"]; // of Numbers, in this order; "" is any other
+const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // what an SVG takes with it
+const cards = new Map(); // place of a picture in the head -> its card
+const indexed = { key: "", marks: new Map() }; // place -> number of the part, or "all" -> marks
 
-/** Give the marks of a picture that the viewer may see. */
-function marksOf(place, viewer) {
-  const bit = 1 << store.head.viewers.indexOf(viewer);
-  return store.marks.filter((mark) => mark[PICTURE] === place && mark[VIEWERS] & bit);
+const seatOf = (series) => store.head.seats.indexOf(series);
+const partsOfRun = () => store.head.places.filter(([, kind]) => kind === "part");
+
+/** Give a series its colour and marker, the same on all pictures: bidders by their seats, all else in ink. */
+function styleOf(series) {
+  const seat = seatOf(series);
+  return seat < 0 ? { colour: "ink", marker: 3, rank: Infinity } : { colour: `c${seat % COLOURS}`, marker: seat % MARKERS.length, rank: seat };
 }
 
-function drawPictures() {}
+/** Sort the marks that the viewer may see by picture and part, anew only when there are others. */
+function indexMarks() {
+  const { viewers, pictures, seat, seats } = store.head, viewer = page.viewer || seat, parts = partsOfRun();
+  const key = [viewer, store.marks.length, parts.length, seats.length].join();
+  if (indexed.key === key) return;
+  const bit = 2 ** viewers.indexOf(viewer);
+  Object.assign(indexed, { key, marks: new Map() });
+  for (const mark of store.marks) {
+    if (Math.floor(mark[VIEWERS] / bit) % 2 < 1) continue; // viewers may be more than the 31 bits that & has
+    const ofPicture = indexed.marks.get(mark[PICTURE]) ?? new Map(), part = pictures[mark[PICTURE]][5] ? Math.max(lastUpTo(parts, mark[SEQ]), 0) : "all";
+    indexed.marks.set(mark[PICTURE], ofPicture.set(part, ofPicture.get(part) ?? []));
+    ofPicture.get(part).push(mark);
+  }
+}
+
+function drawPictures(seq) {
+  indexMarks();
+  const shown = [...indexed.marks.keys()].sort((one, other) => one - other);
+  if (shown.join() !== [...cards.keys()].join()) {
+    const all = shown.map((place) => cards.get(place) ?? cardOf(place));
+    cards.clear();
+    for (const card of all) cards.set(card.place, card);
+    for (const [id, here] of [["pictures", all.slice(0, LEADING)], ["more", all.slice(LEADING)]]) {
+      byId(id).hidden = here.length === 0;
+      byId(id).replaceChildren(...here.map(({ node }) => node));
+    }
+  }
+  for (const card of cards.values()) drawCard(card, seq);
+}
+
+function cardOf(place) {
+  const [name, title, x, y, scale, isOfPart, xScale] = store.head.pictures[place], again = () => drawCard(card, page.seq);
+  const take = (text, click) => element("button", { type: "button", class: "plain", "aria-label": `${text} of ${title}`, onclick: click }, text);
+  const card = { place, name, title, x, y, scale, isOfPart, xScale, panel: "", key: "", part: element("span", { class: "of" }),
+    choice: element("select", { "aria-label": `Whose: ${title}`, onchange: (event) => { card.panel = event.target.value; again(); } }),
+    frame: element("div", { class: "drawing" }), tip: element("div", { class: "tip", hidden: true }), table: element("div") };
+  card.numbers = element("details", { ontoggle: again }, element("summary", {}, "Numbers"), card.table);
+  card.node = element("figure", { class: "picture", "data-picture": name },
+    element("figcaption", {}, element("h3", {}, isolated(title)), card.part, card.choice), card.frame, card.tip,
+    element("div", { class: "menu" }, card.numbers, element("span", { class: "take" }, take("CSV", () => download(`${name}.csv`, "text/csv", csvOf(card))),
+      take("SVG", () => download(`${name}.svg`, "image/svg+xml", alone(card.chart.svg))), take("PNG", () => paint(card)))));
+  const pointed = ({ clientX, clientY }) => {
+    const box = card.chart.svg.getBoundingClientRect(), scale = card.width / box.width;
+    return card.chart.near((clientX - box.left) * scale, (clientY - box.top) * scale);
+  };
+  card.frame.addEventListener("click", (event) => pointed(event) && jump(pointed(event)[SEQ]));
+  card.frame.addEventListener("pointermove", (event) => tipAt(card, pointed(event), event));
+  card.frame.addEventListener("pointerleave", () => tipAt(card, null));
+  return card;
+}
+
+function tipAt({ tip, frame, node, scale, xScale, x }, mark, event) {
+  tip.hidden = !mark;
+  frame.classList.toggle("near", Boolean(mark));
+  if (!mark) return;
+  const box = node.getBoundingClientRect(), what = [...new Set([mark[SERIES], mark[ROLE], mark[Y] === null ? "ends" : written(mark[Y], scale)])].join(" ");
+  tip.textContent = `${what}${mark[X] === null ? "" : ` · ${x} ${written(mark[X], xScale)}`} · event ${thousands.format(mark[SEQ])}`;
+  tip.style.left = `${Math.max(Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth - 4), 0)}px`;
+  tip.style.top = `${event.clientY - box.top + 16}px`;
+}
+
+/** Show a moment in a picture; it is drawn anew only for another part, panel or size, or if marks have come. */
+function drawCard(card, seq) {
+  const parts = partsOfRun(), at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
+  if (card.all !== all) card.panels = [...new Set(all.map((mark) => mark[PANEL]).filter(Boolean))];
+  const news = all[lastUpTo(all, seq)]; // an event leads to its marks, in whichever panel they are
+  if (news?.[SEQ] === seq && card.seq !== seq && news[PANEL]) card.panel = news[PANEL];
+  if (!card.panels.includes(card.panel)) card.panel = card.panels[0] ?? "";
+  const width = Math.max(Math.round(card.frame.clientWidth), 260), key = [card.panel, width, at * card.isOfPart].join();
+  if (key !== card.key || card.all !== all) {
+    const marks = all.filter((mark) => mark[PANEL] === "" || mark[PANEL] === card.panel), part = card.isOfPart ? parts[at]?.[2] ?? "" : "";
+    const kinds = [...new Set(marks.map((mark) => [...new Set([mark[SERIES], mark[ROLE]])].join(" ")))].slice(0, 20).join(", ");
+    const told = `${[card.title, part, card.panel].filter(Boolean).join(", ")}, by ${card.x}: ${kinds}`;
+    Object.assign(card, { key, all, marks, width, chart: drawChart({ ...card, marks, width, height: HEIGHT, told, styleOf }) });
+    card.frame.replaceChildren(card.chart.svg);
+    card.part.textContent = part;
+    card.choice.hidden = card.panels.length < 2;
+    card.choice.replaceChildren(...card.panels.map((panel) => element("option", { selected: panel === card.panel }, panel)));
+  }
+  card.seq = seq;
+  card.chart.show(seq, placeOfMoment(card, seq, parts[at]?.[2], at + 1));
+  if (card.numbers.open) card.table.replaceChildren(numbersOf(card, seq));
+}
+
+/** Say where along a picture a moment is: at its part, or at its last round (or part that is over); null if x is something else. */
+function placeOfMoment({ marks, x }, seq, part, number) {
+  const word = store.head.parts.replace(/s$/, "");
+  if (x === word) return marks.some((mark) => mark[X] === part) ? part : number;
+  return x === "round" || x.includes(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
+}
+
+/** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; in it is also what is nobody's. */
+function numbersOf({ marks, title, x, scale, xScale }, seq) {
+  const byPlace = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), hasSeats = marks.some((mark) => seatOf(mark[SERIES]) >= 0);
+  const isOwn = (mark) => !hasSeats || seatOf(mark[SERIES]) >= 0, placeOf = (mark) => (byPlace ? mark[X] ?? "" : ""), keyOf = (...parts) => JSON.stringify(parts);
+  const places = new Map([...new Set(marks.map(placeOf))].map((at, nth) => [at, nth])), owned = new Set(marks.filter(isOwn).map(placeOf)), rows = new Map(), cells = new Map();
+  for (const mark of marks) {
+    const at = placeOf(mark), key = keyOf(at, isOwn(mark) ? mark[SERIES] : "", mark[ROLE]);
+    if (isOwn(mark) || !owned.has(at)) rows.set(keyOf(at, mark[SERIES]), { at, series: mark[SERIES], rank: styleOf(mark[SERIES]).rank });
+    if (!cells.has(key)) cells.set(key, []);
+    cells.get(key).push(mark);
+  }
+  const rank = (role) => COLUMNS.indexOf(COLUMNS.includes(role) ? role : ""), roles = [...new Set(marks.map((mark) => mark[ROLE]))].sort((one, other) => rank(one) - rank(other));
+  const cell = (found) => {
+    const mark = found && (found[lastUpTo(found, seq)] ?? found.at(-1)); // what has not come yet is told as it will be
+    return !mark || mark[Y] === null ? "" : element("button", { type: "button", class: `plain${mark[SEQ] > seq ? " yet" : ""}`, onclick: () => jump(mark[SEQ]), title: `event ${thousands.format(mark[SEQ])}` },
+      written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`));
+  };
+  const sorted = [...rows.values()].sort((one, other) => (byPlace ? places.get(one.at) - places.get(other.at) : 0) || one.rank - other.rank || 0), left = sorted.length - TABLE_ROWS;
+  const told = sorted.slice(0, TABLE_ROWS).map(({ at, series }) => [...(byPlace ? [written(at, xScale)] : []), series, ...roles.map((role) => cell(cells.get(keyOf(at, series, role)) ?? cells.get(keyOf(at, "", role))))]);
+  const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told);
+  made.append(element("p", { class: "note" }, `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
+  return made;
+}
+
+function csvOf({ marks, x, y }) {
+  const fields = [SEQ, PANEL, SERIES, ROLE, KIND, X, Y, HIGH];
+  return csvFrom(["event", "panel", "series", "role", "drawn as", x, y, "up to"], marks.map((mark) => fields.map((field) => mark[field] ?? "")));
+}
+
+/** Write an SVG that stands alone: what the page's style says of each of its elements is written into it. */
+function alone(svg) {
+  const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" "), from = [svg, ...svg.querySelectorAll("*")];
+  [copy, ...copy.querySelectorAll("*")].forEach((one, at) => {
+    for (const name of ALONE) one.style.setProperty(name, getComputedStyle(from[at]).getPropertyValue(name));
+  });
+  for (const [name, value] of Object.entries({ width, height })) copy.setAttribute(name, value);
+  copy.prepend(vector("rect", { width, height, fill: getComputedStyle(byId("board")).backgroundColor }));
+  return new XMLSerializer().serializeToString(copy);
+}
+
+function paint({ chart, name }) {
+  const image = new Image();
+  image.addEventListener("load", () => {
+    const canvas = element("canvas", { width: 2 * image.width, height: 2 * image.height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => download(`${name}.png`, "image/png", blob));
+  });
+  image.src = `data:image/svg+xml,${encodeURIComponent(alone(chart.svg))}`;
+}

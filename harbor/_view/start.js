@@ -8,13 +8,33 @@ const KEYS = {
   End: [() => step(Infinity)],
   "?": [() => byId("help").showModal()],
   "/": [() => byId("search").focus()],
+  " ": [play],
 };
-const OWN_KEYS = "select, textarea, input:not([type=range]), pre, dialog";
+const OWN_KEYS = "select, textarea, input:not([type=range]), pre, dialog", PRESSED = "button, summary, a"; // the latter take the space bar
+const BEAT = 500; // milliseconds from event to event, at the speed 1
+let playing = 0; // the timer, if it plays
+
+/** Step from event to event by a timer, from the beginning if it is at the end; or stop. */
+function play() {
+  if (playing) return stop();
+  if (isAtEnd()) step(-Infinity);
+  byId("play").textContent = "❚❚ Stop";
+  playing = setInterval(() => (isAtEnd() ? stop() : step(1)), BEAT / Number(byId("speed").value));
+}
+
+const isAtEnd = () => page.course.find(page.seq) >= page.course.length - 1;
+
+function stop() {
+  clearInterval(playing);
+  playing = 0;
+  byId("play").textContent = "▶ Play";
+}
 
 function pressed(event) {
   const isSign = event.key.length === 1; // where a sign stands on a keyboard, and whether with Shift, is its layout's
+  if (event.key !== " " && event.target.id !== "play") stop();
   const press = KEYS[event.key]?.[isSign ? 0 : Number(event.shiftKey)];
-  const keepsKeys = event.target.closest?.(OWN_KEYS) || event.ctrlKey || event.altKey || event.metaKey;
+  const keepsKeys = event.target.closest?.(event.key === " " ? `${OWN_KEYS}, ${PRESSED}` : OWN_KEYS) || event.ctrlKey || event.altKey || event.metaKey;
   if (!press || keepsKeys || byId("help").open) return;
   event.preventDefault();
   press();
@@ -27,8 +47,8 @@ function drawHead() {
   byId("simulated").hidden = !head.simulated;
   byId("back").hidden = !head.back;
   if (head.back) byId("back").href = head.back;
-  byId("notes").replaceChildren(...head.notes.map((note) => element("li", {}, isolated(note))));
-  byId("missing").hidden = head.notes.length === 0;
+  const notes = element("ul", { id: "notes" }, ...head.notes.map((note) => element("li", {}, isolated(note))));
+  byId("missing").replaceChildren(...(head.notes.length ? [element("summary", {}, `What is not here: ${head.notes[0]}`), notes] : []));
   drawEnd(head);
   drawChoices(head);
 }
@@ -88,10 +108,12 @@ function connect() {
   const clicks = {
     "event-before": () => step(-1), "event-after": () => step(1), "round-before": () => leap("round", -1),
     "round-after": () => leap("round", 1), "part-before": () => leap("part", -1), "part-after": () => leap("part", 1),
-    link: copyLink, keys: () => byId("help").showModal(), close: () => byId("help").close(), print: printAll,
+    link: copyLink, keys: () => byId("help").showModal(), close: () => byId("help").close(), print: printAll, play,
   };
   for (const [id, click] of Object.entries(clicks)) byId(id).addEventListener("click", click);
+  byId("speed").addEventListener("change", () => { if (playing) stop(), play(); });
   byId("scrubber").addEventListener("input", (event) => {
+    stop();
     const entry = page.course.at(Number(event.target.value));
     if (entry) go(entry[SEQ]);
   });
@@ -105,6 +127,7 @@ function connect() {
     if (event.key === "Escape") event.target.blur();
   });
   addEventListener("keydown", pressed);
+  addEventListener("resize", () => drawPictures(page.seq));
   addEventListener("popstate", reread);
   addEventListener("beforeprint", drawPaper);
   addEventListener("afterprint", leavePaper);
