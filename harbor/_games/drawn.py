@@ -116,4 +116,4 @@ def is_drawable(mark: Mark) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and abs(value) <= MOST
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and -MOST <= value <= MOST

@@ -123,14 +123,14 @@ class EnglishBoard:
             case SaleOpened():
                 yield from (self._left(bidder, 0) for bidder in self._budgets)
             case ItemOpened(item=item, start=start):
-                yield Mark("bids", "starting price", "starting price", "line", start)
+                yield _level("starting price", start)
                 for bidder, estimates in self._estimates.items():
                     if item in estimates:
                         yield Mark("bids", bidder, "estimate", "line", estimates[item])
                 if item in self._worths:
-                    yield _worth(self._worths[item])
+                    yield _level("worth", self._worths[item])
             case PriceLowered(start=start):
-                yield Mark("bids", "starting price", "starting price", "line", start)
+                yield _level("starting price", start)
             case BidPlaced(bidder=bidder, amount=amount, round=round):
                 yield Mark("bids", bidder, "bid", "point", amount, round)
             case BidderWithdrew(bidder=bidder, round=round):
@@ -145,7 +145,7 @@ class EnglishBoard:
                 yield Mark("items", "unsold", "starting price", "point", self._least, item)
                 yield from self._valued(item)
             case ValueRevealed(item=item, true_value=worth):
-                yield _worth(worth)
+                yield _level("worth", worth)
                 if item not in self._worths:
                     self._worths[item] = worth
                     yield from self._valued(item)
@@ -172,5 +172,5 @@ class EnglishBoard:
         return self._rows.shown(self._headline, self._state)
 
 
-def _worth(worth: Decimal) -> Mark:
-    return Mark("bids", "worth", "worth", "line", worth)
+def _level(role: str, amount: Decimal) -> Mark:
+    return Mark("bids", role, role, "line", amount)
