@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from harbor._core.errors import ConfigError, HarborError, of_strangers
 from harbor._core.event_texts import plain_sentence
@@ -23,7 +23,7 @@ from harbor._core.events import (
     PublicEvent,
 )
 from harbor._core.money import dollars
-from harbor._games.drawn import Mark, Picture, checked_marks
+from harbor._games.drawn import Mark, Picture, checked_marks, checked_pictures
 
 T = TypeVar("T")
 
@@ -187,13 +187,18 @@ class GuardedBoard:
     @property
     def pictures(self) -> Sequence[Picture]:
         """What is drawn of the game; of a board without pictures, the bids."""
-        return getattr(self._own, "pictures", self._plain.pictures)
+        found = self._try(lambda: checked_pictures(self._drawer.pictures))
+        return self._plain.pictures if found is None else found
 
     def marks(self, event: Event) -> list[Mark]:
         """Give the marks that an event adds, which was just noted."""
-        own = self._own if hasattr(self._own, "marks") else self._plain
-        found = self._try(lambda: checked_marks(own.marks(event), self.pictures))
+        found = self._try(lambda: checked_marks(self._drawer.marks(event), self._drawer.pictures))
         return list(self._plain.marks(event)) if found is None else found
+
+    @property
+    def _drawer(self) -> Any:
+        """The board that draws: a plain one in place of one that has no pictures, or no marks."""
+        return self._own if hasattr(self._own, "pictures") and hasattr(self._own, "marks") else self._plain
 
     def _try(self, call: Callable[[], T]) -> T | None:
         try:

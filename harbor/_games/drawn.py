@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from harbor._core.errors import ConfigError
@@ -16,6 +15,8 @@ from harbor._core.events import Event
 Kind = Literal["line", "step", "point", "bar", "band"]
 Scale = Literal["dollars", "number", "share"]
 Number = Decimal | float
+MOST = 10**15
+"""The largest number that is drawn: above it, a double has no cents, and all else on the picture is flat."""
 
 
 class Picture(NamedTuple):
@@ -87,11 +88,32 @@ def checked_marks(marks: Iterable[Mark], pictures: Sequence[Picture]) -> list[Ma
             raise ConfigError(f"a mark is drawn as {mark.kind!r}; choose one of: {', '.join(get_args(Kind))}")
         if not all(isinstance(one, str) for one in (mark.series, mark.role, mark.panel)):
             raise ConfigError(f"the series, the role or the panel of {mark!r} is no text; write it as one")
-        numbers = (mark.y, mark.high, None if isinstance(mark.x, str) else mark.x)
-        if not all(one is None or _is_number(one) for one in numbers):
-            raise ConfigError(f"{mark!r} does not stand at finite numbers; mend y, x or high")
+        if not is_drawable(mark):
+            raise ConfigError(f"{mark!r} does not stand at finite numbers up to {MOST:,}; mend y, x or high")
     return found
 
 
+def checked_pictures(pictures: Sequence[Picture]) -> list[Picture]:
+    """Refuse what can't be announced to a page.
+
+    Raises:
+        ConfigError: it says what is wrong.
+    """
+    found = list(pictures)
+    for one in found:
+        if not isinstance(one, Picture) or not all(
+            isinstance(text, str) for text in (*one[:4], one.scale, one.x_scale)
+        ):
+            raise ConfigError(f"a board has the picture {one!r}; give a Picture with texts")
+    return found
+
+
+def is_drawable(mark: Mark) -> bool:
+    """Say whether a mark stands at finite numbers that are not too large; what it lacks does not matter."""
+    return all(
+        one is None or _is_number(one) for one in (mark.y, mark.high, None if isinstance(mark.x, str) else mark.x)
+    )
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and isfinite(value)
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and -MOST <= value <= MOST

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from harbor._core.events import Event
 from harbor._games.board import GuardedBoard
-from harbor._games.drawn import Mark, Number, Picture
+from harbor._games.drawn import Mark, Number, Picture, is_drawable
 from harbor._games.game import Game
 from harbor._view.shapes import MarkRow, PictureRow
-from harbor._view.thought_marks import PICTURES, ThoughtMarks
+from harbor._view.thought_marks import ThoughtMarks, pictures_of_thoughts
 
 
 def pictures_drawn(game: Game | None) -> list[PictureRow]:
@@ -18,7 +18,7 @@ def pictures_drawn(game: Game | None) -> list[PictureRow]:
 
 
 def _pictures(game: Game | None) -> list[Picture]:
-    return [*GuardedBoard(game.name, game.board).pictures, *PICTURES] if game else []
+    return [*GuardedBoard(game.name, game.board).pictures, *pictures_of_thoughts(game)] if game else []
 
 
 class Marks:
@@ -31,14 +31,14 @@ class Marks:
 
     def __init__(self, game: Game | None, viewers: Sequence[str]) -> None:
         self._places = {one.name: place for place, one in enumerate(_pictures(game))}
-        self._thoughts = {viewer: ThoughtMarks() for viewer in viewers}
+        self._thoughts = {viewer: ThoughtMarks(game) for viewer in viewers}
 
     def of(self, seq: int, event: Event, boards: Mapping[str, GuardedBoard]) -> list[MarkRow]:
         """Give the marks that an event adds; `boards` are those of the viewers who see it, and have noted it."""
         seen: dict[Mark, int] = {}
         for place, (viewer, thoughts) in enumerate(self._thoughts.items()):
             if viewer in boards:
-                for mark in (*boards[viewer].marks(event), *thoughts.marks(event)):
+                for mark in (*boards[viewer].marks(event), *filter(is_drawable, thoughts.marks(event))):
                     seen[mark] = seen.get(mark, 0) | 1 << place
         return [
             (seq, self._places[one.picture], one.panel, one.series, one.role, one.kind, _place(one.x), _number(one.y),

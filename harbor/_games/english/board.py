@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from harbor._core.events import (
     BiddersAsked,
     BidderSeated,
+    BidderWithdrew,
     BidPlaced,
     Event,
+    ItemLabelled,
     ItemOpened,
     ItemSold,
     ItemUnsold,
@@ -25,7 +27,12 @@ from harbor._core.money import dollars
 from harbor._games.board import Rows, Shown, doing
 from harbor._games.drawn import Mark, Picture
 
-PICTURES = (Picture("bids", "Price and bids", x="round", y="price", of_part=True),)
+PICTURES = (
+    Picture("bids", "Price and bids", x="round", y="price", of_part=True),
+    Picture("items", "Items: price, worth and profit", x="item", y="price"),
+    Picture("money", "Budgets left", x="items closed", y="budget left"),
+    Picture("profits", "Profits", x="items closed", y="profit so far"),
+)
 COLUMNS = ("bidder", "now", "items", "spent", "budget left")
 
 
@@ -36,6 +43,11 @@ class EnglishBoard:
 
     def __init__(self) -> None:
         self._items = self._opened = 0
+        self._estimates: dict[str, Mapping[str, Decimal]] = {}
+        self._worths: dict[str, Decimal] = {}
+        self._sold: dict[str, ItemSold] = {}
+        self._profits: dict[str, Decimal] = {}
+        self._bidders: tuple[str, ...] = ()
         self._headline = self._state = self._leader = ""
         self._least = self._increment = Decimal(0)
         self._rows = Rows(COLUMNS)
@@ -47,11 +59,13 @@ class EnglishBoard:
         """Take one event in."""
         self._rows.put("now", doing(event))
         match event:
-            case BidderSeated(bidder=bidder, budget=budget):
-                self._budgets[bidder] = budget
+            case ItemLabelled(item=item, true_value=worth):
+                self._worths[item] = worth
+            case BidderSeated(bidder=bidder, budget=budget, estimates=estimates):
+                self._budgets[bidder], self._estimates[bidder] = budget, estimates
                 self._buy(bidder)
             case SaleOpened(bidders=bidders, lots=lots):
-                self._items = len(lots)
+                self._items, self._bidders = len(lots), bidders
                 self._rows.seat(bidders)
                 self._rows.fill("now", "")
                 for bidder in bidders:
@@ -72,7 +86,8 @@ class EnglishBoard:
                 self._state = f"round {round}: {leader} leads with {dollars(price)}"
                 self._rows.put("now", {leader: f"leads with {dollars(price)}"} | self._outbid(leader))
                 self._leader = leader
-            case ItemSold(winner=winner, price=price):
+            case ItemSold(item=item, winner=winner, price=price):
+                self._sold[item] = event
                 self._won[winner] += 1
                 self._spent[winner] = self._spent.get(winner, Decimal(0)) + price
                 self._state = f"sold to {winner} for {dollars(price)}"
@@ -103,13 +118,59 @@ class EnglishBoard:
         self._rows.put("budget left", {name: "" if budget is None else dollars(budget - spent)})
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Give the bids and the price."""
+        """Give the bids, exits and prices of the item, the items and the money."""
         match event:
+            case SaleOpened():
+                yield from (self._left(bidder, 0) for bidder in self._budgets)
+            case ItemOpened(item=item, start=start):
+                yield _level("starting price", start)
+                for bidder, estimates in self._estimates.items():
+                    if item in estimates:
+                        yield Mark("bids", bidder, "estimate", "line", estimates[item])
+                if item in self._worths:
+                    yield _level("worth", self._worths[item])
+            case PriceLowered(start=start):
+                yield _level("starting price", start)
             case BidPlaced(bidder=bidder, amount=amount, round=round):
                 yield Mark("bids", bidder, "bid", "point", amount, round)
+            case BidderWithdrew(bidder=bidder, round=round):
+                yield Mark("bids", bidder, "out", "point", self._least, round)
             case RoundClosed(price=price, round=round):
                 yield Mark("bids", "price", "price", "step", price, round)
+            case ItemSold(item=item, winner=winner, price=price):
+                yield Mark("items", winner, "price", "bar", price, item)
+                yield from (self._left(bidder, self._opened) for bidder in self._budgets)
+                yield from self._valued(item)
+            case ItemUnsold(item=item):
+                yield Mark("items", "unsold", "starting price", "point", self._least, item)
+                yield from self._valued(item)
+            case ValueRevealed(item=item, true_value=worth):
+                yield _level("worth", worth)
+                if item not in self._worths:
+                    self._worths[item] = worth
+                    yield from self._valued(item)
+
+    def _left(self, bidder: str, closed: int) -> Mark:
+        left = self._budgets[bidder] - self._spent.get(bidder, Decimal(0))
+        return Mark("money", bidder, "budget", "line", left, closed)
+
+    def _valued(self, item: str) -> Iterator[Mark]:
+        """Give what an item that is closed was worth, and the profits with it, once its worth is known."""
+        if item not in self._worths:
+            return
+        worth, sale = self._worths[item], self._sold.get(item)
+        yield Mark("items", "worth", "worth", "point", worth, item)
+        if sale is not None:
+            profit = worth - sale.price
+            self._profits[sale.winner] = self._profits.get(sale.winner, Decimal(0)) + profit
+            yield Mark("items", sale.winner, "profit", "bar", profit, item)
+        for bidder in self._bidders:
+            yield Mark("profits", bidder, "profit", "line", self._profits.get(bidder, Decimal(0)), self._opened)
 
     def shown(self) -> Shown:
         """Give the item under the hammer and the bidders."""
         return self._rows.shown(self._headline, self._state)
+
+
+def _level(role: str, amount: Decimal) -> Mark:
+    return Mark("bids", role, role, "line", amount)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
-from harbor._core.events import Event
+from harbor._core.events import BidderWithdrew, BidPlaced, Event
+from harbor._games.drawn import Mark, Picture
 from harbor._games.english_private.rules import EnglishPrivateOpened, PriceRaised
-from harbor._games.sessions.board import SessionBoard
+from harbor._games.sessions.board import OF_AUCTIONS, SessionBoard
+from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunOpened
 
 
@@ -15,7 +18,8 @@ class ClockBoard(SessionBoard):
 
     def __init__(self) -> None:
         super().__init__()
-        self._first = Decimal(0)
+        self.pictures = (Picture("bids", "Price and bids", x="round", y="price", of_part=True), *OF_AUCTIONS)
+        self._first = self._called = Decimal(0)
 
     def note(self, event: Event) -> None:
         """Take one event in."""
@@ -23,5 +27,23 @@ class ClockBoard(SessionBoard):
         match event:
             case EnglishPrivateOpened(step=step):
                 self._first = step
+            case PriceRaised(price=price):
+                self._called = price
             case RunOpened(item=item):
+                self._called = self._first
                 self._price = PriceRaised(item, 1, self._first).words
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give the price that rises, who stays in and who leaves, and what came of the run."""
+        yield from super().marks(event)
+        match event:
+            case ValueDrawn(bidder=bidder, value=value):
+                yield Mark("bids", bidder, "worth", "line", value)
+            case RunOpened():
+                yield Mark("bids", "price", "price", "step", self._called, 1)
+            case PriceRaised(round=round, price=price):
+                yield Mark("bids", "price", "price", "step", price, round)
+            case BidPlaced(bidder=bidder, amount=amount, round=round):
+                yield Mark("bids", bidder, "bid", "point", amount, round)
+            case BidderWithdrew(bidder=bidder, round=round):
+                yield Mark("bids", bidder, "out", "point", self._called, round)

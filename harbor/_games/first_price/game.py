@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 from harbor._config.auction import AuctionConfig, Simulated
@@ -85,5 +86,5 @@ FIRST_PRICE = Game(
     measures=private_games.MEASURES,
     record=sealed_bids(FirstPrice, FirstPriceRules),
     heard=(*with_prior(FirstPriceOpened), *AUCTION),
-    board=SessionBoard,
+    board=partial(SessionBoard, theory=FirstPriceOpened.theory),
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._core.money import dollars, to_cents
+from harbor._core.money import Money, dollars, to_cents
 from harbor._games.first_price.equilibrium import equilibrium_bid, highest_bid
 from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
 from harbor._games.sessions.session import SessionOpened
@@ -43,6 +43,11 @@ class FirstPriceOpened(SessionOpened):
         if self.assets < highest:
             return f"assets of {dollars(self.assets)} cap bids, which go up to {dollars(highest)} (rules.assets)"
         return ""
+
+    def theory(self, value: Money) -> Money | None:
+        """Give the bid of a value in equilibrium, where one is known."""
+        bids = self.equilibrium_bids({"": value})
+        return None if bids is None else bids[""]
 
     def equilibrium_bids(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
         """Give the bids of these values in equilibrium, in whole cents (None: none is known)."""

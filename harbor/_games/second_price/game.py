@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 from harbor._config.auction import Simulated
@@ -50,5 +51,5 @@ SECOND_PRICE = Game(
     measures=private_games.MEASURES,
     record=sealed_bids(SecondPrice, SecondPriceRules),
     heard=(*of_session(SecondPriceOpened), *AUCTION),
-    board=SessionBoard,
+    board=partial(SessionBoard, theory=SecondPriceOpened.theory),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from harbor._core.money import Money
 from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
 from harbor._games.sessions.session import SessionOpened
 
@@ -24,6 +25,10 @@ class SecondPriceOpened(SessionOpened):
             "Each player seals one bid. The highest bid wins the item, and the winner pays the second-highest bid, or "
             "nothing if nobody else bids. Of equal bids, that of the player named first wins."
         )
+
+    def theory(self, value: Money) -> Money:
+        """Give the value, which is dominant, as far as the assets go."""
+        return min(value, self.assets)
 
 
 class SecondPrice(PrivateValues):

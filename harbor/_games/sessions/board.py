@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from typing import Any
 
 from harbor._core.event_texts import number
 from harbor._core.events import BiddersAsked, BidderSeated, Event, Paused, PublicEvent, SaleClosed
 from harbor._core.money import Claim, dollars
 from harbor._games.board import Rows, Shown, doing
+from harbor._games.drawn import Mark, Picture
 from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunClosed, RunOpened, RunSettled, SessionOpened
 
 OF_A_RUN = ("value", "bid", "assets after it")
 KNOWN = ("value", "bid", "assets after it", "runs won so far", "earned so far")
 COLUMNS = ("bidder", "now", *KNOWN)
+Theory = Callable[[Any, Decimal], Decimal | None]
+EARNED = Picture("earned", "Earned so far", x="run", y="earned so far")
+OF_AUCTIONS = (
+    Picture("values", "Bids against values", x="value", y="bid", x_scale="dollars"),
+    Picture("price", "Price of each run and its winner", x="run", y="price"),
+    EARNED,
+)
+OF_NUMBERS = (Picture("picks", "Numbers and their target", x="run", y="number", scale="number"), EARNED)
 
 
 class SessionBoard:
@@ -22,10 +33,17 @@ class SessionBoard:
 
     Args:
         in_dollars: whether what is done in a run is money.
+        theory: gives, of the opening and a value, the bid in equilibrium (None: it is no function of the value).
     """
 
-    def __init__(self, in_dollars: bool = True) -> None:
+    def __init__(self, in_dollars: bool = True, theory: Theory = lambda *_: None) -> None:
         self._spell = dollars if in_dollars else number
+        self.pictures = OF_AUCTIONS if in_dollars else OF_NUMBERS
+        self._run = 0
+        self._opened: SessionOpened | None = None
+        self._theory = theory
+        self._values: dict[str, Decimal] = {}
+        self._drawn: set[str] = set()
         self._runs = 0
         self._headline = self._state = self._price = ""
         self._rows = Rows(COLUMNS, KNOWN)
@@ -40,13 +58,15 @@ class SessionBoard:
             case BidderSeated(bidder=bidder):
                 self._rows.put("now", {bidder: self._rows.of("now", bidder)})
             case SessionOpened(bidders=bidders, runs=runs, assets=assets):
-                self._runs, self._assets, self._state = runs, assets, event.rules
+                self._opened, self._runs, self._assets, self._state = event, runs, assets, event.rules
                 self._rows.seat(bidders)
                 self._rows.fill("now", "")
             case RunOpened(item=item):
                 self._headline, self._state, self._price = f"{item.capitalize()} of {self._runs}", "", ""
+                self._run, self._values, self._drawn = self._run + 1, {}, set()
                 self._begin("in")
             case ValueDrawn(bidder=bidder, value=value):
+                self._values[bidder] = value
                 self._rows.put("value", {bidder: dollars(value)})
             case RunSettled():
                 self._settle(event)
@@ -80,6 +100,7 @@ class SessionBoard:
     def _close(self, event: RunClosed) -> None:
         """Tell what is shown of a run, which may be nothing."""
         self._state = event.words
+        self._values |= getattr(event, "values", {})
         self._won.update(event.winners)
         self._rows.put("now", {name: "won" if name in event.winners else "did not win" for name in event.actions})
         self._rows.put("bid", {name: self._did(action) for name, action in event.actions.items()})
@@ -88,6 +109,43 @@ class SessionBoard:
 
     def _did(self, action: Claim | None) -> str:
         return "nothing" if action is None else self._spell(action)
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give what was done in a run, once it is known, and what it brought."""
+        match event:
+            case RunSettled(bidder=bidder, action=action):
+                yield from self._done(bidder, action)
+                yield Mark("earned", bidder, "profit", "line", self._earned[bidder], self._run)
+                if event.won:
+                    yield from self._sold(bidder, event.paid)
+            case RunClosed(actions=actions, winners=winners):
+                for bidder, action in actions.items():
+                    yield from self._done(bidder, action)
+                for winner in winners:
+                    yield from self._sold(winner, getattr(event, "price", None))
+                target = getattr(event, "target", None)
+                if target is not None:
+                    yield Mark("picks", "target", "target", "line", target, self._run)
+
+    def _done(self, bidder: str, action: Claim | None) -> Iterator[Mark]:
+        """Give what a bidder did, where it is not drawn yet, and what theory says of its value."""
+        if action is None or bidder in self._drawn:
+            return
+        self._drawn.add(bidder)
+        if self.pictures is OF_NUMBERS:
+            yield Mark("picks", bidder, "number", "point", action, self._run)
+        elif bidder in self._values:
+            value = self._values[bidder]
+            yield Mark("values", bidder, "bid", "point", action, value)
+            theory = self._theory(self._opened, value) if self._opened else None
+            if theory is not None:
+                yield Mark("values", "theory", "theory", "line", theory, value)
+
+    def _sold(self, winner: str, price: Decimal | None) -> Iterator[Mark]:
+        """Give the price of the run, where it has one that is not drawn yet."""
+        if price is not None and self.pictures is not OF_NUMBERS and "" not in self._drawn:
+            self._drawn.add("")
+            yield Mark("price", winner, "price", "bar", price, self._run)
 
     def shown(self) -> Shown:
         """Give the run and the players."""

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from harbor._core.events import Event, SaleClosed
 from harbor._core.money import dollars
 from harbor._games.board import Rows, Shown, doing
+from harbor._games.drawn import Mark, Picture
 from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
 
 COLUMNS = ("bidder", "now", "needs", "earns", "health", "balance", "dry day costs")
+PICTURES = (
+    Picture("health", "Health", x="day", y="health", scale="number"),
+    Picture("offers", "Bids by day", x="day", y="bid"),
+    Picture("water", "Supply, and the needs that were served", x="day", y="units", scale="number"),
+    Picture("money", "Money", x="day", y="balance"),
+)
 
 
 class WaterBoard:
     """The residents, as everyone sees them."""
 
+    pictures = PICTURES
+
     def __init__(self) -> None:
         self._days = self._day = 0
+        self._needs: Mapping[str, int] = {}
         self._headline = self._state = ""
         self._salaries: Mapping[str, Decimal] = {}
         self._statuses: dict[str, Status] = {}
@@ -28,12 +38,13 @@ class WaterBoard:
         self._rows.put("now", doing(event))
         match event:
             case WaterOpened(needs=needs, salaries=salaries, days=days):
-                self._salaries, self._days = salaries, days
+                self._needs, self._salaries, self._days = needs, salaries, days
                 self._rows.seat(needs)
                 self._rows.put("needs", {name: str(need) for name, need in needs.items()})
                 self._rows.put("earns", {name: dollars(salary) for name, salary in salaries.items()})
                 self._change({name: Status(HEALTH_AT_FIRST, Decimal(0), 1) for name in needs})
             case DayOpened(item=item, supply=supply):
+                self._day += 1
                 self._headline = f"{item.capitalize()} of {self._days}"
                 self._state = f"{supply} units of water are supplied"
                 self._change({name: self._paid(name, status) for name, status in self._statuses.items()})
@@ -56,6 +67,21 @@ class WaterBoard:
             "dry day costs", {name: str(status.dry) if status.health else "" for name, status in statuses.items()}
         )
         self._rows.put("now", {name: "eliminated" for name, status in statuses.items() if not status.health})
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give the supply of a day, and at its end the bids, who was served, and how all are."""
+        match event:
+            case DayOpened(supply=supply):
+                yield Mark("water", "supply", "supply", "step", supply, self._day)
+            case DayClosed(bids=bids, served=served, statuses=statuses):
+                for name, bid in bids.items():
+                    if bid is not None:
+                        yield Mark("offers", name, "bid", "point", bid, self._day)
+                for name in served:
+                    yield Mark("water", name, "need served", "bar", self._needs[name], self._day)
+                for name, status in statuses.items():
+                    yield Mark("health", name, "health", "line", status.health, self._day)
+                    yield Mark("money", name, "balance", "line", status.balance, self._day)
 
     def shown(self) -> Shown:
         """Give the day and the residents."""

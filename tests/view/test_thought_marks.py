@@ -1,0 +1,137 @@
+"""What bidders thought, beside what was so: limits, beliefs, expected bids and profiles, as far as a viewer knows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+from harbor._core.finding import find
+from harbor._core.log import of_type, read_log
+from harbor._core.log_lines import is_seen_by
+from harbor._core.thoughts import Believed, Expected, LimitSet, Mirrored, Predicted, Prediction, Profiled
+from harbor._view.run_data import run_page, seats_of
+from harbor._view.seen_marks import Marks, pictures_drawn
+from harbor._view.thought_marks import ThoughtMarks
+from harbor.events import BidderLabelled, BidderSeated, BidPlaced, ItemSold, LotClosed
+from support.shown_runs import CANARY, CANARY_MONEY, think_much, with_canaries
+
+ENGLISH = find("game", "english")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return think_much(tmp_path_factory.mktemp("view") / "run")
+
+
+@pytest.fixture(scope="module")
+def entries(run):
+    return read_log(run / "events.jsonl").entries
+
+
+def thoughts(events):
+    marks = ThoughtMarks(ENGLISH)
+    return [mark for event in events for mark in marks.marks(event)]
+
+
+def of(picture, entries, name=""):
+    return [
+        one
+        for one in thoughts(e.event for e in entries if not name or is_seen_by(name, e.event))
+        if one.picture == picture
+    ]
+
+
+def test_a_limit_is_drawn_among_the_bids_from_its_round_on():
+    marks = thoughts([LimitSet("Ann", "Lot A", 3, 1, "", Decimal(70)), LimitSet("Ann", "Lot A", 5, 1, "", None)])
+    assert [(one.picture, one.role, one.kind, one.x, one.y) for one in marks] == [
+        ("bids", "limit", "step", 3, 70),
+        ("bids", "limit", "step", 5, None),
+    ]
+
+
+def test_every_belief_of_a_budget_stands_beside_what_is_left_of_it(entries):
+    marks = [one for one in of("beliefs", entries) if one.panel == "Ann: budget"]
+    budget = next(one.budget for one in of_type(entries, BidderSeated) if one.bidder == "Ann")
+    held = [one.held.budget for one in of_type(entries, Believed) if one.bidder == "Ann"]
+    left = [budget - sum(one.price for one in of_type(entries, ItemSold)[:n] if one.winner == "Ann") for n in (1, 2, 3)]
+    assert [one.y for one in marks if one.role == "belief"] == held
+    assert [one.y for one in marks if one.role == "truth"] == left[: len(held)]
+    assert [one.x for one in marks if one.role == "truth"] == [1, 2, 3][: len(held)] != []
+
+
+def test_a_seat_sees_no_belief_and_no_budget_of_another(entries):
+    panels = {one.panel for one in of("beliefs", entries, "Ben")}
+    assert panels == {"Ben: budget", "Ben: profits"}
+    assert {one.series for one in of("errors", entries, "Ben")} == {"Ben"}
+
+
+def test_errors_of_a_belief_are_the_fields_that_were_wrong_at_first(entries):
+    wrong = [one.errors_self + one.errors_others for one in of_type(entries, Believed)]
+    assert [one.y for one in of("errors", entries)] == wrong != []
+
+
+def test_a_predicted_limit_stands_beside_the_highest_bid_of_the_rival_on_that_item(entries):
+    marks = of("expected", entries)
+    said = [one for event in of_type(entries, Predicted) for one in event.predictions]
+    assert [one.y for one in marks if one.role == "expected"] == [one.limit for one in said] != []
+    items = [one.item for one in of_type(entries, LotClosed)]
+    for mark in (one for one in marks if one.role == "bid"):
+        bids = [
+            one for one in of_type(entries, BidPlaced) if (one.bidder, one.item) == (mark.series, items[mark.x - 1])
+        ]
+        assert mark.y == bids[-1].amount
+        assert mark.panel != mark.series
+
+
+def test_what_was_expected_of_a_run_is_not_held_against_a_later_one():
+    bid, closed = BidPlaced("run 1", 1, "Ben", Decimal(9)), LotClosed("run 1")
+    marks = thoughts([Expected("Ann", "", {"Ben": Decimal(8)}), bid, closed, LotClosed("run 2")])
+    assert [(one.role, one.x, one.y) for one in marks] == [("expected", 1, 8), ("bid", 1, 9)]
+
+
+def test_a_profile_has_a_bar_for_each_persona_and_the_analyst_sees_the_true_ones(entries):
+    marks, labels = of("profiles", entries), {one.bidder: one.personas for one in of_type(entries, BidderLabelled)}
+    profiles, mirrors = of_type(entries, Profiled), of_type(entries, Mirrored)
+    first = profiles[0]
+    bars = [one for one in marks if (one.panel, one.role) == (f"{first.bidder} of {first.rival}", "profile")]
+    assert {one.x: one.y for one in bars[: len(first.weights)]} == first.weights
+    true = [one for one in marks if (one.panel, one.role) == (f"{first.bidder} of {first.rival}", "truth")]
+    assert {one.x: one.y for one in true} == labels[first.rival] != {}
+    assert Counter(one.role for one in marks)["mirrored"] == sum(len(one.weights) for one in mirrors) > 0
+
+
+def test_a_mirror_stands_beside_the_real_profile_for_the_analyst_alone(entries):
+    def real(name=""):
+        return [one for one in of("profiles", entries, name) if "thinks" in one.panel and one.role == "profile"]
+
+    assert real()
+    assert not [one for one in real("Ann") if one.panel.startswith("Ann")]
+    assert not [one for one in of("profiles", entries, "Ann") if one.role == "truth"]
+
+
+def test_a_number_that_no_picture_can_hold_is_left_out():
+    marks, said = Marks(ENGLISH, [""]), Predicted("Ann", "Lot A", (Prediction("Ben", 0.5, Decimal("1E+700")),))
+    assert marks.of(1, said, {"": ENGLISH.board()}) == []
+
+
+def test_what_is_expected_is_written_in_the_unit_of_the_game():
+    for name, scale in (("beauty", "number"), ("english", "dollars")):
+        assert [row[4] for row in pictures_drawn(find("game", name)) if row[0] == "expected"] == [scale]
+
+
+def rows_of(run, seat, viewer):
+    head, chunks = run_page(run, seat)
+    bit = 1 << head["viewers"].index(viewer)
+    return [[head["pictures"][row[1]][0], *row[2:-1]] for chunk in chunks for row in chunk["marks"] if row[-1] & bit]
+
+
+def test_no_canary_of_another_seat_is_in_a_series_of_a_seat_and_whatever_others_think_its_marks_stay(run, tmp_path):
+    for seat in seats_of(read_log(run / "events.jsonl").entries):
+        marked = with_canaries(run, tmp_path / seat, seat)
+        own = rows_of(marked, seat, seat)
+        assert CANARY not in str(own)
+        assert float(CANARY_MONEY) not in [cell for row in own for cell in row]
+        assert own == rows_of(run, seat, seat) == rows_of(run, "", seat) == rows_of(marked, "", seat) != []
+        assert str(float(CANARY_MONEY)) in str(rows_of(marked, "", run_page(marked, "").head["viewers"][0]))
