@@ -46,3 +46,16 @@ function seenBy(to) {
   if (to === "everyone") return "everyone";
   return to === "analyst" ? "the analyst" : to.replace(/^bidder:/, "");
 }
+
+/** Write rows as CSV; a text that a spreadsheet would take for a formula is marked as text. */
+function csvFrom(columns, rows) {
+  const cell = (value) => (typeof value === "number" ? value : `"${String(value).replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`);
+  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}
+
+/** Hand a file to the reader. */
+function download(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
