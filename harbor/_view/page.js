@@ -44,9 +44,13 @@ function choose() {
 /** Show the moment of an event: the last one up to it that the viewer may see. */
 function go(seq) {
   page.seq = page.course.at(page.course.find(seq))?.[SEQ] ?? seq;
+  come();
+  draw();
+}
+
+function come() {
   clearTimeout(resting);
   resting = setTimeout(rest, REST);
-  draw();
 }
 
 const REST = 150; // milliseconds without a step before the address follows: browsers refuse hundreds of changes
@@ -91,8 +95,8 @@ function look(viewer) {
 }
 
 function address() {
-  const seat = page.viewer ? `&seat=${encodeURIComponent(page.viewer)}` : "";
-  return `#at=${page.seq}${seat}`;
+  const kept = Object.entries({ seat: page.viewer, ...page.filter }).filter(([, value]) => value);
+  return `#at=${page.seq}${kept.map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("")}`;
 }
 
 /** Read the moment out of the address; what is not in it, or is nobody's, stays as it is. */
@@ -101,6 +105,10 @@ function readAddress() {
   const at = Number.parseInt(asked.get("at") ?? "", 10);
   page.viewer = !store.head.seat && store.head.seats.includes(seat) ? seat : "";
   byId("viewer").value = page.viewer;
+  const [bidder, kind, words] = ["bidder", "kind", "words"].map((name) => asked.get(name) ?? "");
+  page.filter = { bidder: store.head.seats.includes(bidder) ? bidder : "", kind, words };
+  byId("bidder").value = page.filter.bidder;
+  byId("search").value = words;
   if (Number.isFinite(at)) page.seq = at;
 }
 
@@ -119,6 +127,7 @@ function draw() {
   drawEntry(entry);
   drawThoughts(entry[SEQ]);
   drawDecision(entry);
+  drawCallTable();
 }
 
 /** Say whether events up to a moment are being loaded: a nearer one than those that are there may come. */
@@ -134,6 +143,7 @@ function refresh(chunk = { decisions: {} }) {
   drawList();
   if (entry && entry[DECISION] in chunk.decisions) drawDecision(entry);
   if (entry && !byId("matrix").contains(document.activeElement)) drawThoughts(entry[SEQ]);
+  drawCallTable();
 }
 
 function drawControls(place, entry) {
@@ -159,12 +169,13 @@ function tell(message) {
   byId("told").textContent = message;
 }
 
-async function copyLink() {
-  const link = location.href.split("#")[0] + address();
+const copyLink = () => copyText(location.href.split("#")[0] + address(), "Link to this moment copied.");
+
+async function copyText(text, done) {
   try {
-    await navigator.clipboard.writeText(link);
-    tell("Link to this moment copied.");
+    await navigator.clipboard.writeText(text);
+    tell(done);
   } catch {
-    tell(link);
+    tell(text);
   }
 }
