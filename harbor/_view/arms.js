@@ -1,8 +1,8 @@
 // The games of the same draw in other arms: which event is the first that differs, and their pages beside this one.
 
-/** Offer the other games; a page that comes of no experiment has none. */
+/** Offer the other games; a page that comes of no experiment has none, and one that stands beside another offers none. */
 function drawArms({ others = [] }) {
-  byId("beside").hidden = others.length === 0;
+  byId("beside").hidden = others.length === 0 || parent !== window;
   const options = others.map(([label], at) => element("option", { value: at }, label));
   byId("other").replaceChildren(element("option", { value: "" }, "nothing"), ...options);
 }

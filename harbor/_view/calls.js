@@ -53,6 +53,7 @@ function sortCalls(column) {
 
 function showCalls() {
   byId("calls").open = true;
+  drawCallTable();
   byId("calls").scrollIntoView();
 }
 

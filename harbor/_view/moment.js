@@ -33,7 +33,7 @@ function drawThoughts(seq) {
     if (found === undefined) return "";
     const { item } = store.decisions.get(number).decision;
     const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`, words = entryAt(found)?.[WORDS] ?? "…";
-    const first = (words.startsWith(`${name} `) ? words.slice(name.length + 1) : words).replace(/ \(.*?\)(?=: ")/, "");
+    const first = (words.startsWith(`${name} `) ? words.slice(name.length + 1) : words).replace(/^\w+ \(.*?\): (?=")/, "");
     return element("button", { class: "plain thought", type: "button", title: words, "aria-label": told,
       "aria-current": found === seq ? "true" : null, onclick: () => think(found) }, isolated(first));
   };
@@ -86,14 +86,14 @@ function thoughtsOf(bidder, number) {
 
 /** Draw which fields of a thought have changed since the one before, word by word. */
 function drawChanges(now, before) {
-  if (!now || !before) return [];
-  const old = new Map(before[FIELDS]), fields = now[FIELDS].filter(([name, text]) => !PLACES.has(name) && old.get(name) !== text);
+  const old = new Map(before?.[FIELDS]), fields = (now?.[FIELDS] ?? []).filter(([name, text]) => !ELSEWHERE.has(name) && old.get(name) !== text);
+  if (!before || !fields.length) return [];
   const told = fields.flatMap(([name, text]) => [element("dt", {}, isolated(name)), element("dd", {}, ...compared(old.get(name) ?? "", text))]);
   const heading = element("h4", {}, "What changed since ", element("button", { class: "plain", type: "button", onclick: () => think(before[SEQ]) }, `event ${thousands.format(before[SEQ])}`));
-  return [element("section", { class: "beside", id: "changes" }, heading, told.length ? element("dl", {}, ...told) : element("p", { class: "note" }, "Nothing."))];
+  return [element("section", { class: "beside", id: "changes" }, heading, element("dl", {}, ...told))];
 }
 
-const PLACES = new Set(["item", "round", "attempt", "closed"]); // fields that say when a bidder thought it
+const ELSEWHERE = new Set(["item", "round", "attempt", "closed", "priorities", "weights"]); // fields that stand above, or in a table
 
 /** Say of what a bidder was seen to do at which event it was decided, and lead there. */
 function why(entry, bidder, what) {
