@@ -179,6 +179,7 @@ function begin(seq) {
   connect();
   listen();
   page.isBegun = true;
+  document.body.classList.toggle("framed", parent !== window);
   draw();
 }
 
