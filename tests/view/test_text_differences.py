@@ -41,7 +41,7 @@ def test_words_that_went_and_came_are_told_apart(differ):
 
 
 def test_both_texts_can_be_read_from_their_differences_however_long_they_are(differ):
-    changed = "".join(LONG[:400] + ["another line\n"] + LONG[401:])
+    changed = "".join([*LONG[:400], "another line\n", *LONG[401:]])
     pairs = [["".join(LONG), changed], [MANY, MANY.replace("1", "one\n2")]]
     by_line, capped = told = differ(pairs)
     assert ["del", LONG[400]] in by_line
