@@ -134,7 +134,7 @@ function drawBeside({ title, note, ...given }, earlier) {
 
 function drawCalls(calls, texts, earlier) {
   if (!calls.length) return [element("p", { class: "note" }, "No call of a model led to this.")];
-  const old = earlier?.decision.calls[0]?.prompt.map((text) => unfolded(earlier.texts[text]));
+  const old = earlier?.decision.calls[0]?.prompt.map((text) => earlier.texts[text]);
   return calls.map((call, at) => drawCall(call, texts, calls.length > 1 ? `Call ${at + 1} of ${calls.length}` : "Call", old));
 }
 
@@ -159,10 +159,13 @@ function drawCall(call, texts, name, old) {
 
 /** Draw a prompt, message by message, and mark what is new since the bidder's last prompt of this kind. */
 function drawPrompt(messages, old) {
-  const drawn = folded("prompt", "Prompt", messages.map((text, at) => (old ? compared(old[at] ?? "", unfolded(text), "del") : [unfolded(text)])));
+  const drawn = folded("prompt", "Prompt", messages);
   if (!messages.length) return drawn;
   const role = (at) => (at === 0 && messages.length > 1 ? "system" : (at + messages.length) % 2 ? "user" : "assistant");
-  drawn.querySelectorAll("pre").forEach((one, at) => one.before(element("h5", {}, role(at))));
+  drawn.addEventListener("toggle", () => drawn.querySelectorAll("pre").forEach((one, at) => { // only now: to compare takes time
+    one.replaceChildren(...(old ? compared(unfolded(old[at] ?? ""), unfolded(messages[at]), "del") : [unfolded(messages[at])]));
+    one.before(element("h5", {}, role(at)));
+  }), { once: true });
   const copy = element("button", { type: "button", onclick: () => copyText(messages.join("\n\n"), "Prompt copied.") }, "Copy");
   const widen = element("button", { type: "button", onclick: () => drawn.classList.toggle("whole") }, "Expand");
   drawn.firstChild.after(element("p", { class: "note" }, copy, " ", widen, old ? " Marked: new since the last prompt of this kind." : ""));
@@ -175,6 +178,6 @@ function folded(key, heading, texts) {
   const details = element("details", { open: opened.has(key) }, element("summary", {}, heading));
   details.addEventListener("toggle", () => (details.open ? opened.add(key) : opened.delete(key)));
   const scrolls = { tabindex: "0", role: "region", "aria-label": heading };
-  details.append(...texts.map((text) => element("pre", scrolls, ...[text].flat())));
+  details.append(...texts.map((text) => element("pre", scrolls, text)));
   return details;
 }

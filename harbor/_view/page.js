@@ -39,6 +39,7 @@ function choose() {
   page.course = isWhole ? wholeCourse() : chosenCourse((entry) => isSeenBy(page.viewer, entry));
   page.rows = isFiltered() ? found() : page.course;
   drawTicks();
+  drawCallTable();
 }
 
 /** Show the moment of an event: the last one up to it that the viewer may see. */
@@ -127,7 +128,6 @@ function draw() {
   drawEntry(entry);
   drawThoughts(entry[SEQ]);
   drawDecision(entry);
-  drawCallTable();
 }
 
 /** Say whether events up to a moment are being loaded: a nearer one than those that are there may come. */
@@ -143,7 +143,6 @@ function refresh(chunk = { decisions: {} }) {
   drawList();
   if (entry && entry[DECISION] in chunk.decisions) drawDecision(entry);
   if (entry && !byId("matrix").contains(document.activeElement)) drawThoughts(entry[SEQ]);
-  drawCallTable();
 }
 
 function drawControls(place, entry) {
