@@ -114,9 +114,16 @@ def _settings(first: Path, second: Path) -> Iterator[SettingApart]:
 
 def _first_apart(one: Sequence[Entry], other: Sequence[Entry]) -> FirstApart | None:
     """Find the first event that differs, but for clocks and the names of the runs in their first lines."""
-    for number, (its, own) in enumerate(zip_longest(one[1:], other[1:]), start=2):
+    if (pair := first_pair(one[1:], other[1:])) is None:
+        return None
+    line = next(entry.seq for entry in pair if entry) + 1
+    found = verdict_on("deep", line, *(entry.event if entry else None for entry in pair))
+    return FirstApart(line, found.event, found.expected, found.found)
+
+
+def first_pair(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[Entry | None, Entry | None] | None:
+    """Give the first two entries in the same place that differ but in clocks; None for one is the end of its log."""
+    for its, own in zip_longest(one, other):
         if its is None or own is None or difference(its.event, own.event):
-            events = its.event if its else None, own.event if own else None
-            found = verdict_on("deep", number, *events)
-            return FirstApart(number, found.event, found.expected, found.found)
+            return its, own
     return None

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from harbor._core.counting import counted
 from harbor._core.layout import EVENTS, public_auctions
 from harbor._core.private_files import make_private, write_whole
+from harbor._view.arms import others_of
 from harbor._view.pages import FILES, refusal_of
 from harbor.evaluation._experiments.trial_records import TrialRecord
 from harbor.evaluation._report.game_rows import Game, place_of
@@ -52,14 +53,18 @@ def _write_games(folder: Path, out: Path, records: Sequence[TrialRecord], most: 
     """Write the pages of the first games that have begun: repeat by repeat, so that every arm has some."""
     pages = _Pages({}, [], 0)
     begun = list(_begun(folder, records))
-    for game, source in begun[:most]:
-        place = Path(out.stem + FILES, game.arm, game.condition, f"{game.repeat:04}.html")
-        for inner in reversed(place.parents[:-1]):
+    sources = {(game.arm, game.condition, game.repeat): source for game, source in begun[:most]}
+    below = {game: Path(*game[:2], f"{game[2]:04}.html") for game in sources}
+    others = others_of(sources, {game: f"../../{quote(place.as_posix())}" for game, place in below.items()})
+    for (game, place), (record, _) in zip(below.items(), begun, strict=False):
+        page = Path(out.stem + FILES) / place
+        for inner in reversed(page.parents[:-1]):
             make_private(out.parent / inner, exist_ok=True)
-        if refused := refusal_of(source, out.parent / place, back=f"../../../{quote(out.name)}"):
-            pages.refused.append(f"{place_of(game)}: {refused}")
+        back, title = f"../../../{quote(out.name)}", f"{folder.resolve().name}: {game[0]}, {game[1]}, repeat {game[2]}"
+        if refused := refusal_of(sources[game], out.parent / page, back, title, others.get(game, ())):
+            pages.refused.append(f"{place_of(record)}: {refused}")
         else:
-            pages.addresses[game.arm, game.condition, game.repeat] = quote(place.as_posix())
+            pages.addresses[game] = quote(page.as_posix())
     return pages._replace(left_out=max(0, len(begun) - most))
 
 

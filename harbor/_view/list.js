@@ -66,9 +66,9 @@ function follow() {
 }
 
 function drawKinds() {
-  const select = byId("kind"), chosen = select.value;
-  const kinds = [...store.kinds.keys()].sort();
-  if (select.options.length === kinds.length + 1) return;
+  const select = byId("kind"), chosen = page.filter.kind;
+  const kinds = [...new Set([...store.kinds.keys(), chosen].filter(Boolean))].sort();
+  if (select.options.length === kinds.length + 1 && select.value === chosen) return;
   const options = kinds.map((kind) => element("option", { value: kind }, kind.replaceAll("_", " ")));
   select.replaceChildren(element("option", { value: "" }, "all kinds"), ...options);
   select.value = chosen;

@@ -32,15 +32,22 @@ function drawThoughts(seq) {
     const [found, number] = all[lastUpTo(all, seq)] ?? [];
     if (found === undefined) return "";
     const { item } = store.decisions.get(number).decision;
-    const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`;
-    return element("button", { class: "plain", type: "button", title: told, "aria-label": told,
-      "aria-current": found === seq ? "true" : null, onclick: () => jump(found) }, thousands.format(found));
+    const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`, words = entryAt(found)?.[WORDS] ?? "…";
+    const first = (words.startsWith(`${name} `) ? words.slice(name.length + 1) : words).replace(/^\w+ \(.*?\): (?=")/, "");
+    return element("button", { class: "plain thought", type: "button", title: words, "aria-label": told,
+      "aria-current": found === seq ? "true" : null, onclick: () => think(found) }, isolated(first));
   };
   const rows = bidders.map((name) => [name, ...kinds.map((kind) => link(name, kind))]);
   byId("thoughts").hidden = kinds.length === 0;
   const hadFocus = byId("matrix").contains(document.activeElement);
   byId("matrix").replaceChildren(rows.length ? table("Latest thoughts", ["", ...kinds], rows) : "");
   if (hadFocus) byId("matrix").querySelector("[aria-current]")?.focus({ preventScroll: true });
+}
+
+/** Go to a thought and leave the table where the reader has it, with what was thought right below. */
+function think(seq) {
+  jump(seq);
+  byId("thoughts").scrollIntoView();
 }
 
 const bySeat = (one, other) => store.head.seats.indexOf(one) - store.head.seats.indexOf(other);
@@ -59,9 +66,34 @@ function drawDecision(entry) {
     byId(id).disabled = there === null;
     byId(id).onclick = () => jump(there);
   }
-  if (page.viewer !== "") byId("inside").replaceChildren(onlyForAnalyst());
-  else byId("inside").replaceChildren(...beside.map(drawBeside), ...drawCalls(calls, known.texts));
+  const [own, before] = thoughtsOf(bidder, entry[DECISION]), earlier = store.decisions.get(before?.[1]);
+  byId("thought").textContent = entryAt(own?.[0] ?? entry[SEQ])?.[WORDS] ?? "";
+  const changes = own && before ? drawChanges(entryAt(own[0]), entryAt(before[0])) : [];
+  const was = (title) => earlier?.decision.beside.find((one) => one.title === title);
+  if (page.viewer !== "") byId("inside").replaceChildren(...changes, onlyForAnalyst());
+  else byId("inside").replaceChildren(...changes, ...beside.map((one) => drawBeside(one, was(one.title))), ...drawCalls(calls, known.texts, earlier));
 }
+
+/** Find where a decision stands among the thoughts of a bidder, and its thought of the same kind before: [seq, number] each. */
+function thoughtsOf(bidder, number) {
+  for (const [kind, all] of store.thoughts.get(bidder) ?? []) {
+    const own = all.find((one) => one[1] === number);
+    const plans = kind === "replan" ? store.thoughts.get(bidder).get("plan") ?? [] : []; // a new plan replaces the first
+    if (own) return [own, [...plans, ...all].filter(([seq]) => seq < own[0]).at(-1)];
+  }
+  return [];
+}
+
+/** Draw which fields of a thought have changed since the one before, word by word. */
+function drawChanges(now, before) {
+  const old = new Map(before?.[FIELDS]), fields = (now?.[FIELDS] ?? []).filter(([name, text]) => !ELSEWHERE.has(name) && old.get(name) !== text);
+  if (!before || !fields.length) return [];
+  const told = fields.flatMap(([name, text]) => [element("dt", {}, isolated(name)), element("dd", {}, ...compared(old.get(name) ?? "", text))]);
+  const heading = element("h4", {}, "What changed since ", element("button", { class: "plain", type: "button", onclick: () => think(before[SEQ]) }, `event ${thousands.format(before[SEQ])}`));
+  return [element("section", { class: "beside", id: "changes" }, heading, element("dl", {}, ...told))];
+}
+
+const ELSEWHERE = new Set(["item", "round", "attempt", "closed", "priorities", "weights"]); // fields that stand above, or in a table
 
 /** Say of what a bidder was seen to do at which event it was decided, and lead there. */
 function why(entry, bidder, what) {
@@ -88,8 +120,11 @@ function decisionBeside(bidder, entry, step) {
   return other.reduce((best, one) => ((one[0] - best[0]) * step < 0 ? one : best))[0];
 }
 
-function drawBeside({ title, note, columns, rows, off }) {
-  const differs = new Set(off);
+/** Draw a table of a thought, with the column of what was thought before if there is a table of it. */
+function drawBeside({ title, note, ...given }, earlier) {
+  const old = new Map(earlier?.rows.map((row) => [row[0], row[1]])), off = given.off, differs = new Set(off);
+  const wider = (row, was) => (earlier ? [...row.slice(0, 2), was, ...row.slice(2)] : row);
+  const columns = wider(given.columns, "before"), rows = given.rows.map((row) => wider(row, old.get(row[0]) ?? ""));
   const named = off.length ? ["", ...columns] : columns;
   const told = off.length ? rows.map((row, at) => [differs.has(at) ? "differs" : "", ...row]) : rows;
   const mark = (row, column) => (differs.has(row) && (column === 0 || off.length === 0) ? "off" : "");
@@ -97,12 +132,13 @@ function drawBeside({ title, note, columns, rows, off }) {
   return element("section", { class: "beside" }, heading, table(title, named, told, mark), explained);
 }
 
-function drawCalls(calls, texts) {
+function drawCalls(calls, texts, earlier) {
   if (!calls.length) return [element("p", { class: "note" }, "No call of a model led to this.")];
-  return calls.map((call, at) => drawCall(call, texts, calls.length > 1 ? `Call ${at + 1} of ${calls.length}` : "Call"));
+  const old = earlier?.decision.calls[0]?.prompt.map((text) => earlier.texts[text]);
+  return calls.map((call, at) => drawCall(call, texts, calls.length > 1 ? `Call ${at + 1} of ${calls.length}` : "Call", old));
 }
 
-function drawCall(call, texts, name) {
+function drawCall(call, texts, name, old) {
   const [sent, kept, written, reasoned] = call.tokens;
   const facts = [
     ["outcome", call.outcome + (call.attempt > 1 ? `, attempt ${call.attempt}` : "")],
@@ -118,7 +154,22 @@ function drawCall(call, texts, name) {
     call.error ? element("p", { class: "error" }, isolated(call.error)) : null,
     call.reasoning === null ? null : folded("reasoning", "Reasoning", [texts[call.reasoning]]),
     folded("reply", "Reply", call.reply === null ? [] : [texts[call.reply]]),
-    folded("prompt", "Prompt", call.prompt.map((text) => texts[text])));
+    drawPrompt(call.prompt.map((text) => texts[text]), old));
+}
+
+/** Draw a prompt, message by message, and mark what is new since the bidder's last prompt of this kind. */
+function drawPrompt(messages, old) {
+  const drawn = folded("prompt", "Prompt", messages);
+  if (!messages.length) return drawn;
+  const role = (at) => (at === 0 && messages.length > 1 ? "system" : (at + messages.length) % 2 ? "user" : "assistant");
+  drawn.addEventListener("toggle", () => drawn.querySelectorAll("pre").forEach((one, at) => { // only now: to compare takes time
+    one.replaceChildren(...(old ? compared(unfolded(old[at] ?? ""), unfolded(messages[at]), "del") : [unfolded(messages[at])]));
+    one.before(element("h5", {}, role(at)));
+  }), { once: true });
+  const copy = element("button", { type: "button", onclick: () => copyText(messages.join("\n\n"), "Prompt copied.") }, "Copy");
+  const widen = element("button", { type: "button", onclick: () => drawn.classList.toggle("whole") }, "Expand");
+  drawn.firstChild.after(element("p", { class: "note" }, copy, " ", widen, old ? " Marked: new since the last prompt of this kind." : ""));
+  return drawn;
 }
 
 /** Draw long texts under a heading that opens; an empty one says that nothing recorded it. */

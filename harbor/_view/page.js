@@ -39,14 +39,19 @@ function choose() {
   page.course = isWhole ? wholeCourse() : chosenCourse((entry) => isSeenBy(page.viewer, entry));
   page.rows = isFiltered() ? found() : page.course;
   drawTicks();
+  drawCallTable();
 }
 
 /** Show the moment of an event: the last one up to it that the viewer may see. */
 function go(seq) {
   page.seq = page.course.at(page.course.find(seq))?.[SEQ] ?? seq;
+  come();
+  draw();
+}
+
+function come() {
   clearTimeout(resting);
   resting = setTimeout(rest, REST);
-  draw();
 }
 
 const REST = 150; // milliseconds without a step before the address follows: browsers refuse hundreds of changes
@@ -91,8 +96,8 @@ function look(viewer) {
 }
 
 function address() {
-  const seat = page.viewer ? `&seat=${encodeURIComponent(page.viewer)}` : "";
-  return `#at=${page.seq}${seat}`;
+  const kept = Object.entries({ seat: page.viewer, ...page.filter }).filter(([, value]) => value);
+  return `#at=${page.seq}${kept.map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("")}`;
 }
 
 /** Read the moment out of the address; what is not in it, or is nobody's, stays as it is. */
@@ -101,6 +106,10 @@ function readAddress() {
   const at = Number.parseInt(asked.get("at") ?? "", 10);
   page.viewer = !store.head.seat && store.head.seats.includes(seat) ? seat : "";
   byId("viewer").value = page.viewer;
+  const [bidder, kind, words] = ["bidder", "kind", "words"].map((name) => asked.get(name) ?? "");
+  page.filter = { bidder: store.head.seats.includes(bidder) ? bidder : "", kind, words };
+  byId("bidder").value = page.filter.bidder;
+  byId("search").value = words;
   if (Number.isFinite(at)) page.seq = at;
 }
 
@@ -160,12 +169,13 @@ function tell(message) {
   byId("told").textContent = message;
 }
 
-async function copyLink() {
-  const link = location.href.split("#")[0] + address();
+const copyLink = () => copyText(location.href.split("#")[0] + address(), "Link to this moment copied.");
+
+async function copyText(text, done) {
   try {
-    await navigator.clipboard.writeText(link);
-    tell("Link to this moment copied.");
+    await navigator.clipboard.writeText(text);
+    tell(done);
   } catch {
-    tell(link);
+    tell(text);
   }
 }

@@ -25,7 +25,7 @@ from harbor._core.private_files import make_private, write_whole
 from harbor._view.chunks import marks_alone
 from harbor._view.run_data import run_page
 from harbor._view.series_data import SeriesData, auctions_in, read_series
-from harbor._view.shapes import Chunk, Head, MarkRow, json_of
+from harbor._view.shapes import Chunk, Head, MarkRow, OtherRow, json_of
 
 MOST_INLINE = 3_000_000
 """How many letters of entries stand in the page itself; what has more goes into files that are loaded when needed."""
@@ -37,6 +37,7 @@ SCRIPTS = (
     "moment.js",
     "list.js",
     "calls.js",
+    "arms.js",
     "page.js",
     "start.js",
 )
@@ -44,7 +45,9 @@ FILES = "_files"
 MARKS = "marks.js"
 
 
-def write_run(folder: Path, out: Path, seat: str = "", back: str = "") -> Path:
+def write_run(
+    folder: Path, out: Path, seat: str = "", back: str = "", title: str = "", others: Sequence[OtherRow] = ()
+) -> Path:
     """Write the page of a run; or of a series, with pages of its auctions beside it.
 
     Args:
@@ -52,6 +55,8 @@ def write_run(folder: Path, out: Path, seat: str = "", back: str = "") -> Path:
         out: the page, an HTML file; what is beside it is in a folder of its name with `_files` behind it.
         seat: a bidder, whose page has what this bidder may see and nothing else; "": everything.
         back: an address that the page links back to.
+        title: of the page, if it is not the name of the run.
+        others: the games of the same draw in other arms of an experiment.
 
     Raises:
         RunFolderError: there is no log, or no bidder of this name.
@@ -64,6 +69,9 @@ def write_run(folder: Path, out: Path, seat: str = "", back: str = "") -> Path:
     head, found = page.head, page.chunks
     if back:
         head["back"] = back
+    if others:
+        head["others"] = list(others)
+    head["title"] = title or head["title"]
     inlined, rest = _first(found)
     if rest is not None:
         place = out.with_name(out.stem + FILES)
@@ -71,20 +79,22 @@ def write_run(folder: Path, out: Path, seat: str = "", back: str = "") -> Path:
         head["marks"] = f"{_address(place.name)}/{MARKS}"
         inlined = []
     calls = [_call("head", head), *(_call("add", chunk) for chunk in inlined)]
-    write_whole(out, page_of(head["title"], calls, loads=rest is not None).encode())
+    write_whole(out, page_of(head["title"], calls, loads=rest is not None, frames=bool(others)).encode())
     return out
 
 
-def refusal_of(folder: Path, out: Path, back: str) -> str:
+def refusal_of(folder: Path, out: Path, back: str, title: str = "", others: Sequence[OtherRow] = ()) -> str:
     """Write the page of one game of many, or say why there can be none; the page of one game costs no other."""
     try:
-        write_run(folder, out, back=back)
+        write_run(folder, out, back=back, title=title, others=others)
     except HarborError as error:
         return str(error)
     return ""
 
 
-def page_of(title: str, calls: Sequence[str] = (), loads: bool = False, follows: bool = False) -> str:
+def page_of(
+    title: str, calls: Sequence[str] = (), loads: bool = False, follows: bool = False, frames: bool = False
+) -> str:
     """Write a page around its data.
 
     Args:
@@ -92,11 +102,14 @@ def page_of(title: str, calls: Sequence[str] = (), loads: bool = False, follows:
         calls: scripts that hand the data over.
         loads: the page loads more data from files beside it.
         follows: the page is fed by a server, that of `--follow`.
+        frames: the page may show another page of its folder within itself.
     """
     script, style = _script(follows), _text("page.css")
     sources = [_digest(one) for one in (script, *calls)] + ["'strict-dynamic'"] * loads
     rules = ["default-src 'none'", "img-src data:", f"style-src {_digest(style)}", f"script-src {' '.join(sources)}"]
-    rules += ["connect-src 'self'"] * follows + ["base-uri 'none'", "form-action 'none'"]
+    rules += (
+        ["connect-src 'self'"] * follows + ["frame-src 'self'"] * frames + ["base-uri 'none'", "form-action 'none'"]
+    )
     return (
         _environment()
         .get_template("page.html.j2")

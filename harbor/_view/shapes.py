@@ -24,6 +24,10 @@ PictureRow = tuple[str, str, str, str, str, bool, str]
 MarkRow = tuple[int, int, str, str, str, str, float | str | None, float | None, float | None, int]
 """The number of the entry that adds a mark, the place of its picture in the head, panel, series, role, kind, x, y,
 the upper end, and who sees it: the sum of 2 ** place of each of the head's `viewers`."""
+Moment = tuple[int, str]
+"""The number of an event, -1 for the end of the log, and its words."""
+OtherRow = tuple[str, str, Moment | None, Moment | None]
+"""A game of the same draw: its arm, the address of its page, and the first event that differs, here and there."""
 
 
 class TableData(TypedDict):
@@ -94,7 +98,7 @@ class Head(TypedDict):
     """What a page is of. `chunks` says which entries are in which file (none: they stand in the page).
 
     `viewers` are those whose boards and marks are there: seats, and "" for the analyst. `marks` is the file of all
-    marks, where entries are in files.
+    marks, where entries are in files; `others` are the games of the same draw in other arms of an experiment.
     """
 
     title: str
@@ -113,6 +117,7 @@ class Head(TypedDict):
     standings: TableData
     chunks: list[tuple[int, int, str]]
     marks: NotRequired[str]
+    others: NotRequired[list[OtherRow]]
     back: NotRequired[str]
 
 

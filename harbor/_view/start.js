@@ -51,6 +51,7 @@ function drawHead() {
   byId("missing").replaceChildren(...(head.notes.length ? [element("summary", {}, `What is not here: ${head.notes[0]}`), notes] : []));
   drawEnd(head);
   drawChoices(head);
+  drawArms(head);
 }
 
 function drawEnd({ standings, players }) {
@@ -100,7 +101,30 @@ function filter() {
   page.filter = { bidder: byId("bidder").value, kind: byId("kind").value, words };
   choose();
   byId("list").scrollTop = 0;
-  draw(page.seq);
+  come();
+  draw();
+}
+
+const EVENT_COLUMNS = ["event", "time", "seen by", "what happened"];
+
+/** Give the events that the filter leaves, as far as they are loaded. */
+function listed() {
+  const rows = [];
+  for (let place = 0; place < page.rows.length; place++) {
+    const entry = page.rows.at(place);
+    if (entry) rows.push([String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
+  }
+  return rows;
+}
+
+function saveEvents() {
+  if (loadAll()) download("events.csv", "text/csv", csvFrom(EVENT_COLUMNS, listed()));
+  else tell("The rest of the run is being loaded; press CSV again when it is there.");
+}
+
+function saveBoard() {
+  const [, , columns, rows] = boardAt(page.viewer || store.head.seat, page.seq) ?? ["", "", [], []];
+  download("board.csv", "text/csv", csvFrom(columns, rows));
 }
 
 /** Let each control do its work. */
@@ -109,6 +133,7 @@ function connect() {
     "event-before": () => step(-1), "event-after": () => step(1), "round-before": () => leap("round", -1),
     "round-after": () => leap("round", 1), "part-before": () => leap("part", -1), "part-after": () => leap("part", 1),
     link: copyLink, keys: () => byId("help").showModal(), close: () => byId("help").close(), print: printAll, play,
+    "show-calls": showCalls, "save-events": saveEvents, "save-board": saveBoard,
   };
   for (const [id, click] of Object.entries(clicks)) byId(id).addEventListener("click", click);
   byId("speed").addEventListener("change", () => { if (playing) stop(), play(); });
@@ -126,6 +151,8 @@ function connect() {
     if (event.key === "Enter" && page.rows.length) jump(page.rows.at(0)[SEQ]);
     if (event.key === "Escape") event.target.blur();
   });
+  byId("calls").addEventListener("toggle", () => { loadAll(); drawCallTable(); });
+  byId("other").addEventListener("change", (event) => openBeside(Number(event.target.value)));
   addEventListener("keydown", pressed);
   addEventListener("resize", () => drawPictures(page.seq));
   addEventListener("popstate", reread);
@@ -140,18 +167,14 @@ function reread() {
   draw();
 }
 
-/** Write every event that is shown to the viewer as a row of a table. */
+/** Write every event of the list, as it is filtered, as a row of a table. */
 function drawPaper() {
-  const rows = [];
-  for (let place = 0; place < page.course.length; place++) {
-    const entry = page.course.at(place);
-    if (entry) rows.push([String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
-  }
-  const whose = store.head.seat || page.viewer;
-  byId("paper-title").textContent = whose ? `The course of it, as ${whose} saw it` : "The course of it";
-  const left = page.course.length - rows.length;
+  const whose = store.head.seat || page.viewer, { bidder, kind, words } = page.filter, rows = listed();
+  const left = page.rows.length - rows.length, only = [bidder && ` of ${bidder}`, kind && ` of the kind ${kind.replaceAll("_", " ")}`, words && ` with “${words}”`];
+  const events = isFiltered() ? `Events${only.join("")}` : "The course of it";
+  byId("paper-title").textContent = whose ? `${events}, as ${whose} saw it` : events;
   byId("paper-note").textContent = left ? `${counted(left, "event")} were not loaded; print with the button of the page.` : "";
-  byId("paper-rows").replaceChildren(table("Events", ["event", "time", "seen by", "what happened"], rows));
+  byId("paper-rows").replaceChildren(table("Events", EVENT_COLUMNS, rows));
   wasOpen ??= byId("ended").open;
   byId("ended").open = true;
 }
@@ -179,6 +202,7 @@ function begin(seq) {
   connect();
   listen();
   page.isBegun = true;
+  document.body.classList.toggle("framed", parent !== window);
   draw();
 }
 

@@ -140,6 +140,11 @@ function wholeCourse() {
   };
 }
 
+function entryAt(seq) {
+  const course = wholeCourse();
+  return course.at(course.find(seq));
+}
+
 function chosenCourse(isChosen) {
   const rows = store.slots.flatMap((slot) => (slot.entries ?? []).filter(isChosen));
   return {

@@ -1,14 +1,14 @@
 """Ten questions of somebody who sees a run for the first time, answered from its page alone, as docs/view.md says.
 
-Each takes the steps (clicks, keys or choices) that it counts, from the page as it opens:
-why Ann lost item 3: 2 · what she believed of Ben then: 2 · whether it was true: 2 · what Ben paid: 1 ·
-when her money no longer reached: 1 · what she was told: 3 · what the model replied: 2 · what the call cost: 2 ·
-whom she predicted as rival: 2 · what she had learned earlier: 3.
+Each takes three steps (clicks or choices) at most, from the page as it opens, and its answer is on the screen then.
 """
 
 from __future__ import annotations
 
 import asyncio
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
@@ -18,10 +18,37 @@ from harbor._config.auction import AuctionConfig
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
+from harbor._view.experiments import write_experiment
 from harbor._view.pages import write_run
-from support.browser import browser, needs_browser
+from harbor.evaluation._experiments.design import Experiment, Variation
+from harbor.evaluation._running.runner import run_experiment
+from support.browser import browser, needs_browser, printed
+from support.shown_runs import hold_preset
 
 pytestmark = [pytest.mark.slow, needs_browser]
+IN_SIGHT = """(answer) => {
+  const box = answer.getBoundingClientRect(), x = box.left + Math.min(box.width, innerWidth - box.left) / 2;
+  const there = document.elementFromPoint(x, box.top + Math.min(box.height, innerHeight - box.top) / 2);
+  return box.height > 0 && (answer.contains(there) || there?.contains(answer));
+}"""
+LISTED = "#call-table .scroll >> nth=1"
+PROMPT = "#decision details:has(> summary:text('Prompt'))"
+PLANS = Experiment(
+    name="plans",
+    title="Plans",
+    question="Does a plan pay?",
+    source="Nobody 2024",
+    repeats=1,
+    auction={
+        "items": [{"name": name, "start": 1000, "true_value": 2000} for name in ("Lot A", "Lot B")],
+        "bidders": [{"name": name, "budget": 4000, "model": "@1"} for name in ("Ann", "Ben")],
+    },
+    arms=(Variation(name="adaptive"), Variation(name="none", auction={"bidders": {"Ann": {"budget": 1200}}})),
+    metrics=("profit",),
+)
+needs_pictures = pytest.mark.skipif(
+    "function drawPictures() {}" in (files("harbor._view") / "pictures.js").read_text(), reason="no pictures yet"
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +80,35 @@ def ask(series, look):
     return lambda answer: look(series.parent / "series_files" / "1.html", answer)
 
 
+@pytest.fixture(scope="module")
+def arms(tmp_path_factory):
+    """The page of an experiment of two arms and one draw."""
+    folder = tmp_path_factory.mktemp("arms") / "plans"
+    asyncio.run(run_experiment(PLANS, folder))
+    return write_experiment(folder, folder.parent / "plans.html")
+
+
+class Steps:
+    """A newcomer at a page, whose clicks and choices are counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.taken = page, 0
+
+    def click(self, selector: str) -> None:
+        self.page.click(selector)
+        self.taken += 1
+
+    def choose(self, selector: str, **option: Any) -> None:
+        self.page.select_option(selector, **option)
+        self.taken += 1
+
+    def sees(self, selector: str) -> str:
+        """Give the text of an answer that is on the screen, after three steps at most."""
+        assert self.taken <= 3
+        assert self.page.locator(selector).first.evaluate(IN_SIGHT), f"{selector} is not on the screen"
+        return self.page.locator(selector).first.inner_text()
+
+
 def part(page: Page, number: int) -> None:
     """Choose an item: one step."""
     page.select_option("#part", index=number)
@@ -60,31 +116,182 @@ def part(page: Page, number: int) -> None:
 
 def latest(page: Page, bidder: str, thought: str) -> None:
     """Go to what a bidder last thought: one step."""
-    page.click(f'#matrix button[aria-label^="{bidder}: {thought}"]')
+    page.click(thought_of(bidder, thought))
 
 
+def thought_of(bidder: str, thought: str) -> str:
+    return f'#matrix button[aria-label^="{bidder}: {thought}"]'
+
+
+def numbers(title: str) -> str:
+    """Give what opens the numbers of a picture."""
+    return f".picture:has(h3:text-matches('{title}', 'i')) summary"
+
+
+@needs_pictures
 def test_why_did_ann_lose_item_3(ask):
-    """Choose item 4, where item 3 is over; press the number of her last strategy: her reasons are the event."""
+    """Choose item 4, go back to the end of item 3; open the numbers of its bids: limit, price and worth."""
 
-    def answer(page: Page) -> str:
-        part(page, 4)
-        latest(page, "Ann", "strategize, 36 Osprey Drive")
-        return page.inner_text("#words")
+    def answer(page: Page) -> tuple[str, str]:
+        steps = Steps(page)
+        steps.choose("#part", index=4)
+        steps.click("#event-before")
+        steps.click(numbers("bids"))
+        return steps.sees(".picture table thead"), steps.sees('.picture tr:has-text("Ann")')
 
-    assert "I decline" in ask(answer) or "Ann chooses" in ask(answer)
+    heads, row = ask(answer)
+    assert [name for name in heads.split("\t") if name in ("limit", "price", "worth")] == ["limit", "price", "worth"]
+    assert row.count("$") >= 3
+
+
+def test_what_ann_thought_is_read_in_the_table_and_stays_on_the_screen(ask):
+    """Choose item 4; her last strategy is told in words; click it: its reasons open below, and the table stays."""
+
+    def answer(page: Page) -> tuple[str, str]:
+        steps = Steps(page)
+        steps.choose("#part", index=4)
+        told = page.inner_text(thought_of("Ann", "strategize"))
+        steps.click(thought_of("Ann", "strategize"))
+        steps.sees(thought_of("Ann", "strategize"))
+        return told, steps.sees("#thought")
+
+    told, whole = ask(answer)
+    assert told.split()[0] in ("chooses", "declines", "bids")
+    assert whole.startswith(f"Ann {told.split()[0]}")
 
 
 def test_what_did_she_believe_of_ben_then_and_was_it_true(ask):
-    """Choose item 4; press the number of her profile of Ben: shares beside the persona: she was right."""
+    """Choose item 4; click her profile of Ben: shares beside those before and the persona: she was right."""
 
     def answer(page: Page) -> tuple[str, str]:
-        part(page, 4)
-        latest(page, "Ann", "profile of Ben")
-        return page.inner_text("#decision h4 >> nth=0"), page.inner_text("#decision table >> nth=0")
+        steps = Steps(page)
+        steps.choose("#part", index=4)
+        steps.click(thought_of("Ann", "profile of Ben"))
+        return steps.sees("#decision h4"), steps.sees("#decision tbody tr") and page.inner_text("#decision table")
 
     heading, table = ask(answer)
     assert heading == "Profile of Ben, beside the persona"
-    assert table.splitlines()[1].split("\t") == ["rural-home-seekers", "15%", "100%"]
+    name, share, before, truth = table.splitlines()[1].split("\t")
+    assert (name, share, truth) == ("rural-home-seekers", "15%", "100%")
+    assert before.endswith("%")
+
+
+def test_which_calls_cost_most(ask, series):
+    """Click Calls; click the head of tokens: the greatest is first; a click on it leads to its event and prompt."""
+
+    def answer(page: Page) -> tuple[str, str, str, list[str]]:
+        steps = Steps(page)
+        steps.click("#show-calls")
+        steps.click("#call-table th button:text('tokens in')")
+        greatest, sorting = (
+            steps.sees(f"{LISTED} >> tbody tr >> nth=0"),
+            page.get_attribute("th[aria-sort]", "aria-sort"),
+        )
+        everyone = page.locator(LISTED).locator("tbody td:nth-child(5)").all_inner_texts()
+        steps.click(f"{LISTED} >> tbody tr >> nth=0")
+        return greatest, sorting, steps.sees("#decided"), everyone
+
+    greatest, sorting, decided, everyone = ask(answer)
+    tokens = [int(one.replace(",", "")) for one in everyone]
+    assert tokens == sorted(tokens, reverse=True)
+    assert (sorting, decided.split(":")[0]) == ("descending", greatest.split("\t")[1])
+
+
+def test_where_did_the_plan_change_and_why(ask):
+    """Choose item 3; click Ann's last plan: what was taken out and put in, and each priority beside the one before."""
+
+    def answer(page: Page) -> tuple[str, str, str]:
+        steps = Steps(page)
+        steps.choose("#part", index=3)
+        steps.click(thought_of("Ann", "replan"))
+        return steps.sees("#changes del, #changes ins"), steps.sees("#changes h4"), page.inner_text("#decision thead")
+
+    changed, since, heads = ask(answer)
+    assert changed.strip()
+    assert since.startswith("What changed since event ")
+    assert heads.split("\t")[:3] == ["item", "priority", "before"]
+
+
+@needs_pictures
+def test_who_shaded(look, tmp_path):
+    """Open the numbers of the picture of bids against values: each bid beside the bidder's value."""
+    hold_preset("second-price", tmp_path / "run")
+
+    def answer(page: Page) -> tuple[str, str]:
+        steps = Steps(page)
+        steps.choose("#part", index=1)
+        steps.click("#round-after")
+        steps.click(numbers("value"))
+        return steps.sees(".picture:has(details[open]) thead"), steps.sees(".picture:has(details[open]) tbody tr")
+
+    heads, row = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    assert "bid" in heads
+    assert "$" in row
+
+
+def test_what_did_she_see_then(ask):
+    """Choose item 4; choose Ann as the one who sees: board and list are hers."""
+
+    def answer(page: Page) -> tuple[str, str]:
+        steps = Steps(page)
+        steps.choose("#part", index=4)
+        steps.choose("#viewer", value="Ann")
+        return steps.sees("#place"), steps.sees("#table tr:has-text('Ann')")
+
+    place, _ = ask(answer)
+    assert "that Ann sees" in place
+
+
+def test_how_does_it_differ_from_the_same_draw_in_the_other_arm(arms, look):
+    """From the experiment's page, click a game; choose the other arm: both stand at the first event that differs."""
+
+    def answer(page: Page) -> tuple[str, str, str, str]:
+        steps = Steps(page)
+        steps.click("#games td a >> nth=0")
+        page.wait_for_selector("#other")
+        steps.choose("#other", label="none")
+        there = page.frame_locator("#arms iframe")
+        there.locator("#number:has-text('Event')").wait_for()
+        return page.title(), steps.sees("#arms p"), page.inner_text("#number"), there.locator("#number").inner_text()
+
+    title, told, here, there = look(arms, answer)
+    assert title.startswith("plans: adaptive, all, repeat 1 ")
+    assert f"is here {here.lower()}: " in told
+    assert f"In none it is {there.lower()}: " in told
+
+
+def test_what_is_seen_is_taken_away(ask):
+    """Choose a kind; click CSV: the file has the events of the list, and the link leads to this list."""
+
+    def answer(page: Page) -> tuple[str, str, str, int]:
+        steps = Steps(page)
+        steps.choose("#kind", value="item_sold")
+        with page.expect_download() as events:
+            steps.click("#save-events")
+        with page.expect_download() as board:
+            steps.click("#save-board")
+        texts = [Path(one.value.path()).read_text() for one in (events, board)]
+        page.wait_for_function("location.hash.includes('kind=item_sold')")
+        page.reload()
+        return *texts, steps.sees("#found"), page.locator("#rows [role=option]").count()
+
+    events, board, found, rows = ask(answer)
+    assert events.splitlines()[0] == '"event","time","seen by","what happened"'
+    assert len(events.splitlines()) == rows + 1
+    assert found.startswith(f"{rows} of ")
+    assert board.startswith('"bidder"')
+
+
+def test_paper_has_the_list_as_it_is_filtered(ask):
+    """Choose a kind; print: the events of this kind, and no more."""
+
+    def answer(page: Page) -> tuple[str, int]:
+        page.select_option("#kind", value="item_sold")
+        return printed(page).text, page.locator("#rows [role=option]").count()
+
+    text, rows = ask(answer)
+    paper = text[text.index("Events of the kind item sold") :]
+    assert sum("\t" in line and line[0].isdigit() for line in paper.splitlines()) == rows
 
 
 def test_what_did_ben_pay(ask):
@@ -108,15 +315,25 @@ def test_when_did_her_money_no_longer_reach(ask):
 
 
 def test_what_was_she_told_at_that_moment(ask):
-    """Choose item 4; press the number of her strategy; open the prompt."""
+    """Choose item 4; click her strategy; open the prompt: text by role, what is new is marked, Copy takes all of it."""
 
-    def answer(page: Page) -> str:
-        part(page, 4)
-        latest(page, "Ann", "strategize")
-        page.click("summary:text('Prompt')")
-        return page.inner_text("#decision details:has(summary:text('Prompt'))")
+    def answer(page: Page) -> tuple[str, list[str], int, str]:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        steps = Steps(page)
+        steps.choose("#part", index=4)
+        steps.click(thought_of("Ann", "strategize"))
+        steps.click("summary:text('Prompt')")
+        told, roles = page.inner_text(PROMPT), page.locator(f"{PROMPT} h5").all_inner_texts()
+        page.click(f"{PROMPT} button:text('Copy')")
+        page.wait_for_function("document.getElementById('told').textContent == 'Prompt copied.'")
+        return told, roles, page.locator(f"{PROMPT} ins").count(), page.evaluate("navigator.clipboard.readText()")
 
-    assert "36 Osprey Drive" in ask(answer)
+    told, roles, new, copied = ask(answer)
+    assert "36 Osprey Drive" in told
+    assert roles == ["system", "user"]
+    assert new >= 1
+    assert copied.startswith("You are a bidder")
+    assert copied.rstrip().endswith("</facts>")
 
 
 def test_what_did_the_model_reply_and_what_did_the_call_cost(ask):

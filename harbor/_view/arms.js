@@ -1,0 +1,20 @@
+// The games of the same draw in other arms: which event is the first that differs, and their pages beside this one.
+
+/** Offer the other games; a page that comes of no experiment has none, and one that stands beside another offers none. */
+function drawArms({ others = [] }) {
+  byId("beside").hidden = others.length === 0 || parent !== window;
+  const options = others.map(([label], at) => element("option", { value: at }, label));
+  byId("other").replaceChildren(element("option", { value: "" }, "nothing"), ...options);
+}
+
+/** Open another game beside this one, both at the first event that everyone sees and that differs. */
+function openBeside(at) {
+  byId("arms").hidden = byId("other").value === "";
+  if (byId("arms").hidden) return byId("arms").replaceChildren();
+  const [label, file, here, there] = store.head.others[at], address = there?.[0] >= 0 ? `${file}#at=${there[0]}` : file;
+  const moment = ([seq, words]) => isolated(seq < 0 ? words : `event ${thousands.format(seq)}: ${words}`);
+  const told = here ? ["The first event that everyone sees and that differs is here ", moment(here), " In ", element("a", { href: address }, isolated(label)), " it is ", moment(there)]
+    : [`No event that everyone sees differs from ${label}.`];
+  byId("arms").replaceChildren(element("p", {}, ...told), element("iframe", { src: address, title: label }));
+  if (here?.[0] >= 0) jump(here[0]);
+}

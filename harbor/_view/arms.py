@@ -1,0 +1,63 @@
+"""The games of an experiment that share a draw: which event is the first that differs between two arms."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from harbor._core.errors import HarborError
+from harbor._core.events import PublicEvent
+from harbor._core.evidence import read_evidence
+from harbor._core.layout import EVENTS
+from harbor._core.log_lines import Entry
+from harbor._core.marks import read_as_data
+from harbor._games.game import Game, game_of
+from harbor._view.entry_words import words_of
+from harbor._view.shapes import Moment, OtherRow
+from harbor.evaluation._report.compared_runs import first_pair
+from harbor.evaluation._report.game_rows import Game as Place
+
+Public = tuple[Game, Sequence[Entry]]
+"""A game, and the events of its log that everyone sees."""
+
+
+def others_of(sources: Mapping[Place, Path], addresses: Mapping[Place, str]) -> Mapping[Place, list[OtherRow]]:
+    """Give for each game the others of its condition and repeat, with the first event that differs.
+
+    Events that everyone sees are compared, because bidders of different arms think differently from the beginning.
+
+    Args:
+        sources: the folders of games; a series, or a game whose log can't be read, is left out.
+        addresses: of their pages, from the page of any game.
+    """
+    draws = defaultdict[tuple[str, int], list[Place]](list)
+    for place in sources:
+        draws[place[1:]].append(place)
+    others = defaultdict[Place, list[OtherRow]](list)
+    for places in draws.values():
+        logs = {place: log for place in places if (log := _public(sources[place]))}
+        for one, other in combinations(logs, 2):
+            pair = first_pair(logs[one][1], logs[other][1])
+            here, there = (_moment(logs[one][0], entry) for entry in pair) if pair else (None, None)
+            others[one].append((other[0], addresses[other], here, there))
+            others[other].append((one[0], addresses[one], there, here))
+    return others
+
+
+def _public(source: Path) -> Public | None:
+    """Read what everyone saw of a game; None: it can't be read, and its page says why."""
+    log = source / EVENTS
+    try:
+        entries = read_evidence(log).entries
+        with read_as_data(log):
+            game = game_of(entries)
+    except (HarborError, OSError):
+        return None
+    return game, [entry for entry in entries if isinstance(entry.event, PublicEvent)]
+
+
+def _moment(game: Game, entry: Entry | None) -> Moment:
+    """Say what an event is; of a log that is over before the other, its end."""
+    return (entry.seq, words_of(entry.event, game)) if entry else (-1, "the log ends")
