@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import ScaledTranslation
 
 from harbor._games.drawn import Mark, Picture, Scale
 from harbor.evaluation._report.canvas import (
@@ -39,8 +40,10 @@ GREYS = (INK, "#747c88", "#a3aab4")
 """Of what is no bidder's."""
 SMALL = 205, 175
 """Pixels: the width and height of a panel where there are several; two have room in a column."""
-LONGEST_NAME, NAMES_ASIDE = 16, 4
-"""Of names along x: the most characters, and how many of them stand side by side before they are turned."""
+ASIDE = 1.8
+"""Points: how far bids of two bidders in one round stand apart."""
+LONGEST_NAME, NAMES_ASIDE, NAMES_HIGH = 20, 4, 60
+"""Of names along x: the most characters, how many stand side by side before they are turned, and then their pixels."""
 
 Key = tuple[str, str, str]
 """Series, role and kind: marks that belong together."""
@@ -51,11 +54,12 @@ At = tuple[float | None, float | None, float | None]
 
 
 class Look(NamedTuple):
-    """How marks that belong together look."""
+    """How marks that belong together look; points of bidders stand `aside`, in typographic points, to be seen."""
 
     colour: str
     marker: str
     dashes: str
+    aside: float = 0.0
 
     def line(self) -> dict[str, Any]:
         """Give the style of a line."""
@@ -65,8 +69,10 @@ class Look(NamedTuple):
 def run_figure(picture: Picture, parts: Sequence[Part], bidders: Sequence[str], caption: str) -> Drawing:
     """Draw a picture of a run, one panel per part that has marks; `bidders` in the order of their colours."""
     keys = list(dict.fromkeys(_key(mark) for _, marks in parts for mark in marks))
-    looks = {key: _look(key, keys, bidders) for key in keys}
-    size = (WIDTH, HEIGHT) if len(parts) == 1 or any(_names(marks) for _, marks in parts) else SMALL
+    aside = ASIDE * (picture.x_scale == "number")
+    looks = {key: _look(key, keys, bidders, aside) for key in keys}
+    named = any(_names(marks) for _, marks in parts)
+    size = (WIDTH, HEIGHT + NAMES_HIGH * named) if len(parts) == 1 or named else SMALL
 
     def panel(heading: str, marks: Sequence[Mark]) -> Panel:
         told = f"{picture.title}, {heading}: {len(marks)} marks"
@@ -81,27 +87,38 @@ def _key(mark: Mark) -> Key:
     return mark.series, mark.role, mark.kind
 
 
-def _look(key: Key, keys: Sequence[Key], bidders: Sequence[str]) -> Look:
+def _look(key: Key, keys: Sequence[Key], bidders: Sequence[str], aside: float) -> Look:
     series, role, _ = key
     dashes = "--" if {series, role} & EXPECTED else "-"
     if series in bidders:
         place = bidders.index(series)
-        return Look(colour(place), "x" if role == OUT else marker(place), dashes)
+        return Look(
+            colour(place), "x" if role == OUT else marker(place), dashes, (place - (len(bidders) - 1) / 2) * aside
+        )
     others = [one for one in keys if one[0] not in bidders]
     return Look(GREYS[others.index(key) % len(GREYS)], "x" if role == OUT else ".", dashes)
 
 
 def _legend(looks: Mapping[Key, Look], bidders: Sequence[str]) -> tuple[LegendEntry, ...]:
     """Name the bidders by their colours, then what they do in ink, then what is no bidder's in its own."""
-    drawn = [name for name in bidders if any(series == name for series, _, _ in looks)]
-    names = {name: LegendEntry(name, colour(bidders.index(name)), sign(bidders.index(name)), "s") for name in drawn}
+    drawn = {series for series, _, _ in looks}
+    names = {
+        name: LegendEntry(name, colour(place), sign(place), marker(place))
+        for place, name in enumerate(bidders)
+        if name in drawn
+    }
     found: dict[str, LegendEntry] = {}
     for (series, role, kind), look in looks.items():
         own = series in names
         says = role if own or series == role else f"{series}, {role}"
         line = look.dashes if kind in ("line", "step") else ""
         shape = "" if line else look.marker if not own or role == OUT else "o" if kind == "point" else "s"
-        found.setdefault(says, LegendEntry(says, INK if own else look.colour, "─" if line else "●", shape, line))
+        found.setdefault(
+            says,
+            LegendEntry(
+                says, INK if own else look.colour, "─" if line else "●", shape, line, filled=look.dashes == "-"
+            ),
+        )
     return (*names.values(), *found.values())
 
 
@@ -139,7 +156,8 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], looks: Mapping[Ke
 def _line(axes: Axes, rows: Sequence[At], look: Look, end: float) -> None:
     del end
     ordered = sorted(rows, key=lambda row: cast("float", row[0]))
-    axes.plot([at for at, _, _ in ordered], [_or_gap(y) for _, y, _ in ordered], marker=".", **look.line())
+    dot = "." if look.dashes == "-" or len(rows) == 1 else ""
+    axes.plot([at for at, _, _ in ordered], [_or_gap(y) for _, y, _ in ordered], marker=dot, **look.line())
 
 
 def _step(axes: Axes, rows: Sequence[At], look: Look, end: float) -> None:
@@ -151,7 +169,8 @@ def _points(axes: Axes, rows: Sequence[At], look: Look, end: float) -> None:
     del end
     inside = {"markerfacecolor": "none"} if look.dashes == "--" else {}
     at, ys, _ = zip(*((at, _or_gap(y), high) for at, y, high in rows), strict=True)
-    axes.plot(at, ys, linestyle="", marker=look.marker, color=look.colour, **inside)
+    [drawn] = axes.plot(at, ys, linestyle="", marker=look.marker, color=look.colour, clip_on=False, **inside)
+    drawn.set_transform(drawn.get_transform() + ScaledTranslation(look.aside / 72, 0, axes.figure.dpi_scale_trans))
 
 
 def _band(axes: Axes, rows: Sequence[At], look: Look, end: float) -> None:

@@ -52,7 +52,7 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 def bins(rows: pd.DataFrame) -> pd.DataFrame:
     """Give a row per bin: what was predicted, what was observed with its interval by draws, and of how many (n)."""
     found = []
-    for _, here in rows.groupby("at"):
+    for _, here in rows.assign(counted=rows["counted"].fillna(1)).groupby("at"):
         both = dict(list(here.assign(total=here["value"] * here["counted"]).groupby("about")))
         draws = both[OBSERVED].groupby("draw")[["total", "counted"]].sum()
         share = counted_share(draws["total"] / draws["counted"], draws["counted"])
