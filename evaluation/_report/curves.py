@@ -53,6 +53,12 @@ def by_learner(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
     return _lines(loaded, metric, title, caption, series, (*by, "bidder"))
 
 
+def by_about(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw one panel per subject (`about`), with lines as in `by_condition`."""
+    series, by = compared(loaded)
+    return _lines(loaded, metric, title, caption, series, (*by, "about"))
+
+
 def compared(loaded: Loaded) -> tuple[str, tuple[str, ...]]:
     """Tell what has a line and what a panel: conditions in arms, or arms if there is one condition."""
     return ("condition", ("arm",)) if len(loaded.experiment.conditions) > 1 else ("arm", ("condition",))

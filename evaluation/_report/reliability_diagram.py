@@ -6,7 +6,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from harbor.evaluation._analysis.means import counted_share
-from harbor.evaluation._metrics.reliability import OBSERVED, PREDICTED
 from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, Panel, colour, marker, paint
 from harbor.evaluation._report.curves import compared
 from harbor.evaluation._report.facts import facts
@@ -16,9 +15,6 @@ from harbor.evaluation._report.series_marks import dash, lines_legend
 
 LEAST_MARK, LARGEST_MARK = 8.0, 60.0
 """The area of a mark, in square points, by how much is in its bin."""
-DOTTED = (0, (1, 1.5))
-WIDE, HIGH = 330, 310
-"""Pixels: a panel, about square within its labels."""
 INTERVAL = "95 % over draws, by Korn-Graubard, or Clopper-Pearson at 0 and 1"
 CALIBRATED = LegendEntry("as predicted", INK, "┈", "", ":")
 
@@ -33,32 +29,34 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         most = max(one["n"].max() for one in curves.values() if len(one))
 
         def draw(axes: Axes) -> None:
-            axes.plot((0, 1), (0, 1), color=INK, linewidth=1.1, linestyle=DOTTED, zorder=1.5)
+            axes.plot((0, 1), (0, 1), color=INK, linewidth=1.1, linestyle=":", zorder=1.5)
             for place, one in enumerate(curves.values()):
-                axes.vlines(one["predicted"], one["low"], one["high"], color=colour(place), linewidth=1, alpha=0.7)
-                axes.plot(one["predicted"], one["observed"], color=colour(place), linestyle=dash(place))
+                xs, ys, tint = one["predicted"], one["observed"], colour(place)
+                axes.vlines(xs, one["low"], one["high"], color=tint, linewidth=1, alpha=0.7)
+                axes.plot(xs, ys, color=tint, linestyle=dash(place))
                 sizes = LEAST_MARK + (LARGEST_MARK - LEAST_MARK) * one["n"] / most
-                axes.scatter(*one[[PREDICTED, OBSERVED]].T.to_numpy(), sizes, colour(place), marker(place), zorder=3)
-            axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), xlabel="predicted share", ylabel="observed share")
-            axes.set_box_aspect(1)
+                axes.scatter(xs, ys, sizes, tint, marker(place), zorder=3, clip_on=False)
+            axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted share", ylabel="observed share", box_aspect=1)
 
-        told = "; ".join(f"{name} {_told(one)}" for name, one in curves.items() if len(one))
-        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, WIDE, HIGH)
+        told = "; ".join(f"{name}: {_told(one)}" for name, one in curves.items() if len(one))
+        return paint(part.heading, f"{title}, {part.heading}: {told}", draw)
 
-    keys, told = (*lines_legend(names.values()), CALIBRATED), facts(loaded, metric, INTERVAL)
-    return drawing(title, caption, parts(loaded, metric, by), panel, keys, told)
+    keys = (*lines_legend(names.values()), CALIBRATED)
+    return drawing(title, caption, parts(loaded, metric, by), panel, keys, facts(loaded, metric, INTERVAL))
 
 
 def bins(rows: pd.DataFrame) -> pd.DataFrame:
     """Give a row per bin: what was predicted, what was observed with its interval by draws, and of how many (n)."""
+    weighted = rows.assign(n=rows["counted"].fillna(1), total=rows["value"] * rows["counted"].fillna(1))
     found = []
-    for _, here in rows.assign(counted=rows["counted"].fillna(1)).groupby("at"):
-        both = dict(list(here.assign(total=here["value"] * here["counted"]).groupby("about")))
-        draws = both[OBSERVED].groupby("draw")[["total", "counted"]].sum()
-        share = counted_share(draws["total"] / draws["counted"], draws["counted"])
-        predicted = both[PREDICTED]["total"].sum() / both[PREDICTED]["counted"].sum()
-        found.append((predicted, share.mean, share.low, share.high, draws["counted"].sum()))
-    return pd.DataFrame(found, columns=[PREDICTED, OBSERVED, "low", "high", "n"], dtype="float64")
+    for _, here in weighted.groupby("at"):
+        predicted, observed = (here[here["about"] == about] for about in ("predicted", "observed"))
+        draws = observed.groupby("draw")[["total", "n"]].sum()
+        share = counted_share(draws["total"] / draws["n"], draws["n"])
+        found.append(
+            (predicted["total"].sum() / predicted["n"].sum(), share.mean, share.low, share.high, draws["n"].sum())
+        )
+    return pd.DataFrame(found, columns=["predicted", "observed", "low", "high", "n"], dtype="float64")
 
 
 def _told(curve: pd.DataFrame) -> str:
