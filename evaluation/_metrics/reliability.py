@@ -31,7 +31,7 @@ def bin_of(share: float) -> int:
 
 
 def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measurement]:
-    """Measure pairs of a bidder: in each of its bins (`at`) the means of what was predicted and of what was observed."""
+    """Measure pairs of a bidder: in each of its bins (`at`) the means of what was predicted and observed."""
     found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for bidder, predicted, observed in pairs:
         found.setdefault((bidder, bin_of(predicted)), []).append((predicted, observed))

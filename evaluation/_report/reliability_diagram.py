@@ -53,9 +53,8 @@ def bins(rows: pd.DataFrame) -> pd.DataFrame:
         predicted, observed = (here[here["about"] == about] for about in ("predicted", "observed"))
         draws = observed.groupby("draw")[["total", "n"]].sum()
         share = counted_share(draws["total"] / draws["n"], draws["n"])
-        found.append(
-            (predicted["total"].sum() / predicted["n"].sum(), share.mean, share.low, share.high, draws["n"].sum())
-        )
+        given = predicted["total"].sum() / predicted["n"].sum()
+        found.append((given, share.mean, share.low, share.high, draws["n"].sum()))
     return pd.DataFrame(found, columns=["predicted", "observed", "low", "high", "n"], dtype="float64")
 
 

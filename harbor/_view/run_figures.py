@@ -41,10 +41,11 @@ from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.panels import MOST
 from harbor.evaluation._report.paper_tables import SIMULATED
 from harbor.evaluation._report.scales import few_ticks
-from harbor.evaluation._report.series_marks import PALE
+from harbor.evaluation._report.series_marks import DASHES, PALE
 
 EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "predicted", "mirrored", "profile", "theory"})
 """Roles and series that are dashed, as on the page."""
+DASHED = "Dashed and open: what bidders thought or aimed at, and theory."
 OUT = "out"
 """The role of points that are crosses: there a series ends."""
 GREYS = (INK, "#747c88", "#a3aab4")
@@ -74,11 +75,8 @@ def run_drawings(run: Path) -> dict[str, Drawing]:
         inside = str(auctions[0].parent)
         raise ConfigError(f"{str(run)!r} is a series; give the folder of one of its auctions, such as {inside!r}")
     record = read_run(run)
-    seats, open_end = seats_of(record.entries), "" if is_over(record.entries) else " The game is not over."
-    said = (
-        f"Of one game; source: the log in {record.folder.resolve().name}.{open_end} Dashed and open: what bidders thought"
-        f" or aimed at, and theory. {SIMULATED * is_simulated(record.entries)}"
-    ).strip()
+    seats, told = seats_of(record.entries), f"Of one game; source: the log in {record.folder.resolve().name}. {DASHED}"
+    said = told + " It is not over." * (not is_over(record.entries)) + f" {SIMULATED}" * is_simulated(record.entries)
     found = {one.name: _drawing(one, parts, seats, said) for one, parts in _marks(record).items()}
     if not found:
         raise ConfigError(f"{str(run)!r} has no picture: nothing in its log is drawn; see: {command()} view")
@@ -130,18 +128,13 @@ def _roles(keys: Iterable[Key], seats: Sequence[str], tints: Mapping[str, str]) 
     """Name what bidders do in ink, and what is no bidder's in its own grey."""
     found = {}
     for series, role, kind in keys:
-        own, dashes = series in seats, _dashes(series, role)
+        own, dashed = series in seats, bool({series, role} & EXPECTED)
         says = role if own or series == role else f"{series}, {role}"
-        line = dashes if kind in ("line", "step") else ""
+        line = DASHES[dashed] if kind in ("line", "step") else ""
         shape = "" if line else "x" if role == OUT else "o" if kind == "point" else "s"
-        found[says] = LegendEntry(
-            says, INK if own else tints[series], "─" if line else "●", shape, line, filled=dashes == "-"
-        )
+        tint, symbol = INK if own else tints[series], "─" if line else "●"
+        found[says] = LegendEntry(says, tint, symbol, shape, line, filled=not dashed)
     return found.values()
-
-
-def _dashes(series: str, role: str) -> str:
-    return "--" if {series, role} & EXPECTED else "-"
 
 
 def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[str], tints: Mapping[str, str]) -> None:
@@ -158,7 +151,8 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
     for key, own in rows.items():
         series, role, kind = key
         levels, there = own[np.isnan(own[:, 0])], own[np.isfinite(own[:, 0])]
-        style: dict[str, Any] = {"color": tints[series], "linestyle": _dashes(series, role)}
+        dashed = bool({series, role} & EXPECTED)
+        style: dict[str, Any] = {"color": tints[series], "linestyle": DASHES[dashed]}
         if len(levels) and np.isfinite(levels[-1, 1]):
             axes.axhline(levels[-1, 1], linewidth=1, **style)
         if not len(there):
@@ -173,18 +167,15 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
             case "band":
                 axes.fill_between(x, y, high, color=tints[series], alpha=0.2, linewidth=0)
             case "bar":
-                last = dict(zip(x, y, strict=True))
-                aside = (bars.index(key) - (len(bars) - 1) / 2) * BARS / len(bars)
-                inside = to_rgba(tints[series], PALE if style["linestyle"] == "-" else 0)
-                axes.bar(
-                    [at + aside for at in last], [*last.values()], BARS / len(bars), **style | {"facecolor": inside}
-                )
+                last, wide = dict(zip(x, y, strict=True)), BARS / len(bars)
+                places = np.array([*last]) + (bars.index(key) - (len(bars) - 1) / 2) * wide
+                style["facecolor"] = to_rgba(tints[series], PALE * (not dashed))
+                axes.bar(places, [*last.values()], wide, **style)
             case "point":
-                aside = (seats.index(series) - (len(seats) - 1) / 2) * SIDESTEP if series in seats else 0
-                shape = "x" if role == OUT else marker(seats.index(series)) if series in seats else "o"
-                inside = tints[series] if style["linestyle"] == "-" else "none"
-                x = x + aside * (picture.x_scale == "number" and not names)
-                axes.plot(x, y, shape, color=tints[series], markerfacecolor=inside)
+                seat = seats.index(series) if series in seats else (len(seats) - 1) / 2
+                shape = "x" if role == OUT else marker(int(seat))
+                aside = (seat - (len(seats) - 1) / 2) * SIDESTEP * (picture.x_scale == "number")
+                axes.plot(x + aside, y, shape, color=tints[series], markerfacecolor="none" if dashed else None)
     axes.set(xlabel=picture.x, ylabel=picture.y)
     show_unit(axes, picture.scale)
     if names:
