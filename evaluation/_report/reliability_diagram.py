@@ -35,7 +35,7 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
                 axes.vlines(xs, one["low"], one["high"], color=tint, linewidth=1, alpha=0.7)
                 axes.plot(xs, ys, color=tint, linestyle=dash(place))
                 sizes = LEAST_MARK + (LARGEST_MARK - LEAST_MARK) * one["n"] / most
-                axes.scatter(xs, ys, sizes, tint, marker(place), zorder=3, clip_on=False)
+                axes.scatter(xs, ys, sizes, tint, marker=marker(place), zorder=3, clip_on=False)
             axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted share", ylabel="observed share", box_aspect=1)
 
         told = "; ".join(f"{name}: {_told(one)}" for name, one in curves.items() if len(one))

@@ -52,7 +52,7 @@ GREYS = (INK, "#747c88", "#a3aab4")
 """Of what is no bidder's."""
 SMALL = 205, 175
 """Pixels: the width and height of a panel where there are several; two have room in a column."""
-SIDESTEP, BARS = 0.08, 0.8
+SIDESTEP, BARS = 0.12, 0.8
 """Of the distance of two places: how far bids of two bidders stand apart, and how wide all bars are together."""
 NAMES_HIGH, LONGEST_NAME = 60, 20
 """The pixels and the most characters of names along x."""
@@ -169,8 +169,8 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
             case "bar":
                 last, wide = dict(zip(x, y, strict=True)), BARS / len(bars)
                 places = np.array([*last]) + (bars.index(key) - (len(bars) - 1) / 2) * wide
-                style["facecolor"] = to_rgba(tints[series], PALE * (not dashed))
-                axes.bar(places, [*last.values()], wide, **style)
+                inside = to_rgba(tints[series], PALE * (not dashed))
+                axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
             case "point":
                 seat = seats.index(series) if series in seats else (len(seats) - 1) / 2
                 shape = "x" if role == OUT else marker(int(seat))
