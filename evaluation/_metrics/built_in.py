@@ -7,8 +7,10 @@ from harbor.evaluation._metrics import (
     beliefs,
     bidding,
     calls,
+    paid_prices,
     plans,
     profiling,
+    reliability,
     results,
     series,
     sessions,
@@ -17,5 +19,8 @@ from harbor.evaluation._metrics import (
 )
 from harbor.evaluation._metrics.measurement import Metric
 
-_MODULES = (results, behaviour, bidding, beliefs, profiling, plans, strategy, water, sessions, series, calls)
+_MODULES = (
+    results, paid_prices, behaviour, bidding, beliefs, profiling, reliability, plans, strategy, water, sessions, series,
+    calls,
+)  # fmt: skip
 METRICS = tuple(one for module in _MODULES for one in vars(module).values() if isinstance(one, Metric))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from harbor.evaluation._report import curves, distributions, heatmaps, matched_items, shares
+from harbor.evaluation._report import curves, distributions, heatmaps, matched_items, reliability_diagram, shares
 from harbor.evaluation._report.figure import Figure
 
 _BAND = (
     "Mean of games; bands or whiskers, if there are any, are its interval, and end where the panel ends, at the values"
     " of single games."
+)
+_BINS = (
+    "Means in bins around 0, 0.1 and so on to 1; the first and the last are one-sided. The larger a mark, the more is"
+    " in its bin. On the dotted line are predictions that come true as often as they say; above it they are too low."
+    " After Murphy 1973."
 )
 _LIVING = "Only residents alive on that day count."
 
@@ -62,6 +67,24 @@ FIGURES = (
         by_place=True,
     ),
     Figure(
+        name="profile-reliability",
+        question="Is a rival of a persona as often as profiles say?",
+        description="Reliability of profiles",
+        caption=f"Shares that last profiles give to personas, and how often they were true. {_BINS}",
+        needs="profile_reliability",
+        draw=reliability_diagram.diagram,
+        by_place=True,
+    ),
+    Figure(
+        name="interest-reliability",
+        question="Do rivals bid as often as they are predicted to be interested?",
+        description="Reliability of predicted interest",
+        caption=f"Interest that was predicted of rivals in items, and how many of them bid. {_BINS}",
+        needs="interest_reliability",
+        draw=reliability_diagram.diagram,
+        by_place=True,
+    ),
+    Figure(
         name="strategic-actions",
         question="Which strategic actions does each bidder choose?",
         description="Strategic actions",
@@ -72,11 +95,20 @@ FIGURES = (
     Figure(
         name="profit-by-item",
         question="On which items does each bidder earn?",
-        description="Profit and bids by item",
-        caption="Mean profit on the item at each place, 0 where it was not won; the larger the mark, the more bids on"
-        " it (where bids are measured). After Chen et al. 2023, later version, Fig. 10 to 13.",
+        description="Profit by item",
+        caption=f"Profit on the item at each place, 0 where it was not won. {_BAND} After Chen et al. 2023, later"
+        " version, Fig. 10 to 13.",
         needs="profit_by_item",
-        draw=curves.bubbles,
+        draw=curves.by_bidder,
+        by_place=True,
+    ),
+    Figure(
+        name="prices",
+        question="At which prices do items sell, from the first to the last, and how high were bids?",
+        description="Prices and highest bids",
+        caption=f"{_BAND} Highest bids where they are not what is paid. After Chen et al. 2023, sec. 4.3.",
+        needs="prices",
+        draw=curves.by_about,
         by_place=True,
     ),
     Figure(
@@ -103,7 +135,16 @@ FIGURES = (
         description="Profit over the games of a series",
         caption=f"{_BAND} After Chen et al. 2023, sec. 4.3.",
         needs="series_profit",
-        draw=curves.by_bidder,
+        draw=curves.by_learner,
+        by_place=True,
+    ),
+    Figure(
+        name="earnings-by-run",
+        question="Does a bidder earn more from run to run?",
+        description="Earnings over the runs of a session",
+        caption=f"{_BAND} After EconArena, A.2.",
+        needs="earned_by_run",
+        draw=curves.by_learner,
         by_place=True,
     ),
     Figure(

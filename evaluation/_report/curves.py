@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from harbor.evaluation._analysis.means import mean_of, per_draw
 from harbor.evaluation._metrics.measurement import Bounds, Interval
 from harbor.evaluation._metrics.registry import metric_of
-from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, Panel, colour, legend, marker, paint
+from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, Panel, colour, marker, paint
 from harbor.evaluation._report.facts import facts, over_games
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
@@ -28,8 +28,6 @@ MOST_BANDS = 2
 """More intervals than these are drawn as whiskers side by side, as bands would lie on each other."""
 SIDESTEP = 0.11
 """How far whiskers stand apart, in places; all together take no more than the distance of two places."""
-LEAST_MARK, MARK_PER_BID = 8.0, 14.0
-"""The area of a mark, in square points: of an item without bids, and what each bid adds."""
 UNIFORM = "uniform_profiling_error"
 GUESSED = " Dotted lines are the error of a uniform guess, one for each number of personas that a rival may mix."
 
@@ -44,9 +42,26 @@ def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawi
 
     Errors of profiles have a line at that of a uniform guess, where `uniform_profiling_error` was measured.
     """
-    if len(loaded.experiment.conditions) > 1:
-        return _lines(loaded, metric, title, caption, "condition", ("arm",))
-    return _lines(loaded, metric, title, caption, "arm", ("condition",))
+    return _lines(loaded, metric, title, caption, *compared(loaded))
+
+
+def by_learner(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw one panel per bidder, with lines as in `by_condition`; where nothing is compared, one line per bidder."""
+    if len(loaded.experiment.cells) == 1:
+        return by_bidder(loaded, metric, title, caption)
+    series, by = compared(loaded)
+    return _lines(loaded, metric, title, caption, series, (*by, "bidder"))
+
+
+def by_about(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+    """Draw one panel per subject (`about`), with lines as in `by_condition`."""
+    series, by = compared(loaded)
+    return _lines(loaded, metric, title, caption, series, (*by, "about"))
+
+
+def compared(loaded: Loaded) -> tuple[str, tuple[str, ...]]:
+    """Tell what has a line and what a panel: conditions in arms, or arms if there is one condition."""
+    return ("condition", ("arm",)) if len(loaded.experiment.conditions) > 1 else ("arm", ("condition",))
 
 
 def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, by: Sequence[str]) -> Drawing | None:
@@ -118,34 +133,6 @@ def _told(curves: Mapping[str, pd.DataFrame], metric: str, references: Iterable[
         if len(one)
     ]
     return "; ".join([*ends, *(f"a uniform guess has {write(guess, unit)}" for guess in references)])
-
-
-def bubbles(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw one mark per bidder and item, the larger the more often it bid there, where the design measures `bids`."""
-    table, counts = values_of(loaded, metric), values_of(loaded, "bids")
-    bidders, bounds = names_in(table, "bidder"), bounds_in(metric, table)
-    bids = counts.groupby(["arm", "condition", "bidder", "at"])["value"].mean()
-    averages = table.groupby(["arm", "condition", "bidder", "at"])["value"].mean()
-
-    def panel(part: PanelData) -> Panel:
-        means = part.rows.groupby(["arm", "condition", "bidder", "at"])["value"].mean()
-
-        def draw(axes: Axes) -> None:
-            for place, bidder in enumerate(bidders):
-                own = means[means.index.get_level_values("bidder") == bidder]
-                sizes = LEAST_MARK + MARK_PER_BID * bids.reindex(own.index, fill_value=0.0)
-                at = own.index.get_level_values("at").to_numpy("float64") + (place - (len(bidders) - 1) / 2) * 0.16
-                axes.scatter(
-                    at, own, sizes, facecolor="none", edgecolor=colour(place), marker=marker(place), linewidths=1.4
-                )
-            upright(axes, metric, averages.min(), averages.max(), bounds)
-            _ground(axes, metric, table)
-
-        best = means.groupby("bidder").idxmax()
-        told = [f"{name} earns most at {best[name][-1]:g}" for name in bidders if name in best]
-        return paint(part.heading, f"{title}, {part.heading}: {'; '.join(told)}", draw)
-
-    return drawing(title, caption, parts(loaded, metric), panel, legend(bidders), facts(loaded, metric))
 
 
 def mean_curve(rows: pd.DataFrame, metric: str, bounds: Bounds) -> pd.DataFrame:

@@ -33,9 +33,10 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
-def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:
+def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:
     """Write a figure into a file, and its caption beside it: ready for LaTeX, or as text beside an SVG.
 
+    The caption of a figure of a single run (`loaded` is None) says itself that it is simulated.
     Where it has several pages, each is a file, numbered from 1: `NAME-1.pdf`, `NAME-2.pdf`.
 
     Returns:
@@ -59,11 +60,11 @@ def write_figure(loaded: Loaded, drawing: Drawing, file: Path, form: str, width:
     return written
 
 
-def caption(loaded: Loaded, drawing: Drawing, inches: float, page: str = "") -> str:
+def caption(loaded: Loaded | None, drawing: Drawing, inches: float, page: str = "") -> str:
     """Say in one paragraph what a figure of this width shows, and of what, and which page of it this is."""
     left = f"{drawing.left_out} more panels are left out." if drawing.left_out else ""
     title = legible(drawing.title).rstrip(".") + "."
-    simulated = SIMULATED * loaded.results.simulated
+    simulated = SIMULATED * (loaded is not None and loaded.results.simulated)
     return legible(" ".join(filter(None, (title, drawing.reading(inches), left, simulated, page))))
 
 

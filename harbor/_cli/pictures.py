@@ -15,6 +15,7 @@ from harbor._cli.places import default_place
 from harbor._cli.reports import Picture, Width, opened, writing
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.finding import command
+from harbor._core.layout import EVENTS
 
 if TYPE_CHECKING:
     from harbor.evaluation._report.canvas import Drawing
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def figure(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of an experiment, finished or not.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR|RUN", help="The folder of an experiment or of a run, finished or not.")
+    ],
     name: Annotated[str, typer.Argument(help="The figure; without one, all are listed.")] = "",
     format_: Annotated[
         Picture | None, typer.Option("--format", help="The format; default: as FILE ends, or pdf.")
@@ -30,10 +33,10 @@ def figure(
     width: Annotated[Width, typer.Option(help="As wide as a column (3.4 inches) or a page (7).")] = Width.column,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Default: in DIR/figures, if DIR is yours.")] = None,
 ) -> None:
-    """Write a figure of an experiment as a file for a paper, with its caption beside it; or list its figures."""
+    """Write a figure of an experiment or of a run as a file for a paper, with its caption; or list the figures."""
     form = _form(out, format_)
-    loaded = opened(folder)
-    found = _drawings(loaded, folder, name)
+    loaded = None if (folder / EVENTS).is_file() else opened(folder)
+    found = _drawings(loaded, folder, name) if loaded else _of_run(folder)
     if not name:
         _list(found, folder)
         return
@@ -83,6 +86,15 @@ def _drawings(loaded: Loaded, folder: Path, name: str) -> Mapping[str, Drawing]:
     return found
 
 
+def _of_run(folder: Path) -> Mapping[str, Drawing]:
+    """Give the pictures of the page of a run, by name."""
+    from harbor._cli.doubts import warn_of
+    from harbor._view.run_figures import run_drawings
+
+    warn_of(folder)
+    return run_drawings(folder)
+
+
 def _list(found: Mapping[str, Drawing], folder: Path) -> None:
     for name, one in found.items():
         typer.echo(name)
@@ -91,7 +103,12 @@ def _list(found: Mapping[str, Drawing], folder: Path) -> None:
 
 
 def _write(
-    loaded: Loaded, drawing: Drawing, file: Path, form: Picture, width: Width, remedy: str = "name another with --out"
+    loaded: Loaded | None,
+    drawing: Drawing,
+    file: Path,
+    form: Picture,
+    width: Width,
+    remedy: str = "name another with --out",
 ) -> None:
     from harbor.evaluation._report.figure_files import write_figure
 

@@ -26,7 +26,9 @@ from support.filled import crowd, full
 
 PAGE = 9.0  # inches
 CROWDS = [(1, 1, 50), (12, 1, 5), (3, 12, 2), (2, 2, 20)]
-ABOUTS = {"strategy_share": tuple(ACTIONS), "bid_increase_share": ("[0, 10)", "[10, 11)")}
+ABOUTS = {"strategy_share": tuple(ACTIONS), "bid_increase_share": ("[0, 10)", "[10, 11)")} | dict.fromkeys(
+    ("interest_reliability", "profile_reliability"), ("predicted", "observed")
+)
 
 
 def inches_high(file: Path) -> float:

@@ -1,0 +1,187 @@
+"""The pictures of a run as figures for a paper: the marks of its page, drawn as they are there, a panel for each part.
+
+Facts are solid. What bidders thought, and what theory says, is dashed. A bidder has one colour; all else is in greys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.ticker import MaxNLocator
+
+from harbor._core.errors import ConfigError
+from harbor._core.finding import command
+from harbor._core.layout import auction_logs
+from harbor._core.log_lines import is_over
+from harbor._games.board import GuardedBoard
+from harbor._games.drawn import Mark, Picture
+from harbor._view.run_data import places_of, seats_of
+from harbor._view.run_record import RunRecord, read_run
+from harbor._view.thought_marks import PICTURES, ThoughtMarks
+from harbor.evaluation._metrics.lineup import is_simulated
+from harbor.evaluation._report.canvas import (
+    HEIGHT,
+    INK,
+    WIDTH,
+    Drawing,
+    LegendEntry,
+    colour,
+    marker,
+    paint,
+    show_unit,
+    sign,
+)
+from harbor.evaluation._report.formatting import legible
+from harbor.evaluation._report.panels import MOST
+from harbor.evaluation._report.paper_tables import SIMULATED
+from harbor.evaluation._report.scales import few_ticks
+from harbor.evaluation._report.series_marks import DASHES, PALE
+
+EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "predicted", "mirrored", "profile", "theory"})
+"""Roles and series that are dashed, as on the page."""
+DASHED = "Dashed and open: what bidders thought or aimed at, and theory."
+OUT = "out"
+"""The role of points that are crosses: there a series ends."""
+GREYS = (INK, "#747c88", "#a3aab4")
+"""Of what is no bidder's."""
+SMALL = 205, 175
+"""Pixels: the width and height of a panel where there are several; two have room in a column."""
+SIDESTEP, BARS = 0.12, 0.8
+"""Of the distance of two places: how far bids of two bidders stand apart, and how wide all bars are together."""
+NAMES_HIGH, LONGEST_NAME = 60, 20
+"""The pixels and the most characters of names along x."""
+
+Key = tuple[str, str, str]
+"""Series, role and kind: marks that belong together."""
+Place = tuple[str, str, str]
+"""Of a panel: the number and the name of the part, and whose it is."""
+
+
+def run_drawings(run: Path) -> dict[str, Drawing]:
+    """Give the pictures of a run that have marks, by name, with nothing drawn yet.
+
+    Raises:
+        RunFolderError: there is no log.
+        LogError: nothing of it can be read.
+        ConfigError: nothing of it is drawn, or it is a series.
+    """
+    if auctions := auction_logs(run):
+        inside = str(auctions[0].parent)
+        raise ConfigError(f"{str(run)!r} is a series; give the folder of one of its auctions, such as {inside!r}")
+    record = read_run(run)
+    seats, told = seats_of(record.entries), f"Of one game; source: the log in {record.folder.resolve().name}. {DASHED}"
+    said = told + " It is not over." * (not is_over(record.entries)) + f" {SIMULATED}" * is_simulated(record.entries)
+    found = {one.name: _drawing(one, parts, seats, said) for one, parts in _marks(record).items()}
+    if not found:
+        raise ConfigError(f"{str(run)!r} has no picture: nothing in its log is drawn; see: {command()} view")
+    return found
+
+
+def _marks(record: RunRecord) -> dict[Picture, dict[Place, list[Mark]]]:
+    """Give the marks of each picture by part and panel; what is before the first part belongs to it."""
+    if record.game is None:
+        return {}
+    board, thoughts = GuardedBoard(record.game.name, record.game.board), ThoughtMarks()
+    known = {one.name: one for one in (*board.pictures, *PICTURES)}
+    starts = [(seq, name) for seq, kind, name in places_of(record.entries) if kind == "part"] or [(0, "")]
+    found: dict[Picture, dict[Place, list[Mark]]] = {}
+    part = 0
+    for seq, _, event in record.entries:
+        part += part + 1 < len(starts) and starts[part + 1][0] <= seq
+        board.note(event)
+        for mark in (*board.marks(event), *thoughts.marks(event)):
+            if picture := known.get(mark.picture):
+                place = (str(part), starts[part][1]) if picture.of_part else ("", "")
+                found.setdefault(picture, {}).setdefault((*place, mark.panel), []).append(mark)
+    return {picture: found[picture] for picture in known.values() if picture in found}
+
+
+def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Sequence[str], said: str) -> Drawing:
+    keys = dict.fromkeys((one.series, one.role, one.kind) for marks in parts.values() for one in marks)
+    drawn = dict.fromkeys(series for series, _, _ in keys)
+    others = [name for name in drawn if name not in seats]
+    looks = {name: LegendEntry(name, colour(at), sign(at), marker(at)) for at, name in enumerate(seats)}
+    tints = {name: one.colour for name, one in looks.items()}
+    tints |= {name: GREYS[at % len(GREYS)] for at, name in enumerate(others)}
+    named = any(isinstance(one.x, str) for marks in parts.values() for one in marks)
+    size = (WIDTH, HEIGHT + NAMES_HIGH * named) if named or len(parts) == 1 else SMALL
+    panels = [
+        paint(
+            " · ".join(filter(None, place[1:])),
+            f"{picture.title}: {len(marks)} marks",
+            partial(_draw, picture=picture, marks=marks, seats=seats, tints=tints),
+            *size,
+        )
+        for place, marks in parts.items()
+    ]
+    legend = (*(looks[name] for name in seats if name in drawn), *_roles(keys, seats, tints))
+    return Drawing(picture.title, said, tuple(panels[:MOST]), legend, max(0, len(panels) - MOST))
+
+
+def _roles(keys: Iterable[Key], seats: Sequence[str], tints: Mapping[str, str]) -> Iterable[LegendEntry]:
+    """Name what bidders do in ink, and what is no bidder's in its own grey."""
+    found = {}
+    for series, role, kind in keys:
+        own, dashed = series in seats, bool({series, role} & EXPECTED)
+        says = role if own or series == role else f"{series}, {role}"
+        line = DASHES[dashed] if kind in ("line", "step") else ""
+        shape = "" if line else "x" if role == OUT else "o" if kind == "point" else "s"
+        tint, symbol = INK if own else tints[series], "─" if line else "●"
+        found[says] = LegendEntry(says, tint, symbol, shape, line, filled=not dashed)
+    return found.values()
+
+
+def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[str], tints: Mapping[str, str]) -> None:
+    """Draw the marks of a panel, group by group; a mark without a place is a level."""
+    names = list(dict.fromkeys(one.x for one in marks if isinstance(one.x, str)))
+    groups: dict[Key, list[tuple[object, ...]]] = {}
+    for one in marks:
+        at = names.index(one.x) if isinstance(one.x, str) else one.x
+        groups.setdefault((one.series, one.role, one.kind), []).append((at, one.y, one.high))
+    rows = {key: np.array(own, dtype="float64") for key, own in groups.items()}  # None is no number
+    placed = np.concatenate([own[:, 0] for own in rows.values()])
+    placed = placed[np.isfinite(placed)]
+    bars = [key for key in rows if key[2] == "bar"]
+    for key, own in rows.items():
+        series, role, kind = key
+        levels, there = own[np.isnan(own[:, 0])], own[np.isfinite(own[:, 0])]
+        dashed = bool({series, role} & EXPECTED)
+        style: dict[str, Any] = {"color": tints[series], "linestyle": DASHES[dashed]}
+        if len(levels) and np.isfinite(levels[-1, 1]):
+            axes.axhline(levels[-1, 1], linewidth=1, **style)
+        if not len(there):
+            continue
+        x, y, high = there.T
+        match kind:
+            case "line":
+                order = x.argsort(kind="stable")
+                axes.plot(x[order], y[order], marker="." if len(x) == 1 else "", **style)
+            case "step":
+                axes.step(np.append(x, placed.max()), np.append(y, y[-1]), where="post", **style)
+            case "band":
+                axes.fill_between(x, y, high, color=tints[series], alpha=0.2, linewidth=0)
+            case "bar":
+                last, wide = dict(zip(x, y, strict=True)), BARS / len(bars)
+                places = np.array([*last]) + (bars.index(key) - (len(bars) - 1) / 2) * wide
+                inside = to_rgba(tints[series], PALE * (not dashed))
+                axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
+            case "point":
+                seat = seats.index(series) if series in seats else (len(seats) - 1) / 2
+                shape = "x" if role == OUT else marker(int(seat))
+                aside = (seat - (len(seats) - 1) / 2) * SIDESTEP * (picture.x_scale == "number")
+                axes.plot(x + aside, y, shape, color=tints[series], markerfacecolor="none" if dashed else None)
+    axes.set(xlabel=picture.x, ylabel=picture.y)
+    show_unit(axes, picture.scale)
+    if names:
+        axes.set_xticks(range(len(names)), [legible(name, LONGEST_NAME) for name in names], rotation=90)
+        return
+    few_ticks(axes)
+    show_unit(axes, picture.x_scale, vertical=False)
+    if (placed == placed.round()).all():
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))

@@ -1,0 +1,103 @@
+"""Prices by place, and predictions beside what came to be: worked by hand on small logs, and the law of calibration."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harbor._core.events import (
+    BidderLabelled,
+    BidPlaced,
+    CatalogShown,
+    ItemSold,
+    ItemUnsold,
+    LogOpened,
+    Lot,
+    SaleOpened,
+)
+from harbor._core.log_lines import Entry
+from harbor._core.thoughts import Predicted, Prediction, Profiled
+from harbor._games.sessions.private_values import ItemAllotted
+from harbor._games.sessions.session import RunSettled
+from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.reliability import bin_of, binned
+
+OPENED = SaleOpened(("Ann", "Ben", "Cho"), tuple(Lot(name, Decimal(10)) for name in ("Loft", "Farm", "Shed")), "price")
+
+
+def values(metric, *happened):
+    """The values of a metric, by bidder, about and at."""
+    entries = [Entry(seq, 0.0, event) for seq, event in enumerate((LogOpened(1, "0.1.0", "run-7", 7), *happened))]
+    return {(one.bidder, one.about, one.at): one.value for one in measure([metric], entries)}
+
+
+def settled(run, bidder, action, paid=0):
+    return RunSettled(bidder, run, Decimal(action), bool(paid), Decimal(paid), Decimal(0), Decimal(100))
+
+
+def closed(run):
+    return ItemAllotted(run, {}, (), {}, None)
+
+
+def test_of_a_sale_there_are_prices_of_what_was_sold_at_its_place_and_no_second_time_as_bids():
+    sale = [BidPlaced("Loft", 1, "Ann", Decimal(12)), BidPlaced("Loft", 2, "Ben", Decimal(15))]
+    sale += [ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm"), ItemSold("Shed", "Ann", Decimal(11))]
+    assert values("prices", OPENED, *sale) == {("", "price", 1): 15, ("", "price", 3): 11}
+
+
+def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices():
+    runs = [settled("run 1", "Ann", 40), settled("run 1", "Ben", 60, paid=40), closed("run 1")]
+    runs += [settled("run 2", "Ann", 70, paid=50), settled("run 2", "Ben", 50), closed("run 2")]
+    found = values("prices", *runs)
+    assert found == {("", "price", 1): 40, ("", "price", 2): 50} | {
+        ("", "highest bid", 1): 60,
+        ("", "highest bid", 2): 70,
+    }
+
+
+def test_numbers_that_nobody_pays_are_no_prices():
+    assert values("prices", settled("run 1", "Ann", 40), closed("run 1")) == {("", "", None): None}
+
+
+def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_prediction():
+    def predicted(item, *interests):
+        rivals = zip(("Ben", "Cho"), interests, strict=False)
+        return Predicted("Ann", item, tuple(Prediction(name, one, Decimal(9)) for name, one in rivals))
+
+    told = [OPENED, predicted("Loft", 0.9, 0.12), predicted("Loft", 0.72, 0.08), predicted("Farm", 0.7)]
+    told += [BidPlaced("Loft", 1, "Ben", Decimal(12)), ItemSold("Loft", "Ben", Decimal(12)), ItemUnsold("Farm")]
+    told += [predicted("Shed", 1.0), BidPlaced("Shed", 1, "Ben", Decimal(12))]
+    assert values("interest_reliability", *told) == {
+        ("Ann", "predicted", 2): 0.08,
+        ("Ann", "observed", 2): 0,
+        ("Ann", "predicted", 8): 0.71,
+        ("Ann", "observed", 8): 0.5,
+    }
+
+
+def test_shares_of_the_last_profile_are_set_beside_the_rival_s_own():
+    told = [BidderLabelled("Ben", {"urban": 1.0}, "simulated"), CatalogShown("Ann", {"urban": "a", "rural": "b"})]
+    told += [Profiled("Ann", "Ben", "Loft", {"urban": -1.0, "rural": 1.0}, 0)]
+    told += [Profiled("Ann", "Ben", "Farm", {"urban": 0.5, "rural": -0.5}, 0)]
+    assert values("profile_reliability", OPENED, *told) == {
+        ("Ann", "predicted", 4): 0.25,
+        ("Ann", "observed", 4): 0,
+        ("Ann", "predicted", 9): 0.75,
+        ("Ann", "observed", 9): 1,
+    }
+
+
+def test_a_bin_reaches_from_half_below_its_tenth_to_half_above_and_the_ends_are_one_sided():
+    assert [bin_of(share) for share in (0, 0.049, 0.05, 0.149, 0.5, 0.949, 0.95, 1)] == [1, 1, 2, 2, 6, 10, 11, 11]
+
+
+@given(st.lists(st.integers(0, 10), min_size=1))
+def test_of_a_calibrated_source_as_much_comes_true_in_each_bin_as_was_predicted(tenths):
+    pairs = [("Ann", tenth / 10, float(nth < tenth)) for tenth in tenths for nth in range(10)]
+    found = {(one.about, one.at): one for one in binned("x", pairs)}
+    for tenth in tenths:
+        sure, seen = (found[about, tenth + 1] for about in ("predicted", "observed"))
+        assert abs(sure.value - seen.value) < 1e-9
+        assert sure.counted == seen.counted == 10 * tenths.count(tenth)
