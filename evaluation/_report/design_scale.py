@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import pairwise, takewhile
 from typing import Any, Literal
 
 from harbor.evaluation._experiments.design import Experiment, Variation
 
 Path = tuple[str, ...]
+Of = Literal["condition", "arm"]
 NUMBER = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]?\$?\d+(?:,\d{3})*(?:\.\d+)?(?: ?%)?(?!\w|\.\d)")
 """A number in a label, with its sign and unit, such as "$10,000" or "50 %"."""
 APART = "bidders", "items"
@@ -24,7 +25,7 @@ class Scale:
     `ticks` are the numbers as the labels of the design write them; `title` names the axis.
     """
 
-    of: Literal["condition", "arm"]
+    of: Of
     title: str
     at: Mapping[str, float]
     ticks: Mapping[float, str]
@@ -69,7 +70,13 @@ def _varied(variations: Sequence[Variation], shared: Mapping[Path, Any]) -> dict
         values = [one.get(path) for one in own]
         if any(value != values[0] for value in values):
             columns.setdefault(repr(values), ([], values))[0].append(path)
-    return {tuple(commonprefix(paths)) or paths[0]: values for paths, values in columns.values()}
+    return {_start(paths): values for paths, values in columns.values()}
+
+
+def _start(paths: Sequence[Path]) -> Path:
+    """Give what all paths begin with, or the first if they have nothing in common."""
+    shared = takewhile(lambda names: len({*names}) == 1, zip(*paths, strict=False))
+    return tuple(names[0] for names in shared) or paths[0]
 
 
 def _leaves(settings: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -87,7 +94,7 @@ def _numbers(path: Path, values: Sequence[Any]) -> list[float] | None:
     if path[-1] not in APART or not all(isinstance(one, list | tuple) for one in values):
         return None
     rising = sorted(([_nameless(entry) for entry in one] for one in values), key=len)
-    begins = (long[: len(short)] == short for short, long in zip(rising, rising[1:], strict=False))
+    begins = (long[: len(short)] == short for short, long in pairwise(rising))
     return [float(len(one)) for one in values] if all(begins) else None
 
 

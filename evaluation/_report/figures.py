@@ -55,7 +55,7 @@ def _as_measured(needs: str, known: Iterable[str]) -> str:
 
 
 def means(loaded: Loaded, metric: str) -> Drawing | None:
-    """Draw the means of a metric; ranks are not drawn beside ratings, which say the same, unless ranks are published."""
+    """Draw the means of a metric; of ranks only if they are published or nobody is rated, as ratings say the same."""
     told = metric == "rank" and loaded.experiment.trueskill and not _published(loaded, metric)
     if told or (measured := metric_or_none(metric)) is None:
         return None

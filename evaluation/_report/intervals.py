@@ -76,7 +76,7 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
     if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
         found = [one for one in found if one.place.bidder != EVERYONE]
     published = published_marks(metric, everything, loaded.experiment)
-    if not found or not published and _never_varies(loaded, metric, found):
+    if not found or (not published and _never_varies(loaded, metric, found)):
         return None
     means = Means(loaded, metric, says, _without_repetition(found, published), published)
     scale, rows = scale_of(loaded.experiment), _Rows(means)
@@ -88,7 +88,11 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
     told = told or facts(loaded, metric, _methods(loaded, metric))
     if len(means.bidders) == 1 and (lines or rows.unnamed):
         caption += f" {'All' if lines else 'All rows'} are of {means.bidders[0]}."
-    caption += WHISKERS if any(one.low is not None for one in means.found) else ALONE * _single(means.found)
+    caption += (
+        WHISKERS
+        if any(one.low is not None for one in means.found)
+        else ALONE * all(one.games == 1 for one in means.found)
+    )
     caption += (REFERENCES if lines else OPEN_MARKS) * bool(means.published)
     return Drawing(says, caption, tuple(panels[:MOST]), keys, max(0, len(panels) - MOST), facts=told)
 
@@ -96,10 +100,6 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
 def _never_varies(loaded: Loaded, metric: str, found: Sequence[Finding]) -> bool:
     """Tell whether all rows and all games have one number: then words say it better."""
     return len({one.value for one in found}) == 1 < len(found) and values_of(loaded, metric)["value"].nunique() < 2
-
-
-def _single(found: Sequence[Finding]) -> bool:
-    return all(one.games == 1 for one in found)
 
 
 def _without_repetition(found: Sequence[Finding], published: Sequence[PublishedMark]) -> list[Finding]:

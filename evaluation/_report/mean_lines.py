@@ -16,7 +16,7 @@ from harbor.evaluation._report.mean_values import AT_FIRST, RATINGS, Means
 from harbor.evaluation._report.own_numbers import Finding, Place
 from harbor.evaluation._report.panels import CONTINUED, links
 from harbor.evaluation._report.scales import LONGEST, titled, upright
-from harbor.evaluation._report.series_marks import game_dots, line_at, lines_legend, open_mark
+from harbor.evaluation._report.series_marks import game_dots, lines_legend, open_mark
 from harbor.evaluation._report.tables import label_of
 
 MOST_LINES = 7
@@ -45,7 +45,8 @@ def line_panels(means: Means, scale: Scale) -> tuple[list[Panel], tuple[LegendEn
         for first in range(0, len(own), MOST_LINES):
             some = own[first : first + MOST_LINES]
             panels.append(_panel(means, scale, heading + CONTINUED * bool(first), some, names))
-    return panels, lines_legend(names) if len(names) > 1 else ()
+    keys = (LegendEntry(says, INK, "╌", "", "--") for says in _levels(means, lines))
+    return panels, (*(lines_legend(names) if len(names) > 1 else ()), *keys)
 
 
 def _lines(means: Means, scale: Scale) -> list[_Line]:
@@ -89,8 +90,8 @@ def _panel(means: Means, scale: Scale, heading: str, lines: Sequence[_Line], nam
             for mark in means.published:
                 if mark.place in xs and not mark.derived:
                     open_mark(axes, xs[mark.place] + step / 2, mark.value, mark.source)
-        for says, level in _levels(means, lines).items():
-            line_at(axes, level, says)
+        for level in _levels(means, lines).values():
+            axes.axhline(level, color=INK, linewidth=1.1, linestyle="--", zorder=1.5)
         if means.metric in RATINGS:
             axes.axhline(AT_FIRST, color=INK, linewidth=1, linestyle=(0, (1, 1.5)), zorder=1)
         axes.set_xlim(numbers[0] - least / 3, numbers[-1] + least / 3)
@@ -114,17 +115,17 @@ def _draw_line(axes: Axes, means: Means, found: Sequence[Finding], xs: Mapping[P
 
 def _levels(means: Means, lines: Sequence[_Line]) -> dict[str, float]:
     """Name each level of reference once; one that is of some lines names them."""
-    of = {one.place: line.name for line in lines for one in line.found}
-    whose: dict[tuple[str, float], list[str]] = {}
+    names = {one.place: line.name for line in lines for one in line.found}
+    whose: dict[tuple[str, float], dict[str, None]] = {}
     for mark in means.published:
-        if mark.derived and mark.place in of:
-            whose.setdefault((mark.model, mark.value), []).append(of[mark.place])
-    unit = unit_of(means.metric)
-    return {
-        f"{model}, {write(level, unit)}"
-        + f" ({legible(', '.join(dict.fromkeys(some)), LONGEST)})" * (len(set(some)) < len(lines)): level
-        for (model, level), some in whose.items()
-    }
+        if mark.derived and mark.place in names:
+            whose.setdefault((mark.model, mark.value), {})[names[mark.place]] = None
+    unit, every = unit_of(means.metric), {line.name for line in lines}
+    found = {}
+    for (model, level), some in whose.items():
+        own = f" ({legible(', '.join(some), LONGEST)})" if len(some) < len(every) else ""
+        found[f"{model}, {write(level, unit)}{own}"] = level
+    return found
 
 
 def _written(numbers: Sequence[float]) -> list[float]:

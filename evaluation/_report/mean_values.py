@@ -51,15 +51,15 @@ class Means:
 
     def told(self, found: Iterable[Finding]) -> str:
         """Say means in words, for those who can't see them."""
-        experiment, said = self.loaded.experiment, []
-        for one in found:
-            names = [label_of(experiment, kind, getattr(one.place, kind)) for kind in ("arm", "condition")]
-            kept = names if len(experiment.conditions) > 1 else names[:1]
-            interval = write_interval(one.low, one.high, unit_of(self.metric))
-            said.append(
-                " ".join(filter(None, (*kept, one.place.bidder, write(one.value, unit_of(self.metric)), interval)))
-            )
-        return f"{self.says}: {'; '.join(said)}"
+        return f"{self.says}: {'; '.join(map(self._said, found))}"
+
+    def _said(self, one: Finding) -> str:
+        kinds = ("arm", "condition") if len(self.loaded.experiment.conditions) > 1 else ("arm",)
+        names = [label_of(self.loaded.experiment, kind, getattr(one.place, kind)) for kind in kinds]
+        unit = unit_of(self.metric)
+        return " ".join(
+            filter(None, (*names, one.place.bidder, write(one.value, unit), write_interval(one.low, one.high, unit)))
+        )
 
 
 def _games(loaded: Loaded, metric: str) -> pd.DataFrame:

@@ -100,7 +100,7 @@ def line_at(axes: Axes, at: float, says: str) -> None:
     axes.axhline(at, color=INK, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1.5)
     axes.annotate(
         says, (1, at), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
-        va="bottom", fontsize=7.5, zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        va="bottom", fontsize=7.5, zorder=1.6, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )  # fmt: skip
 
 
