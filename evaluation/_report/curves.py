@@ -29,7 +29,7 @@ MOST_BANDS = 2
 SIDESTEP = 0.11
 """How far whiskers stand apart, in places; all together take no more than the distance of two places."""
 UNIFORM = "uniform_profiling_error"
-GUESSED = " Dotted lines are the error of a uniform guess, one for each number of personas that a rival may mix."
+GUESSED = " Dashed lines are the error of a uniform guess, one for each number of personas that a rival may mix."
 
 
 def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
@@ -80,7 +80,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
             upright(axes, metric, ends.min(), ends.max(), bounds)
             _intervals(axes, list(curves.values()))
             for place, one in enumerate(curves.values()):
-                axes.plot(_aside(one, place, curves), one["mean"], **_style(place))
+                axes.plot(_aside(one, place, curves), one["mean"], **style(place))
             for guess in references:
                 line_at(axes, guess, f"uniform guess, {write(guess, unit_of(metric))}")
             _ground(axes, metric, part.rows)
@@ -101,7 +101,7 @@ def uniform_guesses(levels: pd.DataFrame, part: PanelData, by: Sequence[str]) ->
     return sorted({round(float(value), 3) for value in here["value"]})
 
 
-def _style(place: int) -> dict[str, Any]:
+def style(place: int) -> dict[str, Any]:
     return {"color": colour(place), "marker": marker(place), "linestyle": dash(place), "clip_on": False, "zorder": 3}
 
 
@@ -161,7 +161,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
                 rows = part.rows[part.rows["bidder"] == bidder]
                 axes.add_collection(_games(loaded, rows, place))
                 mean = mean_curve(rows, metric, bounds)["mean"]
-                axes.plot(mean.index, mean, **_style(place), linewidth=2)
+                axes.plot(mean.index, mean, **style(place), linewidth=2)
                 ends += [(bidder, mean.index[-1], mean.iloc[-1])] if len(mean) else []
             _ground(axes, metric, part.rows)
             label_ends(axes, ends)

@@ -15,7 +15,7 @@ from harbor.evaluation._report.loading import Loaded
 
 Way = Callable[[], Drawing | None]
 """What draws a figure; None: there is nothing to draw."""
-TRUESKILLS = {"trueskill": TRUESKILL, "trueskill-per-game": PER_GAME}
+TRUESKILLS = {TRUESKILL: "trueskill", PER_GAME: "trueskill-per-game"}
 
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
@@ -37,14 +37,15 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
 
 
 def _of_analysis(loaded: Loaded) -> dict[str, Way]:
-    """Give what draws planned comparisons and ratings; those of single games only where such are published."""
+    """Give what draws planned comparisons and ratings: of single games if such are published, else after all games."""
     ways: dict[str, Way] = {"differences": partial(_drawn, "differences", forest.TITLE, partial(forest.forest, loaded))}
-    published = {one.metric for one in loaded.experiment.published}
-    for name, metric in TRUESKILLS.items():
-        if metric == TRUESKILL or metric in published:
-            draw = partial(intervals.rated, loaded, metric)
-            ways[name] = partial(_drawn, name, intervals.RATED[metric].title, draw)
-    return ways
+    metric = PER_GAME if _published(loaded, PER_GAME) else TRUESKILL
+    rated = partial(intervals.rated, loaded, metric)
+    return ways | {TRUESKILLS[metric]: partial(_drawn, TRUESKILLS[metric], intervals.RATED[metric].title, rated)}
+
+
+def _published(loaded: Loaded, metric: str) -> bool:
+    return any(one.metric == metric for one in loaded.experiment.published)
 
 
 def _as_measured(needs: str, known: Iterable[str]) -> str:
@@ -54,8 +55,9 @@ def _as_measured(needs: str, known: Iterable[str]) -> str:
 
 
 def means(loaded: Loaded, metric: str) -> Drawing | None:
-    """Draw the means of a metric by arm."""
-    if (measured := metric_or_none(metric)) is None:
+    """Draw the means of a metric; of ranks only if they are published or nobody is rated, as ratings say the same."""
+    told = metric == "rank" and loaded.experiment.trueskill and not _published(loaded, metric)
+    if told or (measured := metric_or_none(metric)) is None:
         return None
     title = measured.description
     return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))

@@ -53,6 +53,8 @@ CUT = (
     " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it, or single"
     " pairs, with how many they are and the farthest."
 )
+MOST_IN_WORDS = 8
+"""The most rows whose numbers a caption holds, where the picture has no room for them."""
 IN_TABLES = "The numbers of each row and its p are in the table of planned comparisons."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
 
@@ -72,7 +74,12 @@ def forest(loaded: Loaded) -> Drawing | None:
     caption = CAPTION + CUT * cut + (NO_INTERVAL if known else "")
     question, told = loaded.experiment.question, _facts(found)
     beside = _beside(loaded, found)
-    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=beside, narrow=IN_TABLES)
+    narrow = f"{'. '.join(map(_in_words, rows))}. {beside}".rstrip() if len(rows) <= MOST_IN_WORDS else IN_TABLES
+    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=beside, narrow=narrow)
+
+
+def _in_words(row: _Row) -> str:
+    return f"{' '.join(row.label)}: {' '.join(_numbers(row.one).split())}"
 
 
 class _Row:
@@ -145,7 +152,7 @@ def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[Source]) -> Pan
         few_ticks(axes)
         show_unit(axes, unit_of(metric), vertical=False)
 
-    told = "; ".join(f"{' '.join(row.label)} {' '.join(_numbers(row.one).split())}" for row in rows)
+    told = "; ".join(map(_in_words, rows))
     height = MARGIN + _row_height(rows, cut=far is not None) * len(rows)
     return paint(named, f"{TITLE}, {named}: {told}", draw, WIDE, height)
 

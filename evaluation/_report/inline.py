@@ -29,6 +29,8 @@ CSS = (
     + "}"
 )
 """What a page with charts has in its style sheet."""
+MOST_PANELS = 4
+"""The most panels of a figure on a page: each costs 80 ms; files have all."""
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """What no XML holds; matplotlib writes it all the same."""
 _NUMBERED = re.compile(r".*_\d+")
@@ -54,10 +56,13 @@ class Inlined:
     charts: tuple[Chart, ...] = ()
 
 
-def inlined(name: str, drawing: Drawing) -> Inlined:
-    """Put a figure out for a page on which no other has this name; one that fails leaves a note and a warning."""
+def inlined(name: str, drawing: Drawing, most: int = MOST_PANELS) -> Inlined:
+    """Put the first panels of a figure out for a page on which no other has this name.
+
+    One that fails leaves a note and a warning.
+    """
     try:
-        return Inlined(drawing, tuple(chart(one, f"{name}/{place}") for place, one in enumerate(drawing.panels)))
+        return Inlined(drawing, tuple(chart(one, f"{name}/{place}") for place, one in enumerate(drawing.panels[:most])))
     except Exception as error:  # a stranger's figure costs no other
         return Inlined(failed(name, drawing.title, error))
 

@@ -7,34 +7,36 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import pandas as pd
 from matplotlib.axes import Axes
 
 from harbor.evaluation._experiments.published import EVERYONE, PER_GAME, TRUESKILL
-from harbor.evaluation._metrics.measurement import Bounds
 from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report.canvas import INK, Drawing, Panel, colour, marker, paint
 from harbor.evaluation._report.chart_rows import LINE, MARGIN, Row, laid_out, panelled, rows_of, write_rows
+from harbor.evaluation._report.design_scale import scale_of
 from harbor.evaluation._report.facts import Facts, facts
-from harbor.evaluation._report.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.mean_lines import line_panels
+from harbor.evaluation._report.mean_values import AT_FIRST, Means
 from harbor.evaluation._report.own_numbers import Finding, findings
-from harbor.evaluation._report.panels import GAME, MOST, links, values_of
+from harbor.evaluation._report.panels import MOST, links, values_of
 from harbor.evaluation._report.published_marks import PublishedMark, keys_of, published_marks, sources
-from harbor.evaluation._report.scales import along, bounds_of
+from harbor.evaluation._report.scales import along
 from harbor.evaluation._report.series_marks import GAMES_KEY, game_dots, open_mark
-from harbor.evaluation._report.tables import label_of
 
 WIDE = 520
 QUESTION = "Who does better than whom, by rank?"
-AT_FIRST = 25.0
-"""The rating that everybody begins with."""
 ASIDE = 0.3
 """How far published marks and single games stand from ours, a share of the distance of two rows."""
 
 CAPTION = "Filled marks are means of games, or of values where a game has several."
 WHISKERS = " Whiskers are 95 % intervals."
-OPEN_MARKS = " Open marks just below are numbers of others, each in the row of what it is of."
+ALONE = " There are no intervals, as each mark is of one game."
+OPEN_MARKS = (
+    " Open marks just below are numbers of others, each in the row of what it is of; one that several bidders of an arm"
+    " share stands in the first of their rows."
+)
+REFERENCES = " Open marks are published; dashed lines are levels of reference, which no model produced."
 
 
 class Rating(NamedTuple):
@@ -65,26 +67,39 @@ RATED = {
 
 
 def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: Facts = ()) -> Drawing | None:
-    """Draw the mean of a metric with its interval, one row per condition, arm and bidder.
+    """Draw the means of a metric with their intervals: as lines over the scale of the design, or else as rows.
 
-    Faint dots are single games, and open marks published numbers.
+    Faint dots are single games, and open marks published numbers. What never varies is not drawn.
     """
     everything = findings(metric, loaded.analysis)
     found = [one for one in everything if one.place.at is None and not one.place.about and one.value is not None]
     if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
         found = [one for one in found if one.place.bidder != EVERYONE]
-    if not found:
-        return None
     published = published_marks(metric, everything, loaded.experiment)
-    chart = _Chart(loaded, metric, says, _without_repetition(found, published), published)
-    panels = tuple(chart.panel(rows) for rows in panelled(chart.rows()))
-    keys = keys_of(sources(metric, loaded.experiment)) if chart.published else ()
-    keys += () if chart.games.empty else (GAMES_KEY,)
+    if not found or (not published and _never_varies(loaded, metric, found)):
+        return None
+    means = Means(loaded, metric, says, _without_repetition(found, published), published)
+    scale, rows = scale_of(loaded.experiment), _Rows(means)
+    lines = scale is not None and len({scale.at[getattr(one.place, scale.of)] for one in means.found}) > 1
+    panels, keys = line_panels(means, scale) if scale and lines else (rows.panels(), ())
+    known = sources(metric, loaded.experiment) if means.published else []
+    keys += tuple(key for one, key in zip(known, keys_of(known), strict=True) if not (lines and one.derived))
+    keys += () if means.games.empty else (GAMES_KEY,)
     told = told or facts(loaded, metric, _methods(loaded, metric))
-    if chart.whose:
-        caption += f" All rows are of {chart.whose}."
-    caption += WHISKERS * any(one.low is not None for one in chart.found) + OPEN_MARKS * bool(chart.published)
-    return Drawing(says, caption, panels[:MOST], keys, max(0, len(panels) - MOST), facts=told)
+    if len(means.bidders) == 1 and (lines or rows.unnamed):
+        caption += f" {'All' if lines else 'All rows'} are of {means.bidders[0]}."
+    caption += (
+        WHISKERS
+        if any(one.low is not None for one in means.found)
+        else ALONE * all(one.games == 1 for one in means.found)
+    )
+    caption += (REFERENCES if lines else OPEN_MARKS) * bool(means.published)
+    return Drawing(says, caption, tuple(panels[:MOST]), keys, max(0, len(panels) - MOST), facts=told)
+
+
+def _never_varies(loaded: Loaded, metric: str, found: Sequence[Finding]) -> bool:
+    """Tell whether all rows and all games have one number: then words say it better."""
+    return len({one.value for one in found}) == 1 < len(found) and values_of(loaded, metric)["value"].nunique() < 2
 
 
 def _without_repetition(found: Sequence[Finding], published: Sequence[PublishedMark]) -> list[Finding]:
@@ -116,69 +131,55 @@ def _methods(loaded: Loaded, metric: str) -> str:
     return f"95 %, {' or '.join(methods)}" if methods else ""
 
 
-class _Chart:
-    """What all panels of dots share: bidders, the axis, single games and published numbers."""
+class _Rows:
+    """Means as rows: of arms and conditions that have no order."""
 
-    def __init__(
-        self, loaded: Loaded, metric: str, says: str, found: Sequence[Finding], published: Sequence[PublishedMark]
-    ) -> None:
-        self.loaded, self.metric, self.says, self.found = loaded, metric, says, found
-        self.bidders = sorted({one.place.bidder for one in found}, key=lambda name: (name == EVERYONE, name))
-        shown = {(one.place.arm, one.place.condition) for one in found}
-        self.published = [
-            one
-            for one in published
-            if one.place.bidder in self.bidders and (one.place.arm, one.place.condition) in shown
-        ]
-        self.games = _games(loaded, metric)
-        means = [end for one in found for end in (one.value, one.low, one.high) if end is not None]
-        printed = [end for one in self.published for end in (one.value, one.low, one.high) if end is not None]
-        ends = [*means, *printed, *self.games["value"], *([AT_FIRST] if metric in RATED else [])]
-        self.ends = min(ends), max(ends)
-        self.bounds: Bounds = bounds_of(metric, len({*self.bidders} - {EVERYONE, ""}))
+    def __init__(self, means: Means) -> None:
+        self.means = means
 
     @property
-    def whose(self) -> str:
-        """The one bidder of all rows, where their labels do not name it."""
-        alone = len({(one.place.arm, one.place.condition) for one in self.found}) == 1
-        return self.bidders[0] if len(self.bidders) == 1 and not alone else ""
+    def unnamed(self) -> bool:
+        """Whether the labels of the rows leave out the only bidder."""
+        return len({(one.place.arm, one.place.condition) for one in self.means.found}) > 1
 
-    def rows(self) -> list[Row]:
-        """Give the rows of what was found, and of what is published beside it."""
-        places = [one.place for one in self.found] + [mark.place for mark in self.published]
-        return rows_of(self.loaded, places, self.bidders)
+    def panels(self) -> list[Panel]:
+        """Draw the rows of what was found, and of what is published beside it."""
+        means = self.means
+        places = [one.place for one in means.found] + [mark.place for mark in means.published]
+        return [self.panel(rows) for rows in panelled(rows_of(means.loaded, places, means.bidders))]
 
     def panel(self, rows: Sequence[Row]) -> Panel:
         """Draw the dots of some rows."""
-        layout = laid_out(rows)
-        found = [one for one in self.found if one.place in layout.rows]
+        layout, means = laid_out(rows), self.means
+        found = [one for one in means.found if one.place in layout.rows]
 
         def draw(axes: Axes) -> None:
-            along(axes, self.metric, *self.ends, self.bounds, self.says)
+            along(axes, means.metric, *means.ends, means.bounds, means.says)
             for one in found:
                 self._row(axes, one, layout.rows[one.place])
-            for mark in self.published:
+            for mark in _once(means.published):
                 if mark.place in layout.rows:
                     _published(axes, mark, layout.rows[mark.place] + ASIDE)
             write_rows(axes, rows, layout)
-            if self.metric in RATED:
+            if means.metric in RATED:
                 axes.axvline(AT_FIRST, color=INK, linewidth=1, linestyle=(0, (1, 1.5)), zorder=1)
 
-        told = "; ".join(_told(self.loaded, one, unit_of(self.metric)) for one in found)
-        return paint("", f"{self.says}: {told}", draw, WIDE, MARGIN + LINE * layout.height)
+        return paint("", means.told(found), draw, WIDE, MARGIN + LINE * layout.height)
 
     def _row(self, axes: Axes, one: Finding, row: float) -> None:
         """Draw a mean with its interval, and its single games just above."""
-        series = self.bidders.index(one.place.bidder)
-        place, games = one.place, self.games
-        own = games[
-            (games["arm"] == place.arm) & (games["condition"] == place.condition) & (games["bidder"] == place.bidder)
-        ]
-        game_dots(axes, list(own["value"]), [row - ASIDE] * len(own), series, links(self.loaded, own))
+        series, own = self.means.bidders.index(one.place.bidder), self.means.games_of(one.place)
+        game_dots(axes, list(own["value"]), [row - ASIDE] * len(own), series, links(self.means.loaded, own))
         if one.low is not None and one.high is not None:
             axes.plot([one.low, one.high], [row, row], color=colour(series))
         if one.value is not None:
             axes.plot(one.value, row, marker(series), color=colour(series), clip_on=False)
+
+
+def _once(published: Sequence[PublishedMark]) -> list[PublishedMark]:
+    """Keep one mark of a number that several bidders of an arm have from one source."""
+    first = {(one.place.arm, one.place.condition, one.value, one.source): one for one in reversed(published)}
+    return [one for one in published if one in first.values()]
 
 
 def _published(axes: Axes, mark: PublishedMark, row: float) -> None:
@@ -186,16 +187,3 @@ def _published(axes: Axes, mark: PublishedMark, row: float) -> None:
     if mark.low is not None and mark.high is not None:
         axes.plot([mark.low, mark.high], [row, row], color=INK, linewidth=0.8, linestyle="--")
     open_mark(axes, mark.value, row, mark.source, derived=mark.derived)
-
-
-def _games(loaded: Loaded, metric: str) -> pd.DataFrame:
-    """Give one value per game and bidder, of a metric that has one; none where it has several, at places or about."""
-    rows = values_of(loaded, metric)
-    if rows.empty or rows["at"].notna().any() or (rows["about"] != "").any():
-        return rows[[*GAME, "bidder", "value"]][:0]
-    return rows[[*GAME, "bidder", "value"]]
-
-
-def _told(loaded: Loaded, one: Finding, unit: str) -> str:
-    who = " ".join(part for part in (label_of(loaded.experiment, "arm", one.place.arm), one.place.bidder) if part)
-    return f"{who} {write(one.value, unit)} {write_interval(one.low, one.high, unit)}".rstrip()

@@ -37,8 +37,8 @@ from harbor.evaluation._running.tally import tally
 TEMPLATE = "report.html.j2"
 MIXED = "Options that replies may hang on, the cache or the lane, changed while the games were run: see Reproduce."
 GAMES_NOTE = "harbor view FOLDER writes this page with a page for each game."
-SHOWN = {"most_verdicts": 8, "most_panels": 6, "most_rows": 12, "most_games": 60}
-"""How many sentences, panels of a figure, rows beside a figure, and games a page shows; what is more is folded."""
+SHOWN = {"most_verdicts": 8, "most_rows": 12, "most_games": 60}
+"""How many sentences, rows beside a figure, and games a page shows; what is more is folded."""
 
 
 def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:

@@ -25,6 +25,7 @@ class PublishedMark:
     high: float | None
     source: int
     derived: bool = False
+    model: str = ""
 
 
 class Source(NamedTuple):
@@ -38,7 +39,7 @@ def published_marks(metric: str, found: Sequence[Finding], experiment: Experimen
     """List the published numbers of a metric that belong to whole games; `source` counts them as `sources` does."""
     printed, known = published_numbers(metric, found, experiment), sources(metric, experiment)
     return [
-        PublishedMark(place, value.value, low, high, known.index(named(one)), one.derived)
+        PublishedMark(place, value.value, low, high, known.index(named(one)), one.derived, one.model)
         for one, values in printed.items()
         for place, value in values.items()
         for low, high in [interval_of(one, value)]

@@ -10,7 +10,7 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._report.canvas import TALLEST_PANEL
 from harbor.evaluation._report.figures import means
 from harbor.evaluation._report.formatting import unit_of, write, write_interval
-from harbor.evaluation._report.inline import Inlined, inlined
+from harbor.evaluation._report.inline import MOST_PANELS, Inlined, inlined
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.own_numbers import Finding, findings
 from harbor.evaluation._report.tables import (
@@ -67,14 +67,15 @@ def findings_tables(loaded: Loaded) -> dict[str, Table]:
 def _section(loaded: Loaded, name: str) -> Section:
     found = findings(name, loaded.analysis)
     printed = published_numbers(name, found, loaded.experiment)
-    drawing = means(loaded, name)
     whole, rest = parted(found, printed)
+    main, constant = name in _compared(loaded.experiment), _constant(name, whole, bool(printed))
+    drawing = None if constant else means(loaded, name)
     return Section(
         name,
         meaning(name),
-        name not in MEANINGS and (bool(printed) or name in _compared(loaded.experiment)),
-        _constant(name, whole, bool(printed)),
-        inlined(f"means of {name}", drawing) if drawing else None,
+        name not in MEANINGS and (bool(printed) or main),
+        constant,
+        inlined(f"means of {name}", drawing, MOST_PANELS if printed or main else 1) if drawing else None,
         beside_published(name, whole, printed, loaded.results),
         beside_published(name, rest[:MOST_ROWS], {}, loaded.results) if rest else None,
         max(0, len(rest) - MOST_ROWS),

@@ -96,11 +96,11 @@ def game_dots(axes: Axes, xs: Sequence[float], ys: Sequence[float], place: int, 
 
 
 def line_at(axes: Axes, at: float, says: str) -> None:
-    """Draw a horizontal line of reference that says what it is."""
-    axes.axhline(at, color=INK, linewidth=1.1, linestyle=(0, (1, 1.5)), zorder=1.5)
+    """Draw a horizontal, dashed line of reference that says what it is."""
+    axes.axhline(at, color=INK, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1.5)
     axes.annotate(
         says, (1, at), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
-        va="bottom", fontsize=7.5, zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        va="bottom", fontsize=7.5, zorder=1.6, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )  # fmt: skip
 
 

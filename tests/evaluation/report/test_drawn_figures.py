@@ -234,7 +234,7 @@ def test_the_mean_of_everyone_is_left_out_where_it_is_that_of_one_and_the_captio
 
 
 def test_the_caption_of_means_promises_whiskers_and_open_marks_only_where_they_are_drawn(compared):
-    few = means(loaded({"profit": of("profit", lambda *_: 1.0)}, arms=("one",)), "profit")
+    few = means(loaded({"profit": of("profit", lambda repeat, _: repeat)}, arms=("one",)), "profit")
     assert "Open marks" in means(compared, "profit").caption
     assert "Whiskers" in means(compared, "profit").caption
     assert "Open marks" not in few.caption
@@ -266,10 +266,15 @@ def test_no_axis_says_the_same_as_its_unit():
     assert titled("final_profiling_error").endswith(", nats")
 
 
-def test_a_column_says_where_the_numbers_are_that_it_leaves_out(compared):
-    drawing = figures(compared)["differences"]
-    assert "in the table of planned comparisons" in caption(compared, drawing, WIDTHS["column"])
-    assert "in the table of planned comparisons" not in caption(compared, drawing, WIDTHS["page"])
+def test_a_column_says_the_numbers_that_it_leaves_out_of_the_picture_and_of_many_where_they_are(uneven):
+    drawing = figures(uneven)["differences"]
+    assert "Cy \N{MINUS SIGN} Ben one: $3,000 [$1,037, $4,963] p = 0.026." in caption(uneven, drawing, WIDTHS["column"])
+    assert "$3,000 [" not in caption(uneven, drawing, WIDTHS["page"])
+    several = [Comparison(metric="profit", of=Side(arm="two"), against=Side(arm="one")) for _ in range(9)]
+    many = loaded({"profit": of("profit", lambda repeat, bidder: repeat * len(bidder))}, comparisons=several)
+    drawing = figures(many)["differences"]
+    assert "in the table of planned comparisons" in caption(many, drawing, WIDTHS["column"])
+    assert "in the table of planned comparisons" not in caption(many, drawing, WIDTHS["page"])
 
 
 def test_lines_that_are_too_many_to_be_named_at_their_ends_are_named_in_the_legend():
@@ -372,10 +377,10 @@ def test_a_figure_says_its_question_its_games_its_unit_and_its_interval():
     assert reading.endswith(" n = 5 games. The unit is health. Intervals are 95 % over games, by t.")
 
 
-def test_holm_is_named_only_where_a_p_is_printed_beside_the_marks(compared, uneven):
+def test_holm_is_named_only_where_a_p_is_printed(compared, uneven):
     plot, said = figures(uneven)["differences"], "p is corrected by Holm over the 2 planned comparisons."
     assert said in caption(uneven, plot, WIDTHS["page"])
-    assert "Holm" not in caption(uneven, plot, WIDTHS["column"])
+    assert said in caption(uneven, plot, WIDTHS["column"])
     assert "Holm" not in figures(compared)["differences"].reading()  # equal values: there is no p
 
 
@@ -422,8 +427,8 @@ def test_a_line_of_a_guess_is_promised_only_where_it_is_drawn():
     error = {"profiling_error": of("profiling_error", lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",))}
     guess = of("uniform_profiling_error", lambda *_: 1.6, abouts=("Ben",))
     with_guess = figures(loaded(error | {"uniform_profiling_error": guess}))["profiling-error"]
-    assert "Dotted lines" in with_guess.caption
-    assert "Dotted lines" not in figures(loaded(error))["profiling-error"].caption
+    assert "Dashed lines" in with_guess.caption
+    assert "Dashed lines" not in figures(loaded(error))["profiling-error"].caption
 
 
 def test_shades_are_in_the_legend_where_cells_have_no_room_for_numbers():

@@ -1,0 +1,253 @@
+"""The design decides how its means are drawn: over its scale as lines, in rows where there is no order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import matplotlib as mpl
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Sheet
+from matplotlib.text import Text
+
+from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, Variation
+from harbor.evaluation._experiments.library import experiment, presets
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._metrics.measurement import Measurement
+from harbor.evaluation._report.canvas import STYLE
+from harbor.evaluation._report.design_scale import scale_of
+from harbor.evaluation._report.figure_files import caption, drawings
+from harbor.evaluation._report.figures import means, ways_to_draw
+from harbor.evaluation._report.inline import MOST_PANELS, inlined
+from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.paging import TALLEST, pages, row_height
+from harbor.evaluation._report.picture import FILE_STYLE, WIDTHS, _figure
+from harbor.evaluation._report.picture_legend import legend_height
+from support.filled import full
+
+NEAR = 3  # dots of 300 an inch
+BUDGETS = [{"bidders": {"*": {"budget": budget}}} for budget in (10_000, 20_000, 40_000)]
+
+
+def design(changes, labels=(), of="conditions", **others) -> Experiment:
+    """A design of two bidders whose conditions (or arms) have these changes and labels."""
+    varied = [
+        Variation(name=f"level-{place}", label=label, auction=change)
+        for place, (change, label) in enumerate(zip(changes, labels or [""] * len(changes), strict=True), 1)
+    ]
+    filled = {"arms": (Variation(name="one"),), "repeats": 3, "metrics": ("profit",), of: tuple(varied)} | others
+    auction = {"bidders": [{"name": name, "model": "@1"} for name in ("Ann", "Ben")]}
+    return Experiment(name="small", title="T", question="Who?", source="S", auction=auction, **filled)
+
+
+def played(plan: Experiment, value, bidders=("Ann", "Ben"), metrics=("profit",)) -> Loaded:
+    """Games of a design; `value` gives a number by arm, the place of the condition, repeat and bidder."""
+    records = [
+        TrialRecord(
+            arm.name, condition.name, repeat, 7, "finished",
+            measurements=tuple(
+                Measurement(metric, float(value(arm.name, place, repeat, bidder)), bidder)
+                for metric in metrics for bidder in bidders
+            ),
+        )
+        for arm in plan.arms
+        for place, condition in enumerate(plan.conditions)
+        for repeat in range(1, plan.repeats + 1)
+    ]  # fmt: skip
+    return Loaded(Results(plan, tuple(records)))
+
+
+def over(arm, place, repeat, bidder) -> float:
+    return 10 * place + repeat + len(bidder) * (arm == "one") + (bidder == "Ann")
+
+
+def axes_of(drawing, panel=0):
+    axes = Sheet(layout="constrained").subplots()
+    drawing.panels[panel].drawn(axes)
+    return axes
+
+
+def bidders(count: int, **others) -> dict[str, object]:
+    return {"bidders": [{"name": f"Bidder {seat}", "model": "@1", **others} for seat in range(count)]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "labels", "title", "ticks"),
+    [
+        (BUDGETS, ("$10,000", "$20,000", "$40,000"), "budget", ["$10,000", "$20,000", "$40,000"]),
+        (BUDGETS, ("$1", "$2", "$4"), "budget", ["10000", "20000", "40000"]),
+        (BUDGETS, (), "budget", ["10000", "20000", "40000"]),
+        ([{"rules": {"fee": one}} for one in (-2, 2)], ("fee 2", "fee 2"), "fee", ["-2", "2"]),
+        ([{"rules": {"fee": one}} for one in (-2, 2)], ("-2 a bid", "2 a bid"), "a bid", ["-2", "2"]),
+        ([{"rules": {"cut": one}} for one in (0.1, 0.25)], ("10 % cut", "25 % cut"), "cut", ["10 %", "25 %"]),
+        ([{"rules": {"cut": one}} for one in (0.1, 0.25)], ("10 cut", "25 cut"), "cut", ["0.1", "0.25"]),
+        ([bidders(2), bidders(3)], ("2 rivals", "3 rivals"), "rivals", ["2", "3"]),
+        ([bidders(2), bidders(3)], ("1 rival", "2 rivals"), "number of bidders", ["2", "3"]),
+    ],
+)
+def test_a_scale_is_read_from_the_settings_and_its_numbers_from_labels_that_say_the_same(changes, labels, title, ticks):
+    scale = scale_of(design(changes, labels))
+    assert (scale.title, list(scale.ticks.values())) == (title, ticks)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [{"rules": {"supply": one}} for one in ("low", "high")],
+        [{"rules": {"hints": one}} for one in (False, True)],
+        [{"seed": one} for one in (1, 2)],
+        [{}, {"rules": {"fee": 2}}],
+        [{"rules": {"fee": 1, "cut": 1}}, {"rules": {"fee": 2, "cut": 3}}],
+        [{"rules": {"fee": 1, "way": "a"}}, {"rules": {"fee": 2, "way": "b"}}],
+        [bidders(2), bidders(3, aim="items")],
+        [{"rules": {"fee": 1}}, {"rules": {"fee": 1}}],
+    ],
+)
+def test_what_differs_by_words_by_the_seed_by_nothing_or_by_two_things_at_once_has_no_scale(changes):
+    assert scale_of(design(changes)) is None
+
+
+def test_a_second_setting_parts_the_series_if_each_has_all_numbers():
+    changes = [{"rules": {"fee": fee, "way": way}} for fee in (1, 2) for way in ("open", "sealed")]
+    scale = scale_of(design(changes, of="arms"))
+    assert scale.of == "arm"
+    assert [*scale.at.values()] == [1, 1, 2, 2]
+    assert [*scale.series.values()] == ["open", "sealed"] * 2
+
+
+def test_the_presets_that_have_a_dose_have_a_scale():
+    assert {name for name in presets() if scale_of(experiment(name))} == {
+        "adaptability", "by-item", "interspecific", "intraspecific", "planners", "profiling", "profiling-capacity",
+        "rationality", "standard",
+    }  # fmt: skip
+
+
+def test_conditions_with_a_scale_are_one_line_each_bidder_at_their_means_with_intervals_and_games():
+    drawing = means(played(design(BUDGETS), over), "profit")
+    [panel] = drawing.panels
+    axes = axes_of(drawing)
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
+    assert [list(line.get_ydata()) for line in lines] == [[6, 16, 26], [5, 15, 25], [5.5, 15.5, 25.5]]
+    assert all(abs(x - budget) < 1_000 for x, budget in zip(lines[0].get_xdata(), (1e4, 2e4, 4e4), strict=True))
+    assert sum(len(one.get_segments()) for one in axes.collections if hasattr(one, "get_segments")) == 3 * 3
+    assert sum(len(one.get_offsets()) for one in axes.collections if one.get_gid() == "games") == 3 * 2 * 3
+    assert axes.get_xlabel() == "budget"
+    assert "level-1 Ann $6" in panel.alt
+
+
+def test_arms_are_lines_of_one_bidder_and_panels_of_several():
+    plan = design(BUDGETS, arms=(Variation(name="one"), Variation(name="two")))
+    alone = means(played(plan, over, bidders=("Ann",)), "profit")
+    assert [key.label for key in alone.legend] == ["one", "two", "single games"]
+    assert "All are of Ann." in alone.caption
+    several = means(played(plan, over), "profit")
+    assert [panel.heading for panel in several.panels] == ["one", "two"]
+    assert [key.label for key in several.legend][:2] == ["Ann", "Ben"]
+
+
+def test_a_derived_number_is_a_dashed_level_named_by_itself_and_a_published_one_an_open_mark():
+    numbers = [
+        Published(
+            metric="profit", source="S", model=model, derived=derived, values=(PublishedValue(bidder="Ann", **at),)
+        )
+        for model, derived, at in (
+            ("a guess", True, {"value": 7.5}),
+            ("a model", False, {"value": 12.5, "condition": "level-2"}),
+        )
+    ]
+    plan = design(BUDGETS, published=numbers)
+    drawing = means(played(plan, over, bidders=("Ann",)), "profit")
+    axes = axes_of(drawing)
+    assert [line.get_ydata()[0] for line in axes.lines if list(line.get_xdata()) == [0, 1]] == [7.5]
+    opened = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+    assert [line.get_ydata()[0] for line in opened] == [12.5]
+    assert [key.label for key in drawing.legend if not key.filled] == ["published: a model (S)"]
+    assert "a guess, $7.50" in [key.label for key in drawing.legend]
+
+
+def test_what_never_varies_is_told_and_not_drawn():
+    assert means(played(design(BUDGETS), lambda *_: 0.3), "profit") is None
+    assert means(played(design(BUDGETS), over), "profit") is not None
+
+
+def test_ranks_are_not_drawn_beside_ratings_and_one_kind_of_rating_is():
+    plan = design(BUDGETS, metrics=("rank", "profit"), trueskill=True)
+    rank = played(plan, lambda *at: 1 + (at[3] == "Ben"), metrics=("rank", "profit"))
+    assert means(rank, "rank") is None
+    assert [name for name in ways_to_draw(rank) if "trueskill" in name] == ["trueskill"]
+    unrated = Loaded(replace(rank.results, experiment=plan.model_copy(update={"trueskill": False})))
+    assert means(unrated, "rank") is not None
+
+
+def test_a_number_that_all_bidders_of_an_arm_share_is_marked_once():
+    number = Published(
+        metric="profit", source="S", model="a model",
+        values=tuple(PublishedValue(bidder=name, value=4.0) for name in ("Ann", "Ben")),
+    )  # fmt: skip
+    drawing = means(played(design([{}], published=[number]), over), "profit")
+    assert len([line for line in axes_of(drawing).lines if line.get_markerfacecolor() == "none"]) == 1
+
+
+def test_a_figure_of_one_game_says_that_it_has_no_intervals():
+    drawing = means(played(design(BUDGETS, repeats=1), over), "profit")
+    assert "There are no intervals, as each mark is of one game." in drawing.caption
+    assert "Whiskers" not in drawing.caption
+    assert "no intervals" not in means(played(design(BUDGETS), over), "profit").caption
+
+
+def test_forty_arms_over_a_scale_are_on_panels_of_seven_lines():
+    plan = design(BUDGETS, arms=tuple(Variation(name=f"arm-{at}", label=f"{at} " + "long " * 40) for at in range(40)))
+    drawing = means(played(plan, over, bidders=("Ann",)), "profit")
+    assert [len([x for x in axes_of(drawing, at).lines if len(x.get_xdata()) == 3]) for at in range(6)] == [7] * 5 + [5]
+    check_boxes(drawing)
+
+
+def test_a_page_draws_only_the_first_panels():
+    plan = design(BUDGETS, arms=tuple(Variation(name=f"arm-{at}") for at in range(9)))
+    assert len(inlined("x", means(played(plan, over), "profit")).charts) == MOST_PANELS
+
+
+def check_boxes(drawing, width=WIDTHS["column"]):
+    """Each page is no higher than paper; its texts are inside, at least 7 pt, and names of ticks do not overlap."""
+    with mpl.rc_context(FILE_STYLE):
+        for page in pages(drawing, width):
+            assert sum(map(row_height, page.rows)) + legend_height(page.legend, width) <= TALLEST
+            sheet = _figure(page, width)
+            sheet.draw_without_rendering()
+            ticks = list[Text]()
+            for axis in (one for axes in sheet.findobj(Axes) for one in (axes.xaxis, axes.yaxis)):
+                ticks += axis.get_ticklabels()
+                low, high = sorted(axis.get_view_interval())
+                shown = [
+                    one
+                    for one in axis.get_majorticklabels()
+                    if low <= one.get_position()[axis is axis.axes.yaxis] <= high
+                ]
+                way = "y" if axis is axis.axes.yaxis else "x"
+                boxes = [one.get_window_extent() for one in shown if one.get_text()]
+                spans = sorted((getattr(one, f"{way}0"), getattr(one, f"{way}1")) for one in boxes)
+                assert all(one[1] <= other[0] + NEAR for one, other in pairwise(spans)), (drawing.title, shown)
+            for text in sheet.findobj(Text):
+                if text in ticks or not text.get_text().strip():
+                    continue
+                assert text.get_fontsize() >= 7 or text.get_text() == "◆", text
+                box = text.get_window_extent()
+                if text.get_in_layout():
+                    edges = box.x0, box.y0, sheet.bbox.x1 - box.x1, sheet.bbox.y1 - box.y1
+                    assert min(edges) >= -NEAR, (drawing.title, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", presets())
+def test_the_texts_of_each_figure_of_a_preset_are_on_the_page_legible_and_apart(name):
+    found = Loaded(full(name))
+    for drawing in drawings(found).values():
+        check_boxes(drawing)
+        assert caption(found, drawing, WIDTHS["column"])
+
+
+def test_the_style_of_pages_has_letters_of_seven_points_or_more():
+    sizes = [value for key, value in (STYLE | FILE_STYLE).items() if re.fullmatch(r".*(labelsize|font\.?size)", key)]
+    assert min(size for size in sizes if isinstance(size, int | float)) >= 7
