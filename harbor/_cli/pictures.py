@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor._cli.doubts import warn_of_games
 from harbor._cli.output import say
 from harbor._cli.places import default_place
 from harbor._cli.reports import Picture, Width, opened, writing
@@ -32,14 +32,15 @@ def figure(
 ) -> None:
     """Write a figure of an experiment as a file for a paper, with its caption beside it; or list its figures."""
     form = _form(out, format_)
-    loaded = opened(folder)
-    found = _drawings(loaded, folder, name)
+    loaded = opened(folder, checked=False)  # a list of names has no numbers
+    known = _names(loaded, folder)
     if not name:
-        _list(found, folder)
+        _list(known, folder)
         return
-    if name not in found:
-        raise ConfigError(unknown("figure", name, found))
-    _write(loaded, found[name], out or default_place(folder, "figures") / f"{name}.{form}", form, width)
+    if name not in known:
+        raise ConfigError(unknown("figure", name, known))
+    warn_of_games(folder)
+    _write(loaded, _drawing(loaded, name), out or default_place(folder, "figures") / f"{name}.{form}", form, width)
 
 
 def write_all(loaded: Loaded, folder: Path, form: Picture, width: Width) -> None:
@@ -67,27 +68,34 @@ def _form(out: Path | None, wanted: Picture | None) -> Picture:
     return wanted or (Picture(ending) if ending else Picture.pdf)
 
 
-def _drawings(loaded: Loaded, folder: Path, name: str) -> Mapping[str, Drawing]:
-    """Give the figures by name: the one that is asked for alone, or all where there is none such.
+def _names(loaded: Loaded, folder: Path) -> Sequence[str]:
+    """Name the figures, with none drawn.
 
     Raises:
         ConfigError: there are none.
     """
-    from harbor.evaluation._report.figure_files import drawings
+    from harbor.evaluation._report.figure_files import names
 
     if not loaded.results.of("finished"):
         again = f"{command()} experiment resume {shlex.quote(str(folder))}"
         raise ConfigError(f"no game of {str(folder)!r} is finished, so there is nothing to draw; go on with: {again}")
-    if not (found := drawings(loaded, name) or drawings(loaded)):
+    if not (found := names(loaded)):
         raise ConfigError(f"{str(folder)!r} has no figure: nothing that it measures is drawn; see: {command()} report")
     return found
 
 
-def _list(found: Mapping[str, Drawing], folder: Path) -> None:
-    for name, one in found.items():
+def _drawing(loaded: Loaded, name: str) -> Drawing:
+    from harbor.evaluation._report.figure_files import drawings
+
+    if not (found := drawings(loaded, name)):
+        raise ConfigError(f"figure {name!r} has nothing to show: no game that is finished measured it; draw another")
+    return found[name]
+
+
+def _list(known: Sequence[str], folder: Path) -> None:
+    for name in known:
         typer.echo(name)
-        typer.echo(fill(one.failure or one.question or one.title, 80, initial_indent="  ", subsequent_indent="  "))
-    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {next(iter(found))}")
+    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {known[0]}")
 
 
 def _write(

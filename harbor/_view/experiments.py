@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from harbor._core.counting import counted
+from harbor._core.how_far import steps
 from harbor._core.layout import EVENTS, public_auctions
 from harbor._core.private_files import make_private, write_whole
 from harbor._view.pages import FILES, refusal_of
@@ -52,7 +53,7 @@ def _write_games(folder: Path, out: Path, records: Sequence[TrialRecord], most: 
     """Write the pages of the first games that have begun: repeat by repeat, so that every arm has some."""
     pages = _Pages({}, [], 0)
     begun = list(_begun(folder, records))
-    for game, source in begun[:most]:
+    for game, source in steps(begun[:most], "pages written"):
         place = Path(out.stem + FILES, game.arm, game.condition, f"{game.repeat:04}.html")
         for inner in reversed(place.parents[:-1]):
             make_private(out.parent / inner, exist_ok=True)
