@@ -6,9 +6,10 @@ import re
 from functools import partial
 from pathlib import Path
 
+from harbor._core.how_far import steps
 from harbor._core.private_files import write_whole
 from harbor.evaluation._report.canvas import Drawing
-from harbor.evaluation._report.figures import means, ways_to_draw
+from harbor.evaluation._report.figures import Way, means, ways_to_draw
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paper_tables import SIMULATED
@@ -26,11 +27,24 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
         loaded: the experiment.
         only: the figure that is drawn alone; empty: all are.
     """
-    ways = ways_to_draw(loaded)
-    for metric in asked(loaded.experiment):
-        ways[f"means-{_NOT_IN_A_NAME.sub('-', metric).strip('-')}"] = partial(means, loaded, metric)
-    drawn = {name: draw() for name, draw in ways.items() if only in ("", name)}
+    ways = _ways(loaded)
+    drawn = {name: ways[name]() for name in steps([only] if only else list(ways), "figures drawn") if name in ways}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
+
+
+def names(loaded: Loaded) -> list[str]:
+    """Name the figures of an experiment, and draw none; of one that is rare, drawing may find that nothing is there."""
+    design = loaded.experiment
+    return [
+        name
+        for name in _ways(loaded)
+        if (name != "differences" or design.comparisons) and (not name.startswith("trueskill") or design.trueskill)
+    ]
+
+
+def _ways(loaded: Loaded) -> dict[str, Way]:
+    means_of = {_NOT_IN_A_NAME.sub("-", one).strip("-"): one for one in asked(loaded.experiment)}
+    return ways_to_draw(loaded) | {f"means-{name}": partial(means, loaded, one) for name, one in means_of.items()}
 
 
 def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:

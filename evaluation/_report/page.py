@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from harbor._core.counting import counted
 from harbor._core.errors import HarborError
+from harbor._core.how_far import steps
 from harbor.evaluation._analysis.reach import unreachable
 from harbor.evaluation._analysis.variance import shares_say
 from harbor.evaluation._experiments.choices import chosen
@@ -64,7 +65,7 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
             verdicts=sorted(found, key=lambda one: not one.shown),
             caveats=[*caveats(results), *([MIXED] if loaded.origin.mixed else [])],
             sections=sections(loaded),
-            figures=[inlined(name, one) for name, one in figures(loaded).items()],
+            figures=[inlined(name, one) for name, one in steps(figures(loaded).items(), "figures drawn")],
             charts=Markup(CSS),  # noqa: S704 - our own
             **dict.fromkeys(("comparisons", "companions", "correlations", "ratings", "spreads", "variance"))
             | listings.of_analysis(loaded.analysis, experiment),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harbor._core.how_far import steps
 from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._report.canvas import TALLEST_PANEL
@@ -52,7 +53,7 @@ class Section:
 
 def sections(loaded: Loaded) -> list[Section]:
     """Make a section for each metric, and for whatever else is published."""
-    return [_section(loaded, name) for name in asked(loaded.experiment)]
+    return [_section(loaded, name) for name in steps(asked(loaded.experiment), "metrics drawn")]
 
 
 def findings_tables(loaded: Loaded) -> dict[str, Table]:

@@ -25,6 +25,7 @@ from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.extensions import Kind, Part
 from harbor._core.finding import found, of_part
 from harbor._core.handles import remedy_of
+from harbor._core.how_far import steps
 from harbor._core.layout import DESIGN, GAMES, MANIFEST, RESULTS, no_experiment
 from harbor._core.marks import read_as_data, write_settings
 from harbor._core.private_files import FILE, new_folder, write_whole
@@ -215,7 +216,8 @@ def read_results(path: Path) -> Results:
         return public_results(path, experiment)
     metrics = measured(experiment)
     with read_as_data(path):
-        records = tuple(read_trial(trial_path(path, trial), trial, metrics) for trial in trials(experiment))
+        all_trials = steps(trials(experiment), "games read")
+        records = tuple(read_trial(trial_path(path, trial), trial, metrics) for trial in all_trials)
     return Results(experiment, records)
 
 

@@ -15,6 +15,7 @@ from harbor._cli.auctions import auction, play, replay, resume
 from harbor._cli.audit import audit
 from harbor._cli.cache import cache
 from harbor._cli.compare import compare
+from harbor._cli.display.step_bars import step_bars
 from harbor._cli.estimate import estimate
 from harbor._cli.experiments import experiment
 from harbor._cli.export import export
@@ -153,8 +154,9 @@ COMMANDS = (
     new,
     pack,
 )
+SLOW = {view, report, figure, export, pack}
 for command in (*COMMANDS, unpack):
-    app.command()(command)
+    app.command()(step_bars()(command) if command in SLOW else command)
 app.command("list")(list_)
 app.add_typer(memory)
 app.add_typer(rate)

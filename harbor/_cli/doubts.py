@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from harbor._cli.output import say
 from harbor._core.errors import HarborError, LogError, told
 from harbor._core.finding import command
+from harbor._core.how_far import steps
 
 if TYPE_CHECKING:
     from harbor._core.log_lines import Entry
@@ -34,13 +35,14 @@ def measuring(run: Path, entries: Sequence[Entry]) -> Iterator[None]:
 
 
 @contextmanager
-def measuring_games(experiment: Path) -> Iterator[None]:
-    """Warn of an experiment that does not follow, and put what goes wrong in measuring it in one line.
+def measuring_games(experiment: Path, checked: bool = True) -> Iterator[None]:
+    """Put what goes wrong in measuring an experiment in one line; if it is checked, warn of one that does not follow.
 
     Raises:
         LogError: it can't be measured.
     """
-    warn_of_games(experiment)
+    if checked:
+        warn_of_games(experiment)
     with _in_one_line(experiment):
         yield
 
@@ -84,7 +86,7 @@ def _difference_in_games(experiment: Path, games: Sequence[Path]) -> str:
     from harbor._runs.following import first_difference
     from harbor.evaluation._running.verifying import results_checked
 
-    if found := next(filter(None, map(first_difference, games)), None):
+    if found := next(filter(None, map(first_difference, steps(games, "games checked"))), None):
         return f"{found.log.relative_to(experiment)}: {found.verdict.words}"
     with suppress(HarborError):
         verdict = results_checked(experiment)

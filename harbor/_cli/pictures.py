@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harbor._cli.doubts import warn_of_games
 from harbor._cli.output import say
 from harbor._cli.places import default_place
 from harbor._cli.reports import Picture, Width, opened, writing
@@ -35,14 +35,18 @@ def figure(
 ) -> None:
     """Write a figure of an experiment or of a run as a file for a paper, with its caption; or list the figures."""
     form = _form(out, format_)
-    loaded = None if (folder / EVENTS).is_file() else opened(folder)
-    found = _drawings(loaded, folder, name) if loaded else _of_run(folder)
+    loaded = None if (folder / EVENTS).is_file() else opened(folder, checked=False)  # a list of names has no numbers
+    of_run = {} if loaded else _of_run(folder)
+    known = _names(loaded, folder) if loaded else list(of_run)
     if not name:
-        _list(found, folder)
+        _list(known, folder)
         return
-    if name not in found:
-        raise ConfigError(unknown("figure", name, found))
-    _write(loaded, found[name], out or default_place(folder, "figures") / f"{name}.{form}", form, width)
+    if name not in known:
+        raise ConfigError(unknown("figure", name, known))
+    if loaded:
+        warn_of_games(folder)
+    drawing = _drawing(loaded, name) if loaded else of_run[name]
+    _write(loaded, drawing, out or default_place(folder, "figures") / f"{name}.{form}", form, width)
 
 
 def write_all(loaded: Loaded, folder: Path, form: Picture, width: Width) -> None:
@@ -70,18 +74,18 @@ def _form(out: Path | None, wanted: Picture | None) -> Picture:
     return wanted or (Picture(ending) if ending else Picture.pdf)
 
 
-def _drawings(loaded: Loaded, folder: Path, name: str) -> Mapping[str, Drawing]:
-    """Give the figures by name: the one that is asked for alone, or all where there is none such.
+def _names(loaded: Loaded, folder: Path) -> Sequence[str]:
+    """Name the figures, with none drawn.
 
     Raises:
         ConfigError: there are none.
     """
-    from harbor.evaluation._report.figure_files import drawings
+    from harbor.evaluation._report.figure_files import names
 
     if not loaded.results.of("finished"):
         again = f"{command()} experiment resume {shlex.quote(str(folder))}"
         raise ConfigError(f"no game of {str(folder)!r} is finished, so there is nothing to draw; go on with: {again}")
-    if not (found := drawings(loaded, name) or drawings(loaded)):
+    if not (found := names(loaded)):
         raise ConfigError(f"{str(folder)!r} has no figure: nothing that it measures is drawn; see: {command()} report")
     return found
 
@@ -95,11 +99,18 @@ def _of_run(folder: Path) -> Mapping[str, Drawing]:
     return run_drawings(folder)
 
 
-def _list(found: Mapping[str, Drawing], folder: Path) -> None:
-    for name, one in found.items():
+def _drawing(loaded: Loaded, name: str) -> Drawing:
+    from harbor.evaluation._report.figure_files import drawings
+
+    if not (found := drawings(loaded, name)):
+        raise ConfigError(f"figure {name!r} has nothing to show: no game that is finished measured it; draw another")
+    return found[name]
+
+
+def _list(known: Sequence[str], folder: Path) -> None:
+    for name in known:
         typer.echo(name)
-        typer.echo(fill(one.failure or one.question or one.title, 80, initial_indent="  ", subsequent_indent="  "))
-    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {next(iter(found))}")
+    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {known[0]}")
 
 
 def _write(

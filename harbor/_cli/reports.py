@@ -65,8 +65,8 @@ def report(
         write_all(loaded, figures, figure_format, figure_width)
 
 
-def opened(folder: Path) -> Loaded:
-    """Load an experiment, and say what a reader of its numbers has to know.
+def opened(folder: Path, checked: bool = True) -> Loaded:
+    """Load an experiment, and say what a reader of its numbers has to know; unchecked, whether logs follow is not.
 
     Raises:
         RunFolderError: it is no experiment.
@@ -75,7 +75,7 @@ def opened(folder: Path) -> Loaded:
     check_experiment(folder)
     from harbor.evaluation._report.loading import load
 
-    with measuring_games(folder):
+    with measuring_games(folder, checked):
         loaded = load(folder)
     if loaded.origin.harbor != __version__:
         say(f"it was begun with harbor {loaded.origin.harbor}; harbor {__version__} measures its games anew")

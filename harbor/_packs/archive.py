@@ -13,6 +13,7 @@ from typing import IO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harbor._core.errors import RunFolderError
+from harbor._core.how_far import steps
 from harbor._core.version import __version__
 from harbor._packs.contents import FORMAT, MOST_BYTES, MOST_FILES, PACK, SUFFIX, Contents, Kind
 from harbor._packs.names import fault_of
@@ -33,7 +34,7 @@ def write_archive(out: Path, files: Mapping[str, Path], kind: Kind, published: b
     """
     _check(files)
     with _new_file(out, 0o644 if published else 0o600) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        digests = {name: _add(archive, name, files[name]) for name in sorted(files)}
+        digests = {name: _add(archive, name, files[name]) for name in steps(sorted(files), "files packed")}
         contents = Contents(format=FORMAT, kind=kind, published=published, harbor=__version__, files=digests)
         archive.writestr(_entry(PACK), contents.model_dump_json(indent=1) + "\n")
 

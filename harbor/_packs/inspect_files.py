@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from harbor._core.errors import ConfigError, RunFolderError
+from harbor._core.how_far import steps
 from harbor._core.layout import (
     CALLS,
     DESIGN,
@@ -76,7 +77,8 @@ def _write_arms(folder: Path, place: Path) -> list[Path]:
     written = []
     for arm, runs in begun.items():
         if runs:
-            games = [game for run in runs for game in _games(run, int(run.name), run.parent.name)]
+            read = steps(runs, f"games of {arm} read")
+            games = [game for run in read for game in _games(run, int(run.name), run.parent.name)]
             written.append(_write(place / f"{arm}{ENDING}", arm, games, all(map(_is_over, runs))))
     return written
 

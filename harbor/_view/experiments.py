@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from harbor._core.counting import counted
+from harbor._core.how_far import steps
 from harbor._core.layout import EVENTS, public_auctions
 from harbor._core.private_files import make_private, write_whole
 from harbor._view.arms import others_of
@@ -56,7 +57,7 @@ def _write_games(folder: Path, out: Path, records: Sequence[TrialRecord], most: 
     sources = {(game.arm, game.condition, game.repeat): source for game, source in begun[:most]}
     below = {game: Path(*game[:2], f"{game[2]:04}.html") for game in sources}
     others = others_of(sources, {game: f"../../{quote(place.as_posix())}" for game, place in below.items()})
-    for (game, place), (record, _) in zip(below.items(), begun, strict=False):
+    for (game, place), (record, _) in steps(list(zip(below.items(), begun, strict=False)), "pages written"):
         page = Path(out.stem + FILES) / place
         for inner in reversed(page.parents[:-1]):
             make_private(out.parent / inner, exist_ok=True)

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from harbor._core.errors import HarborError
+from harbor._core.how_far import steps
 from harbor._core.layout import EVENTS
 from harbor._core.parsing import printable
 from harbor._core.private_files import make_private, write_whole
@@ -154,7 +155,7 @@ def _write_series(folder: Path, out: Path, back: str) -> Path:
     place = out.with_name(out.stem + FILES)
     make_private(place, exist_ok=True)
     links = {}
-    for auction in series.auctions:
+    for auction in steps(series.auctions, "pages written"):
         page = place / f"{auction}.html"
         if refused := refusal_of(folder / auction / EVENTS, page, back=f"../{_address(out.name)}"):
             series.notes.append(f"no page could be made of auction {int(auction)}: {refused}")

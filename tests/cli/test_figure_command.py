@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
+from harbor.evaluation._report import figures
+from harbor.evaluation._report.figure_files import names
+from harbor.evaluation._report.loading import load
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import harbor, mistake
 
@@ -35,12 +38,14 @@ def folder(tmp_path_factory) -> Path:
     return path
 
 
-def test_without_a_name_the_figures_are_listed_with_their_questions(folder):
+def test_without_a_name_the_figures_are_listed_and_none_is_drawn(folder, monkeypatch):
     done = harbor("figure", folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[:2] == ["differences", "  Does a limit cost?"]
-    assert "means-profit" in done.stdout
+    assert done.stdout.splitlines()[0] == "differences"
+    assert "means-profit" in done.stdout.splitlines()
     assert "write one with: harbor figure" in done.stderr
+    monkeypatch.setattr(figures, "_drawn", lambda *_: pytest.fail("a figure is drawn to be listed"))
+    assert names(load(folder)) == done.stdout.splitlines()
 
 
 def test_a_figure_is_written_with_its_caption_beside_it_and_both_paths_are_printed(folder, tmp_path):

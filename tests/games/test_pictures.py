@@ -212,7 +212,7 @@ def board_of_the_guide():
     """Run the example of the guide."""
     page = Path(__file__).parents[2] / "docs" / "using" / "extensions.md"
     given = {}
-    exec(page.read_text().split("```python\n")[1].split("```")[0], given)  # noqa: S102
+    exec(page.read_text().split("```python\n")[1].split("```")[0], given)
     return given["PriceBoard"]
 
 

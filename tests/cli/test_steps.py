@@ -1,0 +1,57 @@
+"""The steps of a long command: a bar in a terminal, silence elsewhere."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from harbor._cli.display.step_bars import step_bars
+from harbor._core.how_far import heard_by, steps
+from support.commands import harbor
+from support.shown_runs import think_much
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return think_much(tmp_path_factory.mktemp("steps") / "run")
+
+
+def test_a_terminal_shows_how_many_steps_are_done_of_how_many_and_what_they_are(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with step_bars():
+        assert list(steps(["one", "two", "three"], "games read")) == ["one", "two", "three"]
+    assert "3/3" in sys.stderr.getvalue()
+    assert "games read" in sys.stderr.getvalue()
+
+
+def test_without_a_terminal_nothing_is_printed(monkeypatch, capsys):
+    with step_bars():
+        assert list(steps([1, 2], "games read")) == [1, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_command_whose_output_goes_to_a_file_prints_what_it_did_before(run, tmp_path):
+    done = harbor("view", run, "--no-open", "--out", tmp_path / "page.html")
+    assert (done.stdout, done.stderr) == (f"{tmp_path / 'page.html'}\n", "")
+    done = harbor("pack", run, "--out", tmp_path / "run.harbor.zip")
+    assert [line for line in done.stderr.splitlines() if "files packed" in line] == []
+
+
+def test_steps_that_are_stopped_early_end_what_is_heard_of_them():
+    heard = []
+    with heard_by(lambda *told: heard.append(told)):
+        going = steps([1, 2, 3], "games checked")
+        next(going)
+        going.close()
+        list(steps([], "games read"))
+    assert heard == [(0, 3, "games checked"), (3, 3, "games checked"), (0, 0, "games read")]
