@@ -78,11 +78,11 @@ def checked_marks(marks: Iterable[Mark], pictures: Sequence[Picture]) -> list[Ma
     Raises:
         ConfigError: it says what is wrong.
     """
-    known, found = {one.name for one in pictures}, list(marks)
+    found = list(marks)
     for mark in found:
         if not isinstance(mark, Mark):
             raise ConfigError(f"a board draws {mark!r}; give a Mark")
-        if mark.picture not in known:
+        if mark.picture not in [one.name for one in pictures]:
             raise ConfigError(f"a mark is of the picture {mark.picture!r}; name it among the board's pictures")
         if mark.kind not in get_args(Kind):
             raise ConfigError(f"a mark is drawn as {mark.kind!r}; choose one of: {', '.join(get_args(Kind))}")

@@ -224,7 +224,10 @@ def test_a_game_of_a_stranger_has_pictures_by_its_board_alone_as_the_guide_shows
     assert Marks(game, [""]).of(9, closed, {"": board}) == [(9, 0, "", "Ann", "price", "bar", "run 1", 7, None, 1)]
 
 
-def draws(*marks, pictures=(Picture("prices", "Price by run", x="run", y="price"),)):
+PRICES = (Picture("prices", "Price by run", x="run", y="price"),)
+
+
+def draws(*marks, pictures=PRICES):
     return type("Draws", (PlainBoard,), {"pictures": pictures, "marks": lambda *_: marks})
 
 

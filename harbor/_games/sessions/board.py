@@ -38,7 +38,7 @@ class SessionBoard:
 
     def __init__(self, in_dollars: bool = True, theory: Theory = lambda *_: None) -> None:
         self._spell = dollars if in_dollars else number
-        self.pictures = OF_AUCTIONS if in_dollars else OF_NUMBERS
+        self.pictures: tuple[Picture, ...] = OF_AUCTIONS if in_dollars else OF_NUMBERS
         self._run = 0
         self._opened: SessionOpened | None = None
         self._theory = theory
