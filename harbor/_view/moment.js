@@ -35,7 +35,7 @@ function drawThoughts(seq) {
     const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`, words = entryAt(found)?.[WORDS] ?? "…";
     const first = (words.startsWith(`${name} `) ? words.slice(name.length + 1) : words).replace(/^\w+ \(.*?\): (?=")/, "");
     return element("button", { class: "plain thought", type: "button", title: words, "aria-label": told,
-      "aria-current": found === seq ? "true" : null, onclick: () => think(found) }, isolated(first));
+      "aria-current": found === seq ? "true" : null, onclick: () => think(found) }, isolated(first.length > FIRST ? `${first.slice(0, FIRST).trimEnd()}…` : first));
   };
   const rows = bidders.map((name) => [name, ...kinds.map((kind) => link(name, kind))]);
   byId("thoughts").hidden = kinds.length === 0;
@@ -43,6 +43,8 @@ function drawThoughts(seq) {
   byId("matrix").replaceChildren(rows.length ? table("Latest thoughts", ["", ...kinds], rows) : "");
   if (hadFocus) byId("matrix").querySelector("[aria-current]")?.focus({ preventScroll: true });
 }
+
+const FIRST = 44; // letters of a thought in the table
 
 /** Go to a thought and leave the table where the reader has it, with what was thought right below. */
 function think(seq) {
