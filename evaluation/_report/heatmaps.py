@@ -48,7 +48,7 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
     table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
     if matches.empty:
         told = facts(loaded, metric)
-        by = ("arm", "condition", "bidder")
+        by = ("bidder", "arm", "condition")  # the end of a long heading is cut
         return drawing(title, caption, parts(loaded, metric, by), lambda part: _means(part, title), SHADES, told)
     shown = _first_games(_by_name(parts(loaded, metric, ("arm", "condition", "repeat", "bidder"))))
 

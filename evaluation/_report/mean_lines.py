@@ -89,7 +89,8 @@ def _panel(means: Means, scale: Scale, heading: str, lines: Sequence[_Line], nam
             _draw_line(axes, means, line.found, xs, names.index(line.name))
             for mark in means.published:
                 if mark.place in xs and not mark.derived:
-                    open_mark(axes, xs[mark.place] + step / 2, mark.value, mark.source)
+                    ink = colour(names.index(line.name))
+                    open_mark(axes, xs[mark.place] + step / 2, mark.value, mark.source, ink=ink)
         for level in _levels(means, lines).values():
             axes.axhline(level, color=INK, linewidth=1.1, linestyle="--", zorder=1.5)
         if means.metric in RATINGS:

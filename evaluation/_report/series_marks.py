@@ -75,11 +75,11 @@ def bar_style(place: int) -> dict[str, Any]:
     return {"facecolor": to_rgba(colour(place), PALE), "edgecolor": INK, "hatch": hatch(place), "linewidth": 0.6}
 
 
-def open_mark(axes: Axes, x: float, y: float, place: int, *, derived: bool = False) -> None:
-    """Draw a published number, or a derived one."""
+def open_mark(axes: Axes, x: float, y: float, place: int, *, derived: bool = False, ink: str = "") -> None:
+    """Draw a published number, or a derived one; in this colour, or else in that of its source."""
     key = published_key(place, "", derived=derived)
     axes.plot(
-        x, y, key.marker, color=key.colour, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5, zorder=5,
+        x, y, key.marker, color=ink or key.colour, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5, zorder=5,
         clip_on=False,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from harbor.evaluation._experiments.design import Experiment, Published, Publish
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.canvas import STYLE
+from harbor.evaluation._report.canvas import STYLE, colour
 from harbor.evaluation._report.design_scale import scale_of
 from harbor.evaluation._report.figure_files import caption, drawings
 from harbor.evaluation._report.figures import means, ways_to_draw
@@ -162,7 +162,7 @@ def test_a_derived_number_is_a_dashed_level_named_by_itself_and_a_published_one_
     axes = axes_of(drawing)
     assert [line.get_ydata()[0] for line in axes.lines if list(line.get_xdata()) == [0, 1]] == [7.5]
     opened = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
-    assert [line.get_ydata()[0] for line in opened] == [12.5]
+    assert [(line.get_ydata()[0], line.get_color()) for line in opened] == [(12.5, colour(0))]
     assert [key.label for key in drawing.legend if not key.filled] == ["published: a model (S)"]
     assert "a guess, $7.50" in [key.label for key in drawing.legend]
 
