@@ -51,17 +51,16 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
 
     @app.get(f"/{token}/events", response_class=EventSourceResponse)
     async def events(last_event_id: Annotated[str, Header()] = "") -> AsyncIterator[ServerSentEvent]:
-        async for event in _told(run, seat, int(last_event_id) if last_event_id.isdecimal() else -1):
+        async for event in _told(LiveRun(run, seat), int(last_event_id) if last_event_id.isdecimal() else -1):
             yield event
 
     return app
 
 
-async def _told(folder: Path, seat: str, known: int) -> AsyncIterator[ServerSentEvent]:
+async def _told(run: LiveRun, known: int) -> AsyncIterator[ServerSentEvent]:
     """Tell what a page does not know yet: a head at first, chunks, a new head when all is told, and the end."""
     told_head = False
     try:
-        run = LiveRun(folder, seat)
         while (chunk := await asyncio.to_thread(run.read_on)) is not None or not run.is_over:
             if chunk is None:
                 await asyncio.sleep(POLL_SECONDS)
@@ -77,7 +76,7 @@ async def _told(folder: Path, seat: str, known: int) -> AsyncIterator[ServerSent
             yield _event("head", run.head())
         yield _event("over", {})
     except HarborError as error:
-        yield _event("failed", UNREADABLE if seat else str(error))
+        yield _event("failed", UNREADABLE if run.seat else str(error))
 
 
 def _event(name: str, data: object, seq: str | None = None) -> ServerSentEvent:

@@ -37,15 +37,15 @@ class Still:
     def html(self) -> Markup:
         """Write the picture and the table."""
         left = self._head["length"] - len(self._first) - len(self._last)
-        said = f"{left:,} events between event {self._first[-1][0]:,} and the last {MOST_ROWS} are left out."
-        note = Markup("<p>{}</p>").format(said) if left > 0 else ""
+        between = f"{left:,} events between the first {MOST_ROWS} and the last {MOST_ROWS} are left out."
+        note = Markup("<p>{}</p>").format(between) if left > 0 else ""
         rows = Markup("").join(
-            Markup("<tr><td>{}</td><td>{:.1f} s</td><td>{}</td><td>{}</td></tr>").format(
+            Markup("<tr><td>{}</td><td>{:.1f}</td><td>{}</td><td>{}</td></tr>").format(
                 seq, at, to.removeprefix("bidder:"), printable(words)[:MOST_WORDS]
             )
             for seq, at, to, _, words, *_ in (*self._first, *self._last)
         )
-        head = Markup("<thead><tr><th>event<th>time<th>seen by<th>what happened</tr></thead>")
+        head = Markup("<thead><tr><th>event<th>seconds<th>seen by<th>what happened</tr></thead>")
         return self._picture() + note + Markup("<table>") + head + rows + Markup("</table>")
 
     def _picture(self) -> Markup:
