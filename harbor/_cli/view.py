@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import webbrowser
+from contextlib import suppress
 from html import escape
 from pathlib import Path
+from shutil import get_terminal_size
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -15,8 +18,11 @@ import typer
 from harbor._cli.output import say
 from harbor._cli.places import check_ending, default_place
 from harbor._core.errors import ConfigError, RunFolderError
-from harbor._core.layout import DESIGN, auction_logs, log_of, public_auctions
+from harbor._core.layout import DESIGN, EVENTS, auction_logs, log_of, public_auctions
+from harbor._core.parsing import printable
 from harbor._core.private_files import write_whole
+
+POLL_SECONDS = 0.1  # between two looks for a run that has not begun
 
 
 def view(
@@ -33,11 +39,17 @@ def view(
         bool | None, typer.Option("--open/--no-open", help="Open it in the browser; default: where there is a screen.")
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Show a run while it goes on; nothing is written, Ctrl-C ends it.")
+        bool,
+        typer.Option(
+            "--follow",
+            help="Show a run while it goes on, and after it; it is waited for, nothing is written, Ctrl-C ends it.",
+        ),
     ] = False,
 ) -> None:
     """Write a page that shows any moment of a run, and open it."""
     check_ending(out, ".html")
+    if follow:
+        _wait_for(path)
     is_experiment = (path / DESIGN).is_file()
     if not is_experiment and not public_auctions(path):
         log_of(path)  # what has no log is refused before more is imported
@@ -88,6 +100,31 @@ def _page_name(seat: str | None) -> str:
     return f"view-{''.join(letters)}.html" if seat else "view.html"
 
 
+def _wait_for(path: Path) -> None:
+    """Wait until a run has begun in a folder, or Ctrl-C is pressed."""
+    if path.is_file() or any((path / name).is_file() for name in (EVENTS, DESIGN)) or public_auctions(path):
+        return
+    if path.suffix or (path.is_dir() and any(path.iterdir())):
+        log_of(path)  # a file that is not there, or a folder of something else, is no run that comes
+    say(f"waiting for a run in {str(path)!r}; Ctrl-C ends it")
+    try:
+        while not (path / EVENTS).is_file():
+            time.sleep(POLL_SECONDS)
+    except KeyboardInterrupt:
+        raise typer.Exit from None
+
+
+def _stands(where: str, is_last: bool) -> None:
+    """Rewrite one line of a terminal; elsewhere, say the last one alone."""
+    if sys.stderr.isatty():
+        wide = get_terminal_size().columns - 1
+        line = printable(where) if is_last else printable(where)[:wide]
+        sys.stderr.write(f"\r{line}\x1b[K" + "\n" * is_last)
+        sys.stderr.flush()
+    elif is_last:
+        say(where)
+
+
 def _follow(path: Path, out: Path | None, seat: str, is_experiment: bool, wanted: bool | None) -> None:
     """Serve the page of a run that goes on, to this machine alone."""
     if out is not None:
@@ -106,10 +143,11 @@ def _follow(path: Path, out: Path | None, seat: str, is_experiment: bool, wanted
 
         def opened(address: str) -> None:
             typer.echo(address)
-            say("followed until the run is over; Ctrl-C ends it")
+            say("followed, and shown when it is over, until Ctrl-C")
             _open(_leading_to(address, Path(private)), wanted, address)
 
-        serve(path, page_of("a run", follows=True).encode(), seat, opened)
+        with suppress(KeyboardInterrupt):
+            serve(path, page_of("a run", follows=True).encode(), seat, opened, _stands)
 
 
 def _leading_to(address: str, private: Path) -> str:

@@ -1,4 +1,6 @@
 // Feeds the page from the run that is still going: the same head and chunks, as they happen.
+const stands = element("span", { id: "stands", role: "status" }, "live");
+byId("what").after(" · ", stands);
 const stream = new EventSource("events");
 stream.addEventListener("head", (event) => {
   const head = JSON.parse(event.data);
@@ -9,10 +11,12 @@ stream.addEventListener("head", (event) => {
 });
 stream.addEventListener("add", (event) => {
   harborView.add(JSON.parse(event.data));
+  stands.textContent = `live · event ${thousands.format(event.lastEventId)}`;
 });
 for (const [kind, words] of [["over", "The run is over."], ["failed", "The run can't be followed any more"]])
   stream.addEventListener(kind, (event) => {
     stream.close();
+    stands.textContent = kind === "over" ? "over" : "not followed any more";
     tell(kind === "failed" ? `${words}: ${JSON.parse(event.data)}` : words);
   });
 stream.addEventListener("error", () => tell("Nothing comes from the program any more; it is tried again."));

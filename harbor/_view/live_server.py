@@ -12,6 +12,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Annotated
 
 import uvicorn
@@ -32,26 +33,7 @@ UNREADABLE = "the log can't be read on"
 """What a seat is told of an error, which names the folder and may repeat the log."""
 
 
-class Streams:
-    """How many pages listen; once the run is over and the last one has all of it, `on_done` is called."""
-
-    def __init__(self, on_done: Callable[[], None]) -> None:
-        self._open = 0
-        self._on_done = on_done
-
-    def __enter__(self) -> None:
-        self._open += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._open -= 1
-
-    def told_all(self) -> None:
-        """Say that a page has been sent everything."""
-        if self._open == 1:
-            self._on_done()
-
-
-def app_of(run: Path, page: bytes, token: str, seat: str = "", on_done: Callable[[], None] = lambda: None) -> FastAPI:
+def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
     """Give the server of one run: the page, and the stream that feeds it.
 
     Args:
@@ -59,11 +41,9 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "", on_done: Callable
         page: HTML without data; its script listens to `events`, beside it.
         token: what the path begins with.
         seat: the bidder whose page it is; "": the analyst's.
-        on_done: is called when the run is over and all pages know it.
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)
-    streams = Streams(on_done)
 
     @app.get(f"/{token}/")
     async def show() -> Response:
@@ -71,10 +51,8 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "", on_done: Callable
 
     @app.get(f"/{token}/events", response_class=EventSourceResponse)
     async def events(last_event_id: Annotated[str, Header()] = "") -> AsyncIterator[ServerSentEvent]:
-        with streams:
-            async for event in _told(LiveRun(run, seat), int(last_event_id) if last_event_id.isdecimal() else -1):
-                yield event
-            streams.told_all()
+        async for event in _told(LiveRun(run, seat), int(last_event_id) if last_event_id.isdecimal() else -1):
+            yield event
 
     return app
 
@@ -115,27 +93,61 @@ def _without(chunk: Chunk, known: int) -> Chunk:
     }
 
 
-def serve(run: Path, page: bytes, seat: str = "", opened: Callable[[str], None] = lambda _: None) -> None:
-    """Serve the page of a run until it is over and every page that is open knows it, or until Ctrl-C.
+def serve(
+    run: Path,
+    page: bytes,
+    seat: str = "",
+    opened: Callable[[str], None] = lambda _: None,
+    stands: Callable[[str, bool], None] = lambda *_: None,
+    ended: Event | None = None,
+) -> None:
+    """Serve the page of a run, also after its end, until Ctrl-C.
 
     Args:
         run: the folder of a run that has begun.
         page: HTML without data.
         seat: the bidder whose page it is; "": the analyst's.
         opened: is given the address, when it can be opened.
+        stands: is told where the run stands whenever it has gone on, and whether nothing more comes.
+        ended: ends the server once it is set; None: Ctrl-C alone does.
 
     Raises:
         RunFolderError: there is no log, or nobody of the name of the seat bids in it.
         LogError: the log is none that this Harbor can read.
     """
     LiveRun(run, seat).read_on()  # what can't be read, and a seat that nobody has, is refused before it is served
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token, over = secrets.token_urlsafe(TOKEN_BYTES), ended or Event()
+    settings = uvicorn.Config(
+        app_of(run, page, token, seat), log_level="critical", access_log=False, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(settings)
 
-    def stop() -> None:
+    def watch() -> None:
+        _watch(LiveRun(run, seat), stands, over)
+        over.wait()
         server.should_exit = True
 
-    settings = uvicorn.Config(app_of(run, page, token, seat, stop), log_level="error", access_log=False)
-    server = uvicorn.Server(settings)
     with socket.create_server((LOOPBACK, 0)) as listening:
         opened(f"http://{LOOPBACK}:{listening.getsockname()[1]}/{token}/")
-        server.run(sockets=[listening])
+        Thread(target=watch, daemon=True).start()
+        try:
+            server.run(sockets=[listening])
+        finally:
+            over.set()
+
+
+def _watch(run: LiveRun, stands: Callable[[str, bool], None], over: Event) -> None:
+    """Tell where a run stands until nothing more comes, or `over` is set."""
+    where = "nothing has happened"
+    try:
+        while not run.is_over and not over.is_set():
+            if (chunk := run.read_on()) is None:
+                over.wait(POLL_SECONDS)
+            elif chunk["entries"]:
+                where = f"event {chunk['entries'][-1][0]:,}"
+                boards = chunk["boards"].get(run.seat)
+                stands(" · ".join(filter(None, ("live", where, boards[-1][1][1] if boards else ""))), False)
+        if run.is_over:
+            stands("; ".join((f"over · {where}", *run.head()["notes"])), True)
+    except HarborError as error:
+        stands(f"it can't be followed after {where}: {error}", True)

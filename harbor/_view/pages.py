@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from harbor._core.errors import HarborError
 from harbor._core.how_far import steps
@@ -27,6 +28,7 @@ from harbor._view.chunks import marks_alone
 from harbor._view.run_data import run_page
 from harbor._view.series_data import SeriesData, auctions_in, read_series
 from harbor._view.shapes import Chunk, Head, MarkRow, OtherRow, json_of
+from harbor._view.still import Still
 
 MOST_INLINE = 3_000_000
 """How many letters of entries stand in the page itself; what has more goes into files that are loaded when needed."""
@@ -67,20 +69,21 @@ def write_run(
     if auctions_in(folder):
         return _write_series(folder, out, back)
     page = run_page(folder, seat)
-    head, found = page.head, page.chunks
+    head, still = page.head, Still(page.head)
     if back:
         head["back"] = back
     if others:
         head["others"] = list(others)
     head["title"] = title or head["title"]
-    inlined, rest = _first(found)
+    inlined, rest = _first(still.noting(page.chunks))
     if rest is not None:
         place = out.with_name(out.stem + FILES)
         head["chunks"] = _write_chunks(chain(inlined, rest), place)
         head["marks"] = f"{_address(place.name)}/{MARKS}"
         inlined = []
     calls = [_call("head", head), *(_call("add", chunk) for chunk in inlined)]
-    write_whole(out, page_of(head["title"], calls, loads=rest is not None, frames=bool(others)).encode())
+    made = page_of(head["title"], calls, loads=rest is not None, frames=bool(others), still=still.html())
+    write_whole(out, made.encode())
     return out
 
 
@@ -94,7 +97,12 @@ def refusal_of(folder: Path, out: Path, back: str, title: str = "", others: Sequ
 
 
 def page_of(
-    title: str, calls: Sequence[str] = (), loads: bool = False, follows: bool = False, frames: bool = False
+    title: str,
+    calls: Sequence[str] = (),
+    loads: bool = False,
+    follows: bool = False,
+    frames: bool = False,
+    still: Markup | str = "",
 ) -> str:
     """Write a page around its data.
 
@@ -104,6 +112,7 @@ def page_of(
         loads: the page loads more data from files beside it.
         follows: the page is fed by a server, that of `--follow`.
         frames: the page may show another page of its folder within itself.
+        still: what a browser without scripts shows.
     """
     script, style = _script(follows), _text("page.css")
     sources = [_digest(one) for one in (script, *calls)] + ["'strict-dynamic'"] * loads
@@ -114,7 +123,7 @@ def page_of(
     return (
         _environment()
         .get_template("page.html.j2")
-        .render(title=printable(title), policy="; ".join(rules), style=style, script=script, calls=calls)
+        .render(title=printable(title), policy="; ".join(rules), style=style, script=script, calls=calls, still=still)
     )
 
 

@@ -36,7 +36,13 @@ class Look:
         self.at_home: tuple[str, ...] = ("file:", "data:", "blob:", "http://127.0.0.1", "http://localhost")
 
     def __call__(
-        self, where: str | Path, see: Callable[[Page], T], phone: bool = False, dark: bool = False, fragment: str = ""
+        self,
+        where: str | Path,
+        see: Callable[[Page], T],
+        phone: bool = False,
+        dark: bool = False,
+        fragment: str = "",
+        scripts: bool = True,
     ) -> T:
         """Open a page in a window of its own and give what `see` makes of it.
 
@@ -46,17 +52,22 @@ class Look:
             phone: a narrow window instead of a wide one.
             dark: as somebody sees it who prefers dark colours.
             fragment: what stands behind `#` in the address.
+            scripts: whether the browser follows scripts.
 
         Raises:
             AssertionError: the page complained in its console, or asked for something from elsewhere.
         """
         address = where if isinstance(where, str) else where.resolve().as_uri()
-        return self._thread.submit(self._see, address + f"#{fragment}" * bool(fragment), see, phone, dark).result()
+        how = (phone, dark, scripts)
+        return self._thread.submit(self._see, address + f"#{fragment}" * bool(fragment), see, *how).result()
 
-    def _see(self, address: str, see: Callable[[Page], T], phone: bool, dark: bool) -> T:
+    def _see(self, address: str, see: Callable[[Page], T], phone: bool, dark: bool, scripts: bool) -> T:
         width, height = PHONE if phone else DESKTOP
         context = self._browser.new_context(
-            viewport={"width": width, "height": height}, has_touch=phone, color_scheme="dark" if dark else "light"
+            viewport={"width": width, "height": height},
+            has_touch=phone,
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
         )
         try:
             page = context.new_page()

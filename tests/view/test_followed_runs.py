@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 import webbrowser
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,7 @@ import pytest
 
 from harbor._cli.view import view
 from harbor._core.errors import LogError, RunFolderError
+from harbor._view import live_server
 from harbor._view.live_run import LiveRun
 from harbor._view.live_server import serve
 from harbor._view.run_data import run_page
@@ -42,14 +46,17 @@ def run(tmp_path_factory):
 
 
 @contextmanager
-def followed(run, seat=""):
+def followed(run, seat="", stands=lambda *_: None):
     """Serve a run in a thread; give the address of its page."""
-    address = Queue()
-    server = threading.Thread(target=serve, args=(run, PAGE, seat, address.put), daemon=True)
+    address, ended = Queue(), threading.Event()
+    how = {"opened": address.put, "stands": stands, "ended": ended}
+    server = threading.Thread(target=serve, args=(run, PAGE, seat), kwargs=how, daemon=True)
     server.start()
     yield address.get(timeout=LONG)
+    assert server.is_alive(), "the server has ended though nobody ended it"
+    ended.set()
     server.join(LONG)
-    assert not server.is_alive(), "the server goes on though the run is over and nobody listens"
+    assert not server.is_alive(), "the server goes on though it was ended"
 
 
 def events_in(response):
@@ -151,11 +158,15 @@ def test_a_seat_that_nobody_has_is_refused_before_anything_is_served(run):
 def test_the_token_of_an_address_is_not_on_the_command_line_of_the_browser(run, monkeypatch, capsys):
     given = []
 
+    def end(led):
+        list(listened(led))
+        os.kill(os.getpid(), signal.SIGINT)
+
     def look(address):
         page = Path(address.removeprefix("file://"))
         given.append((page, page.stat().st_mode, page.parent.stat().st_mode))
         led = re.search('url=([^"]*)', page.read_text()).group(1)
-        threading.Thread(target=lambda: list(listened(led)), daemon=True).start()
+        threading.Thread(target=end, args=(led,), daemon=True).start()
         assert led in capsys.readouterr().out
         return True
 
@@ -168,3 +179,51 @@ def test_the_token_of_an_address_is_not_on_the_command_line_of_the_browser(run, 
 
 def test_a_number_that_json_does_not_have_is_null():
     assert json_of({"at": float("nan"), "most": [float("inf"), 1.5]}) == '{"at":null,"most":[null,1.5]}'
+
+
+def test_a_run_that_is_over_is_shown_until_the_server_is_ended_and_the_terminal_is_told_where_it_stands(run):
+    told = Queue()
+    with followed(run, stands=lambda *one: told.put(one)) as address:
+        lines = [told.get(timeout=LONG)]
+        while not lines[-1][1]:
+            lines.append(told.get(timeout=LONG))
+        assert list(listened(address))[-1][0] == "over"
+        assert httpx.get(address, timeout=LONG).content == PAGE, "it stays after the end"
+    last = len((run / "events.jsonl").read_bytes().splitlines()) - 1
+    assert lines[0][0].startswith("live · event ")
+    assert lines[-1][0] == f"over · event {last:,}"
+
+
+def test_a_log_that_was_damaged_is_told_of_and_served_all_the_same(run, tmp_path):
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    lines[60] = lines[60].replace(b'"at": ', b'"at": 1', 1)
+    (tmp_path / "events.jsonl").write_bytes(b"".join(lines))
+    told = Queue()
+    with followed(tmp_path, stands=lambda *one: told.put(one)) as address:
+        assert [name for name, *_ in listened(address)][-1] == "over"
+        while not (one := told.get(timeout=LONG))[1]:
+            pass
+    assert one[0].startswith("over · event 59; ")
+    assert "line 61" in one[0]
+
+
+def test_a_seat_that_turns_out_to_be_nobodys_is_told_of_without_a_traceback(run, tmp_path):
+    log, told = tmp_path / "events.jsonl", Queue()
+    log.touch()
+    with followed(tmp_path, "Zoe", lambda *one: told.put(one)) as address:
+        log.write_bytes((run / "events.jsonl").read_bytes())
+        assert [name for name, *_ in listened(address)] == ["failed"]
+        assert "unknown bidder 'Zoe'" in told.get(timeout=LONG)[0]
+
+
+def test_a_run_that_has_not_begun_is_waited_for(run, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "later"
+
+    def begin(_):
+        folder.mkdir()
+        (folder / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
+
+    monkeypatch.setattr(time, "sleep", begin)
+    monkeypatch.setattr(live_server, "serve", lambda *_: None)
+    view(folder, follow=True, open_=False)
+    assert capsys.readouterr().err == f"harbor: waiting for a run in {str(folder)!r}; Ctrl-C ends it\n"

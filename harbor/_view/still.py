@@ -1,0 +1,100 @@
+"""What a browser without scripts shows of a run: a still picture of its end, and its first and last events."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from markupsafe import Markup
+
+from harbor._core.parsing import printable
+from harbor._view.shapes import Chunk, EntryRow, Head, MarkRow
+
+MOST_ROWS, MOST_WORDS, MOST_MARKS = 60, 200, 1_000
+"""How many rows at each end, characters of words, and marks are in the page, so that it grows by 100 kB at most."""
+WIDTH, HEIGHT, EDGE = 640, 260, 20
+COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa7700", "#66ccee", "#aa3377")
+
+
+class Still:
+    """Keeps what is needed of chunks while they are written; a page of a seat has that seat's alone."""
+
+    def __init__(self, head: Head) -> None:
+        self._head = head
+        self._first, self._last = list[EntryRow](), deque[EntryRow](maxlen=MOST_ROWS)
+        self._marks = [deque[MarkRow](maxlen=MOST_MARKS + 1) for _ in head["pictures"]]
+
+    def noting(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Give chunks as they come, and keep what is shown of them."""
+        for chunk in chunks:
+            for row in chunk["entries"]:
+                (self._first if len(self._first) < MOST_ROWS else self._last).append(row)
+            for mark in chunk["marks"]:
+                if mark[9] & 1:  # whose page it is sees it: the first of the head's viewers
+                    self._marks[mark[1]].append(mark)
+            yield chunk
+
+    def html(self) -> Markup:
+        """Write the picture and the table."""
+        left = self._head["length"] - len(self._first) - len(self._last)
+        between = f"{left:,} events between the first {MOST_ROWS} and the last {MOST_ROWS} are left out."
+        note = Markup("<p>{}</p>").format(between) if left > 0 else ""
+        rows = Markup("").join(
+            Markup("<tr><td>{}</td><td>{:.1f}</td><td>{}</td><td>{}</td></tr>").format(
+                seq, at, to.removeprefix("bidder:"), printable(words)[:MOST_WORDS]
+            )
+            for seq, at, to, _, words, *_ in (*self._first, *self._last)
+        )
+        head = Markup("<thead><tr><th>event<th>seconds<th>seen by<th>what happened</tr></thead>")
+        return self._picture() + note + Markup("<table>") + head + rows + Markup("</table>")
+
+    def _picture(self) -> Markup:
+        """Draw the first picture that has marks, of its last part, as it stands at the end."""
+        for row, kept in zip(self._head["pictures"], self._marks, strict=True):
+            starts = [seq for seq, what, _ in self._head["places"] if what == "part" and kept and seq <= kept[-1][0]]
+            since = starts[-1] if row[5] and starts else 0
+            marks = [one for one in kept if one[0] >= since and one[2] == kept[-1][2] and one[7] is not None]
+            if marks:
+                cut = f" (the last {MOST_MARKS:,} marks)" if len(marks) > MOST_MARKS else ""
+                return _svg(row[1] + cut, row[2], row[3], marks[-MOST_MARKS:])
+        return Markup("")
+
+
+def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
+    """Draw marks on axes that hold all of them; lines and steps join those of a series and role."""
+    names = list(dict.fromkeys(one[6] for one in marks if isinstance(one[6], str)))
+    xs = [float(names.index(one[6]) if isinstance(one[6], str) else one[6] or 0) for one in marks]
+    ys = [float(one[7] or 0) for one in marks]
+    low, high = min(0.0, *ys), max(ys)
+    start, end = min(xs), max(xs)
+    colours = {series: COLOURS[at % len(COLOURS)] for at, series in enumerate(dict.fromkeys(one[3] for one in marks))}
+    drawn, joined = Markup(""), dict[tuple[str, str], list[str]]()
+    for (_, _, _, series, role, kind, x, *_), across, value in zip(marks, xs, ys, strict=True):
+        h = round(EDGE + (WIDTH - 2 * EDGE) * (across - start) / ((end - start) or 1))
+        v, zero = (round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (one - low) / ((high - low) or 1)) for one in (value, 0))
+        if x is None:
+            drawn += Markup('<path stroke="{}" d="M{} {}H{}"/>').format(colours[series], EDGE, v, WIDTH - EDGE)
+        elif kind == "bar":
+            drawn += Markup('<path stroke="{}" stroke-width="6" d="M{} {}V{}"/>').format(colours[series], h, zero, v)
+        elif kind in ("line", "step"):
+            path = joined.setdefault((series, role), [])
+            path.append(
+                f"{'L' if kind == 'line' else f'H{h}V'}{f'{h} ' * (kind == 'line')}{v}" if path else f"M{h} {v}"
+            )
+        else:
+            drawn += Markup('<circle fill="{}" cx="{}" cy="{}" r="3"/>').format(colours[series], h, v)
+    for (series, _), path in joined.items():
+        drawn += Markup('<path stroke="{}" fill="none" d="{}"/>').format(colours[series], "".join(path))
+    legend = Markup(" ").join(
+        Markup('<tspan fill="{}">● {}</tspan>').format(colour, printable(name)) for name, colour in colours.items()
+    )
+    says = f"{title}: {up} from {low:,.10g} to {high:,.10g}" + (f", by {along}" if along else "")
+    frame = Markup('<svg viewBox="0 0 {} {}" width="{}" role="img" aria-label="{}">').format(WIDTH, HEIGHT, WIDTH, says)
+    return (
+        Markup("<h2>{}</h2>").format(says)
+        + frame
+        + drawn
+        + Markup('<text x="{}" y="14" font-size="12">').format(EDGE)
+        + legend
+        + Markup("</text></svg>")
+    )

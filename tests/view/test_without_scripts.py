@@ -1,0 +1,83 @@
+"""A page in a browser without scripts: a still picture, and a table of events."""
+
+from __future__ import annotations
+
+import pytest
+
+from harbor._core.log import read_log
+from harbor._view import pages
+from harbor._view.run_data import run_page
+from harbor._view.still import MOST_MARKS, MOST_ROWS, Still
+from support.browser import browser, needs_browser
+from support.shown_runs import think_much
+
+GROWS_BY = 100_000
+HEAD = {"pictures": [("bids", "Bids <b>", "round", "price", "dollars", False, "number")], "places": [], "length": 0}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return think_much(tmp_path_factory.mktemp("still") / "run")
+
+
+def still_of(marks):
+    still = Still(HEAD)
+    list(still.noting([{"entries": [], "marks": marks}]))
+    return still.html()
+
+
+def seen(page):
+    rows = page.locator("noscript tbody tr")
+    return rows.count(), page.locator("noscript svg").is_visible(), rows.first.is_visible(), page.content()
+
+
+@needs_browser
+def test_a_page_without_scripts_shows_events_and_a_picture_also_where_it_is_large(run, tmp_path, monkeypatch):
+    small = pages.write_run(run, tmp_path / "small.html")
+    monkeypatch.setattr(pages, "MOST_INLINE", 1)
+    large = pages.write_run(run, tmp_path / "large.html")
+    assert (tmp_path / "large_files").is_dir()
+    with browser() as look:
+        found = [look(page, seen, scripts=False) for page in (small, large)]
+    assert [one[:3] for one in found] == [(2 * MOST_ROWS, True, True)] * 2
+    assert f"{len(read_log(run / 'events.jsonl').entries) - 2 * MOST_ROWS:,} events between" in found[0][3]
+
+
+def test_a_page_of_a_seat_has_nothing_of_another_for_those_without_scripts(run):
+    for seat in ("Ann", "Ben"):
+        head, chunks = run_page(run, seat)
+        still = Still(head)
+        told = [row for chunk in still.noting(chunks) for row in chunk["entries"]]
+        assert {row[2] for row in told} == {"everyone", f"bidder:{seat}"}
+        assert {one for one in ("Ann", "Ben", "Cho") if f"<td>{one}</td>" in still.html()} == {seat}
+
+
+def test_what_is_shown_without_scripts_is_bounded_and_says_what_is_left_out(run):
+    head, chunks = run_page(run)
+    still = Still(head)
+    list(still.noting(chunks))
+    many = still_of([(at, 0, "", f"name {at % 9}", "bid", "point", at, at, None, 1) for at in range(5_000)])
+    assert many.count("<circle") == MOST_MARKS
+    assert f"(the last {MOST_MARKS:,} marks)" in many
+    assert len(still.html()) + len(many) <= GROWS_BY
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "drawn"),
+    [
+        ("point", 1, "<circle"),
+        ("bar", "Ann", 'stroke-width="6"'),
+        ("line", 1, "M20 "),
+        ("step", 1, "M20 "),
+        ("line", None, "H620"),
+    ],
+)
+def test_each_kind_of_mark_is_drawn_and_its_words_are_text(kind, x, drawn):
+    found = still_of([(0, 0, "", "<script>", "bid", kind, x, 5, None, 1)])
+    assert drawn in found
+    assert "<script>" not in found
+    assert "&lt;script&gt;" in found
+
+
+def test_a_mark_that_the_page_s_viewer_does_not_see_is_not_drawn():
+    assert "<svg" not in still_of([(0, 0, "", "Ben", "limit", "point", 1, 5, None, 2)])
