@@ -21,9 +21,10 @@ from harbor._core.layout import auction_logs
 from harbor._core.log_lines import is_over
 from harbor._games.board import GuardedBoard
 from harbor._games.drawn import Mark, Picture
+from harbor._view.chunks import ANALYSTS
 from harbor._view.run_data import places_of, seats_of
 from harbor._view.run_record import RunRecord, read_run
-from harbor._view.thought_marks import PICTURES, ThoughtMarks
+from harbor._view.seen_marks import Marks, pictures_drawn
 from harbor.evaluation._metrics.lineup import is_simulated
 from harbor.evaluation._report.canvas import (
     HEIGHT,
@@ -87,19 +88,19 @@ def _marks(record: RunRecord) -> dict[Picture, dict[Place, list[Mark]]]:
     """Give the marks of each picture by part and panel; what is before the first part belongs to it."""
     if record.game is None:
         return {}
-    board, thoughts = GuardedBoard(record.game.name, record.game.board), ThoughtMarks()
-    known = {one.name: one for one in (*board.pictures, *PICTURES)}
+    board, marks = GuardedBoard(record.game.name, record.game.board), Marks(record.game, [ANALYSTS])
+    known = [Picture(*one) for one in pictures_drawn(record.game)]  # type: ignore[arg-type]  # its scales are texts
     starts = [(seq, name) for seq, kind, name in places_of(record.entries) if kind == "part"] or [(0, "")]
-    found: dict[Picture, dict[Place, list[Mark]]] = {}
+    found: dict[Picture, dict[Place, list[Mark]]] = {picture: {} for picture in known}
     part = 0
     for seq, _, event in record.entries:
         part += part + 1 < len(starts) and starts[part + 1][0] <= seq
         board.note(event)
-        for mark in (*board.marks(event), *thoughts.marks(event)):
-            if picture := known.get(mark.picture):
-                place = (str(part), starts[part][1]) if picture.of_part else ("", "")
-                found.setdefault(picture, {}).setdefault((*place, mark.panel), []).append(mark)
-    return {picture: found[picture] for picture in known.values() if picture in found}
+        for _, at, panel, series, role, kind, x, y, high, _ in marks.of(seq, event, {ANALYSTS: board}):
+            place = (str(part), starts[part][1]) if known[at].of_part else ("", "")
+            mark = Mark(known[at].name, series, role, kind, y, x, high, panel)  # type: ignore[arg-type]  # as checked
+            found[known[at]].setdefault((*place, panel), []).append(mark)
+    return {picture: parts for picture, parts in found.items() if parts}
 
 
 def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Sequence[str], said: str) -> Drawing:
