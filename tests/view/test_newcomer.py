@@ -125,7 +125,7 @@ def thought_of(bidder: str, thought: str) -> str:
 
 def numbers(title: str) -> str:
     """Give what opens the numbers of a picture."""
-    return f".picture:has(h3:text-matches('{title}', 'i')) summary"
+    return f".picture:has(h3:has-text('{title}')) summary"
 
 
 @needs_pictures
