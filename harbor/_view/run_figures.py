@@ -174,7 +174,7 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
                 axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
             case "point":
                 seat = seats.index(series) if series in seats else (len(seats) - 1) / 2
-                shape = "x" if role == OUT else marker(int(seat))
+                shape = "x" if role == OUT else marker(int(seat)) if series in seats else "o"
                 aside = (seat - (len(seats) - 1) / 2) * SIDESTEP * (picture.x_scale == "number")
                 axes.plot(x + aside, y, shape, color=tints[series], markerfacecolor="none" if dashed else None)
     axes.set(xlabel=picture.x, ylabel=picture.y)

@@ -27,6 +27,7 @@ from harbor.evaluation._report.picture import FILE_STYLE
 from harbor.events import BidPlaced, ItemSold
 from support.commands import harbor, mistake
 from support.folders import ROOT
+from support.plugins import remembering
 from support.shown_runs import hold_preset, think_much
 from support.third_price import THIRD
 
@@ -144,13 +145,13 @@ class Steps:
 
 @pytest.mark.parametrize(("board", "names"), [(Steps, ["steps"]), (None, [])])
 def test_a_stranger_s_game_has_the_pictures_of_its_board(board, names, tmp_path, monkeypatch):
-    monkeypatch.setattr(finding, "_FOUND", {kind: dict(known) for kind, known in finding._FOUND.items()})
-    finding.use(replace(THIRD, board=board) if board else THIRD)
-    bidders = [{"name": name, "rule": "rational"} for name in ("Ann", "Ben", "Cho")]
-    Auction(rules={"game": "third-price"}, bidders=bidders, seed=1).run(out=tmp_path / "run")
-    assert listed(tmp_path / "run") == names
-    if names:
-        assert drawn(run_drawings(tmp_path / "run")["steps"]).lines[0].get_ydata().tolist() == [1, 2, 2]
+    with remembering(monkeypatch):
+        finding.use(replace(THIRD, board=board) if board else THIRD)
+        bidders = [{"name": name, "rule": "rational"} for name in ("Ann", "Ben", "Cho")]
+        Auction(rules={"game": "third-price"}, bidders=bidders, seed=1).run(out=tmp_path / "run")
+        assert listed(tmp_path / "run") == names
+        if names:
+            assert drawn(run_drawings(tmp_path / "run")["steps"]).lines[0].get_ydata().tolist() == [1, 2, 2]
 
 
 # ---------------------------------------------------------------- each kind of mark
