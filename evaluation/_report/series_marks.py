@@ -79,8 +79,8 @@ def open_mark(axes: Axes, x: float, y: float, place: int, *, derived: bool = Fal
     """Draw a published number, or a derived one; in this colour, or else in that of its source."""
     key = published_key(place, "", derived=derived)
     axes.plot(
-        x, y, key.marker, color=ink or key.colour, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5, zorder=5,
-        clip_on=False,
+        x, y, key.marker, color=ink or key.colour, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5,
+        zorder=5, clip_on=False,
     )  # fmt: skip
 
 
