@@ -36,7 +36,10 @@ OPEN_MARKS = (
     " Open marks just below are numbers of others, each in the row of what it is of; one that several bidders of an arm"
     " share stands in the first of their rows."
 )
-REFERENCES = " Open marks are published, in the colour of their line; dashed lines are references, which no model made."
+REFERENCES = (
+    " Open marks are published, in the colour of their line; dashed lines are levels of reference, which no model"
+    " produced."
+)
 
 
 class Rating(NamedTuple):

@@ -110,8 +110,8 @@ def _draw_line(axes: Axes, means: Means, found: Sequence[Finding], xs: Mapping[P
         game_dots(axes, [xs[one.place]] * len(own), list(own["value"]), series, links(means.loaded, own))
         if one.low is not None and one.high is not None:
             axes.vlines(xs[one.place], one.low, one.high, color=colour(series), linewidth=1.2)
-    shown = [one for one in found if one.value is not None]
-    axes.plot([xs[one.place] for one in shown], [one.value for one in shown], **style(series))
+    shown = [(xs[one.place], one.value) for one in found if one.value is not None]
+    axes.plot([x for x, _ in shown], [mean for _, mean in shown], **style(series))
 
 
 def _levels(means: Means, lines: Sequence[_Line]) -> dict[str, float]:
