@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import Path
 
 from harbor._core.how_far import steps
 from harbor._core.private_files import write_whole
 from harbor.evaluation._report.canvas import Drawing
-from harbor.evaluation._report.figures import Way, means, ways_to_draw
+from harbor.evaluation._report.figures import Way, in_a_name, means, means_name, ways_to_draw
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paper_tables import SIMULATED
 from harbor.evaluation._report.picture import WIDTHS, pictures
 from harbor.evaluation._report.tables import asked
 from harbor.evaluation._report.tex import escaped
-
-_NOT_IN_A_NAME = re.compile(r"[^\w.]+")
 
 
 def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
@@ -43,8 +40,7 @@ def names(loaded: Loaded) -> list[str]:
 
 
 def _ways(loaded: Loaded) -> dict[str, Way]:
-    means_of = {_NOT_IN_A_NAME.sub("-", one).strip("-"): one for one in asked(loaded.experiment)}
-    return ways_to_draw(loaded) | {f"means-{name}": partial(means, loaded, one) for name, one in means_of.items()}
+    return ways_to_draw(loaded) | {means_name(one): partial(means, loaded, one) for one in asked(loaded.experiment)}
 
 
 def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:
@@ -85,7 +81,7 @@ def caption(loaded: Loaded | None, drawing: Drawing, inches: float, page: str = 
 def _tex(file: Path, said: str, width: str) -> str:
     """Write the figure environment that shows a file; a figure as wide as a page spans both columns."""
     kind, wide = ("figure*", r"\textwidth") if width == "page" else ("figure", r"\columnwidth")
-    label = _NOT_IN_A_NAME.sub("-", file.stem).strip("-")
+    label = in_a_name(file.stem)
     return "\n".join(
         (
             "% needs \\usepackage{graphicx}",

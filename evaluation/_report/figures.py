@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
 from harbor._core.finding import everything, found
+from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.published import PER_GAME, TRUESKILL
 from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report import forest, intervals
 from harbor.evaluation._report.canvas import Drawing, failed
+from harbor.evaluation._report.design_scale import scale_of
 from harbor.evaluation._report.figure import Figure
 from harbor.evaluation._report.loading import Loaded
 
@@ -25,15 +28,39 @@ def figures(loaded: Loaded) -> dict[str, Drawing]:
 
 
 def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
-    """Give what draws each figure, by name, with nothing drawn yet."""
+    """Give what draws each figure, by name, with nothing drawn yet.
+
+    First are the figures that the design names, then the line of what it asks about, then its comparisons.
+    """
     known = {one.metric for game in loaded.results.records for one in game.measurements if one.value is not None}
     named = [found("figure", name) for name in loaded.experiment.figures]
-    chosen: dict[str, Figure] = {one.name: one.value for one in (*everything("figure"), *named)}
-    return _of_analysis(loaded) | {
+    chosen: dict[str, Figure] = {one.name: one.value for one in (*named, *everything("figure"))}
+    drawn: dict[str, Way] = {
         name: partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric))
         for name, figure in chosen.items()
         if (metric := _as_measured(figure.needs, known))
     }
+    leading = {one.name: drawn.pop(one.name) for one in named if one.name in drawn}
+    if line := leading_line(loaded.experiment):
+        leading[means_name(line)] = partial(means, loaded, line)
+    return leading | _of_analysis(loaded) | drawn
+
+
+def leading_line(experiment: Experiment) -> str:
+    """Name the metric whose line over an ordered factor answers the question of a design that names no figure."""
+    if experiment.figures or scale_of(experiment) is None:
+        return ""
+    return experiment.comparisons[0].metrics[0] if experiment.comparisons else experiment.metrics[0]
+
+
+def means_name(metric: str) -> str:
+    """Name the figure of the means of a metric, as a file can be called."""
+    return f"means-{in_a_name(metric)}"
+
+
+def in_a_name(text: str) -> str:
+    """Write a text as a part of the name of a file, and of a label."""
+    return re.sub(r"[^\w.]+", "-", text).strip("-")
 
 
 def _of_analysis(loaded: Loaded) -> dict[str, Way]:

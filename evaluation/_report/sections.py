@@ -9,7 +9,7 @@ from harbor._core.how_far import steps
 from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._report.canvas import TALLEST_PANEL
-from harbor.evaluation._report.figures import means
+from harbor.evaluation._report.figures import leading_line, means
 from harbor.evaluation._report.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.inline import MOST_PANELS, Inlined, inlined
 from harbor.evaluation._report.loading import Loaded
@@ -70,7 +70,7 @@ def _section(loaded: Loaded, name: str) -> Section:
     printed = published_numbers(name, found, loaded.experiment)
     whole, rest = parted(found, printed)
     main, constant = name in _compared(loaded.experiment), _constant(name, whole, bool(printed))
-    drawing = None if constant else means(loaded, name)
+    drawing = None if constant or name == leading_line(loaded.experiment) else means(loaded, name)
     return Section(
         name,
         meaning(name),

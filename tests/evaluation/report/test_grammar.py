@@ -25,6 +25,7 @@ from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paging import TALLEST, pages, row_height
 from harbor.evaluation._report.picture import FILE_STYLE, WIDTHS, _figure
 from harbor.evaluation._report.picture_legend import legend_height
+from harbor.evaluation._report.sections import sections
 from support.filled import full
 
 NEAR = 3  # dots of 300 an inch
@@ -251,3 +252,20 @@ def test_the_texts_of_each_figure_of_a_preset_are_on_the_page_legible_and_apart(
 def test_the_style_of_pages_has_letters_of_seven_points_or_more():
     sizes = [value for key, value in (STYLE | FILE_STYLE).items() if re.fullmatch(r".*(labelsize|font\.?size)", key)]
     assert min(size for size in sizes if isinstance(size, int | float)) >= 7
+
+
+@pytest.mark.parametrize(
+    ("preset", "first"),
+    [
+        ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "health"),
+        ("profiling", "means-final_profiling_error"), ("tom", "differences"),
+    ],
+)  # fmt: skip
+def test_what_answers_the_question_of_a_preset_stands_first(preset, first):
+    assert next(iter(ways_to_draw(Loaded(full(preset))))) == first
+
+
+def test_the_leading_line_is_not_drawn_again_in_the_section_of_its_metric():
+    loaded = played(design(BUDGETS), over)
+    assert next(iter(ways_to_draw(loaded))) == "means-profit"
+    assert [one.drawing for one in sections(loaded) if one.name == "profit"] == [None]
