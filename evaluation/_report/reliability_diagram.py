@@ -26,7 +26,7 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
     def panel(part: PanelData) -> Panel:
         curves = {label: bins(part.rows[part.rows[series] == name]) for name, label in names.items()}
-        most = max(one["n"].max() for one in curves.values() if len(one))
+        most = max((one["n"].max() for one in curves.values() if len(one)), default=1)
 
         def draw(axes: Axes) -> None:
             axes.plot((0, 1), (0, 1), color=INK, linewidth=1.1, linestyle=":", zorder=1.5)
@@ -49,8 +49,10 @@ def bins(rows: pd.DataFrame) -> pd.DataFrame:
     """Give a row per bin: what was predicted, what was observed with its interval by draws, and of how many (n)."""
     weighted = rows.assign(n=rows["counted"].fillna(1), total=rows["value"] * rows["counted"].fillna(1))
     found = []
-    for _, here in weighted.groupby("at"):
+    for _, here in weighted[weighted["n"] > 0].groupby("at"):
         predicted, observed = (here[here["about"] == about] for about in ("predicted", "observed"))
+        if predicted.empty or observed.empty:  # as in results that somebody has edited
+            continue
         draws = observed.groupby("draw")[["total", "n"]].sum()
         share = counted_share(draws["total"] / draws["n"], draws["n"])
         given = predicted["total"].sum() / predicted["n"].sum()
