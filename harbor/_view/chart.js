@@ -72,10 +72,11 @@ function frameOf({ marks, width, height, scale }, top, margin) {
 
 function drawAxes({ x, y, scale, xScale, width }, frame) {
   const { left, right, top, bottom } = frame, across = (at, kind) => vector("path", { class: kind, d: `M${left} ${at}H${right}` });
-  const upward = (tick, at) => [across(at, tick === 0 ? "zero" : "grid"), label(written(tick, scale, true), left, { x: left - 6, y: at + 4, "text-anchor": "end" })];
-  const along = (tick, at) =>
-    label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - at), 2 * at), { x: at, y: bottom + 14, "text-anchor": "middle" });
-  return vector("g", {}, ...frame.ticks.flatMap((tick) => upward(tick, frame.y(tick))), across(bottom, "zero"), ...frame.xTicks.map((tick) => along(tick, frame.x(tick))),
+  const heights = frame.ticks.map((tick) => [tick, frame.y(tick)]), places = frame.xTicks.map((tick) => [tick, frame.x(tick)]);
+  return vector("g", {}, ...heights.map(([tick, at]) => across(at, tick === 0 ? "zero" : "grid")), across(bottom, "zero"),
+    ...heights.map(([tick, at]) => label(written(tick, scale, true), left, { x: left - 6, y: at + 4, "text-anchor": "end" })),
+    ...places.map(([tick, at]) =>
+      label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - at), 2 * at), { x: at, y: bottom + 14, "text-anchor": "middle" })),
     label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27, "text-anchor": "end" }));
 }
 

@@ -63,9 +63,7 @@ function rest() {
   byId("spoken").textContent = `${byId("number").textContent}: ${byId("words").textContent}`;
 }
 
-function writeAddress() {
-  history.replaceState(null, "", address());
-}
+const writeAddress = () => history.replaceState(null, "", address());
 
 /** Go, so that the browser's Back comes back; the keys are then those of the moment, wherever the way began. */
 function jump(seq) {
@@ -165,11 +163,7 @@ function countOf(place) {
   return viewer ? `${moment} the ${length} that ${viewer} sees` : `${moment} ${length}`;
 }
 
-function tell(message) {
-  byId("told").textContent = message;
-}
-
-const copyLink = () => copyText(location.href.split("#")[0] + address(), "Link to this moment copied.");
+const tell = (message) => { byId("told").textContent = message; };
 
 async function copyText(text, done) {
   try {

@@ -25,13 +25,10 @@ function takeHead(head) {
   store.parts = new Set(head.places.filter(([, kind]) => kind === "part").map(([seq]) => seq));
   const one = head.parts.replace(/s$/, "");
   let number = 0;
-  for (const [seq, kind, label] of head.places) {
-    const told = kind === "part" ? `${one} ${++number} ${label}` : label;
-    store.labels.set(seq, `${store.labels.get(seq) ?? ""} ${told.toLowerCase()}`);
-  }
+  for (const [seq, kind, label] of head.places)
+    store.labels.set(seq, `${store.labels.get(seq) ?? ""} ${kind === "part" ? `${one} ${++number} ` : ""}${label}`.toLowerCase());
   if (head.marks) addScript(head.marks);
-  if (store.slots.length === 0)
-    store.slots = head.chunks.map(([first, last, file]) => emptySlot(first, last, file));
+  if (store.slots.length === 0) store.slots = head.chunks.map((chunk) => emptySlot(...chunk));
   count();
 }
 
@@ -140,18 +137,11 @@ function wholeCourse() {
   };
 }
 
-function entryAt(seq) {
-  const course = wholeCourse();
-  return course.at(course.find(seq));
-}
+const entryAt = (seq) => wholeCourse().at(wholeCourse().find(seq));
 
 function chosenCourse(isChosen) {
   const rows = store.slots.flatMap((slot) => (slot.entries ?? []).filter(isChosen));
-  return {
-    length: rows.length,
-    at: (place) => rows[place] ?? null,
-    find: (seq) => Math.max(lastUpTo(rows, seq), 0),
-  };
+  return { length: rows.length, at: (place) => rows[place] ?? null, find: (seq) => Math.max(lastUpTo(rows, seq), 0) };
 }
 
 /** Load a file of entries. A page from a disk may not fetch, but it may add a script. */
@@ -162,10 +152,7 @@ function load(slot) {
 }
 
 function addScript(file) {
-  const script = document.createElement("script");
-  script.src = file;
-  script.addEventListener("error", () => tell(`${file} can't be read: keep it beside the page`));
-  document.head.append(script);
+  document.head.append(element("script", { src: file, onerror: () => tell(`${file} can't be read: keep it beside the page`) }));
 }
 
 function loadAll() {
