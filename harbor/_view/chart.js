@@ -67,7 +67,7 @@ function frameOf({ marks, width, height, scale }, top, margin) {
     : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
   const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;
   return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64,
-    has: (value) => placeOf(value) >= 0 && (isNamed || value <= last), x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)) };
+    x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)) };
 }
 
 function drawAxes({ x, y, scale, xScale, width }, frame) {
@@ -82,14 +82,12 @@ function drawAxes({ x, y, scale, xScale, width }, frame) {
 
 /** Put marks that belong together into groups: those of a series, a role and a kind, which is drawn as the `nth` role of its kind. */
 function groupsOf(marks, styleOf) {
-  const groups = new Map(), roles = { bar: [], point: [] };
-  for (const mark of marks) {
-    const [series, role] = [mark[SERIES], mark[ROLE]], kind = mark[X] === null ? "level" : mark[KIND], key = JSON.stringify([series, role, kind]);
-    if (roles[kind]?.length < 3 && role !== OUT && !EXPECTED.has(role) && !roles[kind].includes(role)) roles[kind].push(role);
-    if (!groups.has(key)) groups.set(key, { series, role, kind, rows: [], nth: Math.max(roles[kind]?.indexOf(role) ?? 0, 0), ...styleOf(series) });
-    groups.get(key).rows.push(mark);
-  }
-  return [...groups.values()].sort((one, other) => one.rank - other.rank || 0);
+  const keyOf = (mark) => JSON.stringify([mark[SERIES], mark[ROLE], mark[X] === null ? "level" : mark[KIND]]), roles = { bar: [], point: [] };
+  return [...Map.groupBy(marks, keyOf)].map(([key, rows]) => {
+    const [series, role, kind] = JSON.parse(key), known = roles[kind] ?? [];
+    if (known.length < 3 && role !== OUT && !EXPECTED.has(role) && !known.includes(role)) known.push(role);
+    return { series, role, kind, rows, nth: Math.max(known.indexOf(role), 0), ...styleOf(series) };
+  }).sort((one, other) => one.rank - other.rank || 0);
 }
 
 function classOf({ kind, role, series, colour, nth }) {
@@ -149,17 +147,15 @@ function drawLines(groups, frame) {
   for (const group of groups)
     for (const pieces of Map.groupBy(group.pieces, ({ path }) => [...owners.get(path)].map((one) => groups.indexOf(one)).join()).values()) {
       const all = [...owners.get(pieces[0].path)], dash = group.kind === "band" ? {} : stripes(all.length, all.indexOf(group));
-      const [later, past] = [" later", ""].map((when) => node.appendChild(vector("path", { class: classOf(group) + when, ...dash })));
-      strands.push({ pieces, past, later, count: -1 });
+      node.append(vector("path", { class: `${classOf(group)} later`, d: joined(pieces), ...dash }));
+      strands.push({ pieces, past: node.appendChild(vector("path", { class: classOf(group), ...dash })), count: 0 });
     }
   const rings = node.appendChild(vector("g"));
   const show = (seq) => {
     for (const strand of strands) {
       const there = strand.pieces.filter((piece) => piece.seq <= seq);
-      if (there.length === strand.count) continue;
+      if (there.length !== strand.count) strand.past.setAttribute("d", joined(there));
       strand.count = there.length;
-      strand.past.setAttribute("d", joined(there));
-      strand.later.setAttribute("d", joined(strand.pieces.filter((piece) => piece.seq > seq)));
     }
     const ring = ({ group, box: [cx, cy] }) => vector("circle", { class: group.colour, cx, cy, r: 4 });
     rings.replaceChildren(...hits.filter(({ row }) => row[SEQ] === seq).map(ring));
@@ -250,12 +246,14 @@ function drawLegend(groups, width) {
 /** Draw a picture: its SVG, what shows a moment in it, and what mark is near a place of it. */
 function drawChart(spec) {
   const { width, height } = spec, groups = groupsOf(spec.marks, spec.styleOf), of = (...kinds) => groups.filter(({ kind }) => kinds.includes(kind));
-  const legend = drawLegend(groups, width), frame = frameOf(spec, legend.height + 24, of("level").length ? Math.min(130, width * 0.27) : 10);
-  const layers = [drawPlaces(of("bar"), frame), drawLevels(of("level"), frame, width), drawLines(of("line", "step", "band"), frame), drawPlaces(of("point"), frame)];
+  const legend = drawLegend(groups, width), levels = of("level"), frame = frameOf(spec, legend.height + 24, levels.length ? Math.min(130, width * 0.27) : 10);
+  const lines = drawLines(of("line", "step", "band"), frame);
+  const layers = [drawPlaces(of("bar"), frame), drawLevels(levels, frame, width), lines, drawPlaces(of("point"), frame)];
   const cursor = vector("path", { class: "cursor" }), drawn = [legend.node, drawAxes(spec, frame), cursor, ...layers.map(({ node }) => node)];
   const show = (seq, at) => {
     for (const layer of layers) layer.show(seq);
-    cursor.setAttribute("d", at !== null && frame.has(at) ? `M${frame.x(at)} ${frame.top}V${frame.bottom}` : "");
+    const x = at === null ? 0 : frame.x(at);
+    cursor.setAttribute("d", x >= frame.left && x <= frame.right ? `M${x} ${frame.top}V${frame.bottom}` : "");
   };
   const near = (x, y) => {
     let found = null, least = REACH;
