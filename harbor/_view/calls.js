@@ -28,7 +28,7 @@ const spelled = (columns) => (row) => row.map((value, at) => ({ dollars: dollars
   (typeof value === "number" ? thousands.format(value) : value));
 
 function drawCallTable() {
-  byId("calls").hidden = byId("show-calls").hidden = page.viewer + store.head.seat !== "" || !store.kinds.has("model_called");
+  byId("calls").hidden = byId("show-calls").hidden = watcher() !== "" || !store.kinds.has("model_called");
   if (!byId("calls").open || byId("calls").hidden) return;
   const { column, isDown } = sorting, rows = callRows(), sums = ["bidder", "calls", "tokens in", "tokens out", "dollars", "seconds"];
   const order = (one, other) => (TEXTS.has(column) ? one.localeCompare(other) : (one ?? -1) - (other ?? -1));

@@ -148,7 +148,7 @@ function drawLines(groups, frame) {
     for (const pieces of Map.groupBy(group.pieces, ({ path }) => [...owners.get(path)].map((one) => groups.indexOf(one)).join()).values()) {
       const all = [...owners.get(pieces[0].path)], dash = group.kind === "band" ? {} : stripes(all.length, all.indexOf(group));
       node.append(vector("path", { class: `${classOf(group)} later`, d: joined(pieces), ...dash }));
-      strands.push({ pieces, past: node.appendChild(vector("path", { class: classOf(group), ...dash })), count: 0 });
+      strands.push({ pieces, past: node.appendChild(vector("path", { class: classOf(group), d: "", ...dash })), count: 0 });
     }
   const rings = node.appendChild(vector("g"));
   const show = (seq) => {

@@ -42,7 +42,7 @@ function row(place, here, height) {
   made.append(element("span", { class: "seq" }, entry ? thousands.format(entry[SEQ]) : ""), element("span", { class: "words" }, "…"));
   if (!entry) return made;
   made.dataset.seq = entry[SEQ];
-  if (store.parts.has(entry[SEQ])) made.classList.add("begins");
+  if (store.parts[lastUpTo(store.parts, entry[SEQ])]?.[0] === entry[SEQ]) made.classList.add("begins");
   if (entry[TO] !== "everyone") made.classList.add(entry[TO] === "analyst" ? "analyst" : "private");
   const chip = entry[TO] === "everyone" ? null : element("span", { class: "chip" }, isolated(seenBy(entry[TO])));
   made.lastChild.replaceChildren(chip ?? "", isolated(entry[WORDS]));

@@ -1,11 +1,11 @@
 // What there is to see at one moment: the board, the event, what each bidder last thought, and a decision in full.
 const opened = new Set(["reply"]); // which parts of a call a reader has open; it stays so from one to the next
 
-const boardNow = (seq) => boardAt(page.viewer || store.head.seat, seq) ?? ["", "", [], []];
+const boardNow = (seq) => boardAt(watcher(), seq) ?? ["", "", [], []];
 
 /** Draw the board at an event, and mark what differs from the board at the event before, if that is there. */
 function drawBoard(seq, before) {
-  const [headline, state, columns, rows] = boardNow(seq), old = before === null ? null : boardAt(page.viewer || store.head.seat, before);
+  const [headline, state, columns, rows] = boardNow(seq), old = before === null ? null : boardAt(watcher(), before);
   byId("headline").textContent = headline || "Before it begins";
   byId("state").textContent = state;
   const was = (row, column) => old[3][row]?.[old[2].indexOf(columns[column])]; // a column may have come or gone
@@ -53,10 +53,9 @@ function think(seq) {
 }
 
 function drawDecision(entry) {
-  const known = entry[DECISION] === null ? null : store.decisions.get(entry[DECISION]);
-  const isOthers = known && page.viewer !== "" && page.viewer !== known.decision.bidder;
-  byId("decision").hidden = !known || isOthers;
-  if (!known || isOthers) return;
+  const known = store.decisions.get(entry[DECISION]);
+  byId("decision").hidden = !["", known?.decision.bidder].includes(page.viewer) || !known;
+  if (byId("decision").hidden) return;
   const { bidder, what, item, round, calls, beside } = known.decision;
   const where = [item, round ? `round ${round}` : ""].filter(Boolean).join(", ");
   byId("decided").replaceChildren(isolated(bidder), `: ${what}`);

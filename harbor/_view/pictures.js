@@ -9,7 +9,6 @@ const cards = new Map(); // place of a picture in the head -> its card
 const indexed = { key: "", marks: new Map() }; // place -> number of the part, or "all" -> marks
 
 const seatOf = (series) => store.head.seats.indexOf(series);
-const partsOfRun = () => store.head.places.filter(([, kind]) => kind === "part");
 
 /** Give a series its colour and marker, the same on all pictures: bidders by their seats, all else in ink. */
 function styleOf(series) {
@@ -19,12 +18,11 @@ function styleOf(series) {
 
 /** Sort the marks that the viewer may see by picture and part, anew only when there are others. */
 function indexMarks() {
-  const { viewers, pictures, seat, seats } = store.head, viewer = page.viewer || seat, parts = partsOfRun();
-  const key = [viewer, store.marks.length, parts.length, seats.length].join();
+  const { viewers, pictures, seats } = store.head, key = [watcher(), store.marks.length, store.parts.length, seats.length].join();
   if (indexed.key === key) return;
-  const bit = 2 ** viewers.indexOf(viewer);
+  const bit = 2 ** viewers.indexOf(watcher());
   const seen = store.marks.filter((mark) => Math.floor(mark[VIEWERS] / bit) % 2); // viewers may be more than the 31 bits that & has
-  const partOf = (mark) => (pictures[mark[PICTURE]][5] ? Math.max(lastUpTo(parts, mark[SEQ]), 0) : "all");
+  const partOf = (mark) => (pictures[mark[PICTURE]][5] ? Math.max(lastUpTo(store.parts, mark[SEQ]), 0) : "all");
   const marks = [...Map.groupBy(seen, (mark) => mark[PICTURE])].map(([place, all]) => [place, Map.groupBy(all, partOf)]);
   Object.assign(indexed, { key, marks: new Map(marks) });
 }
@@ -77,7 +75,7 @@ function tipAt({ tip, frame, node, scale, xScale, x }, mark, event) {
 
 /** Show a moment in a picture; it is drawn anew only for another part, panel or size, or if marks have come. */
 function drawCard(card, seq) {
-  const parts = partsOfRun(), at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
+  const { parts } = store, at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
   if (card.all !== all) card.panels = [...new Set(all.map((mark) => mark[PANEL]).filter(Boolean))];
   const news = all[lastUpTo(all, seq)]; // an event leads to its marks, in whichever panel they are
   if (news?.[SEQ] === seq && card.seq !== seq && news[PANEL]) card.panel = news[PANEL];
@@ -100,9 +98,8 @@ function drawCard(card, seq) {
 
 /** Say where along a picture a moment is: at its part, or at its last round (or part that is over); null if x is something else. */
 function placeOfMoment({ marks, x }, seq, part, number) {
-  const word = store.head.parts.replace(/s$/, "");
-  if (x === word) return marks.some((mark) => mark[X] === part) ? part : number;
-  return x === "round" || x.includes(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
+  if (x === store.part) return marks.some((mark) => mark[X] === part) ? part : number;
+  return x === "round" || x.includes(store.part) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
 }
 
 /** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; in it is also what is nobody's. */

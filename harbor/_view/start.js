@@ -61,7 +61,7 @@ function drawEnd({ standings, players }) {
   byId("bidders").hidden = players.length === 0;
 }
 
-function drawChoices({ seat, seats, places, parts }) {
+function drawChoices({ seat, seats, places }) {
   const option = (value, text) => element("option", { value }, text);
   const names = seats.map((name) => option(name, name));
   byId("viewer").replaceChildren(option("", seat || "the analyst: everything"), ...(seat ? [] : names));
@@ -69,10 +69,9 @@ function drawChoices({ seat, seats, places, parts }) {
   byId("viewer").disabled = seat !== "";
   byId("bidder").replaceChildren(option("", "all bidders"), ...names.map((one) => one.cloneNode(true)));
   byId("bidder").value = page.filter.bidder;
-  const one = parts.replace(/s$/, "") || "part";
-  const listed = places.filter(([, kind]) => kind === "part").map(([seq, , label], at) => option(seq, partName(one, label, at + 1)));
+  const one = store.part || "part", parts = store.parts.map(([seq, , label], at) => option(seq, partName(one, label, at + 1)));
   const ends = places.filter(([, kind]) => kind === "end").map(([seq, , label]) => option(seq, label));
-  byId("part").replaceChildren(option("", "the beginning"), ...listed, ...ends);
+  byId("part").replaceChildren(option("", "the beginning"), ...parts, ...ends);
   for (const shown of document.querySelectorAll(".a-part")) shown.textContent = one;
 }
 
@@ -83,9 +82,9 @@ function partName(one, label, number) {
 
 /** Mark on the scrubber where the parts begin. */
 function drawTicks() {
-  const starts = [...store.parts].slice(0, MOST_TICKS), ticks = byId("ticks");
+  const starts = store.parts.slice(0, MOST_TICKS), ticks = byId("ticks");
   ticks.replaceChildren(...starts.map(() => element("span")));
-  starts.forEach((seq, at) => { ticks.children[at].style.left = `${(100 * page.course.find(seq)) / Math.max(page.course.length - 1, 1)}%`; });
+  starts.forEach(([seq], at) => { ticks.children[at].style.left = `${(100 * page.course.find(seq)) / Math.max(page.course.length - 1, 1)}%`; });
 }
 
 const MOST_TICKS = 200;
@@ -157,7 +156,7 @@ function reread() {
 
 /** Write every event of the list, as it is filtered, as a row of a table. */
 function drawPaper() {
-  const whose = store.head.seat || page.viewer, { bidder, kind, words } = page.filter, rows = listed();
+  const whose = watcher(), { bidder, kind, words } = page.filter, rows = listed();
   const left = page.rows.length - rows.length, ofKind = kind && ` of the kind ${kind.replaceAll("_", " ")}`;
   const only = [bidder && ` of ${bidder}`, ofKind, words && ` with “${words}”`, whose && `, as ${whose} saw it`].join("");
   byId("paper-title").textContent = (isFiltered() ? "Events" : "The course of it") + only;
