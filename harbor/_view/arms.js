@@ -13,8 +13,8 @@ function openBeside(at) {
   if (byId("arms").hidden) return byId("arms").replaceChildren();
   const [label, file, here, there] = store.head.others[at], address = there?.[0] >= 0 ? `${file}#at=${there[0]}` : file;
   const moment = ([seq, words]) => isolated(seq < 0 ? words : `event ${thousands.format(seq)}: ${words}`);
-  const told = here ? ["The first event that everyone sees and that differs is here ", moment(here), " In ", element("a", { href: address }, isolated(label)), " it is ", moment(there)]
-    : [`No event that everyone sees differs from ${label}.`];
+  const other = element("a", { href: address }, isolated(label)), told = here ? ["The first event that everyone sees and that differs is here ",
+    moment(here), " In ", other, " it is ", moment(there)] : [`No event that everyone sees differs from ${label}.`];
   byId("arms").replaceChildren(element("p", {}, ...told), element("iframe", { src: address, title: label }));
   if (here?.[0] >= 0) jump(here[0]);
 }

@@ -1,7 +1,8 @@
 // The calls of models as a table that sorts, and what differs between one text and the next.
 const CALL_COLUMNS = ["event", "bidder", "for", "item", "tokens in", "tokens out", "dollars", "seconds", "tries", "outcome"];
-const MOST_CALLS = 200; // rows that are drawn unless all are asked for
-const sorting = { column: 0, isDown: false, isWhole: false };
+const TEXTS = new Set([1, 2, 3, 9]); // columns of words: sorted from A, the others from the greatest
+const MOST_CALLS = 200; // rows that are drawn; all are in the CSV
+const sorting = { column: 0, isDown: false };
 
 /** List the calls that are loaded, in the order of the log; a price that is not known is null. */
 function callRows() {
@@ -10,10 +11,12 @@ function callRows() {
   return store.slots.flatMap((slot) => (slot.entries ?? []).filter(isCall)).map((entry) => {
     const { bidder, what, item, calls } = store.decisions.get(entry[DECISION]).decision, nth = taken.get(entry[DECISION]) ?? 0;
     taken.set(entry[DECISION], nth + 1);
-    const { tokens, dollars, seconds, retries, attempt, outcome } = calls[nth];
-    return [entry[SEQ], bidder, what, item, tokens[0], tokens[2], dollars, seconds, retries + 1, attempt > 1 ? `${outcome}, attempt ${attempt}` : outcome];
+    const { tokens, dollars, seconds, retries } = calls[nth];
+    return [entry[SEQ], bidder, what, item, tokens[0], tokens[2], dollars, seconds, retries + 1, outcomeOf(calls[nth])];
   });
 }
+
+const outcomeOf = ({ outcome, attempt }) => (attempt > 1 ? `${outcome}, attempt ${attempt}` : outcome);
 
 /** Add up calls, tokens, dollars and seconds per bidder; dollars are null where a price is not known. */
 function callTotals(rows) {
@@ -25,28 +28,23 @@ const spelled = (columns) => (row) => row.map((value, at) => ({ dollars: dollars
   (typeof value === "number" ? thousands.format(value) : value));
 
 function drawCallTable() {
-  byId("calls").hidden = byId("show-calls").hidden = page.viewer + store.head.seat !== "" || !store.kinds.has("model_called");
+  byId("calls").hidden = byId("show-calls").hidden = watcher() !== "" || !store.kinds.has("model_called");
   if (!byId("calls").open || byId("calls").hidden) return;
-  const { column, isDown, isWhole } = sorting, all = callRows();
-  const rows = all.toSorted((one, other) => (isDown ? -1 : 1) *
-    (typeof (one[column] ?? 0) === "number" ? (one[column] ?? -1) - (other[column] ?? -1) : one[column].localeCompare(other[column])));
-  const shown = isWhole ? rows : rows.slice(0, MOST_CALLS);
-  const heads = CALL_COLUMNS.map((name, at) => element("button", { class: "plain", type: "button", onclick: () => sortCalls(at) }, name));
-  const listed = table("Calls", heads, shown.map(spelled(CALL_COLUMNS)).map(([seq, ...rest]) => [element("button", { class: "plain", type: "button" }, seq), ...rest]));
+  const { column, isDown } = sorting, rows = callRows(), sums = ["bidder", "calls", "tokens in", "tokens out", "dollars", "seconds"];
+  const order = (one, other) => (TEXTS.has(column) ? one.localeCompare(other) : (one ?? -1) - (other ?? -1));
+  const shown = rows.toSorted((one, other) => (isDown ? -1 : 1) * order(one[column], other[column])).slice(0, MOST_CALLS);
+  const heads = CALL_COLUMNS.map((name, at) => plain(name, () => sortCalls(at)));
+  const listed = table("Calls", heads, shown.map(spelled(CALL_COLUMNS)).map(([seq, ...rest]) => [plain(seq), ...rest]));
   listed.querySelectorAll("th")[column].ariaSort = isDown ? "descending" : "ascending";
   listed.querySelectorAll("tbody tr").forEach((drawn, at) => drawn.addEventListener("click", () => think(shown[at][0])));
-  const sums = ["bidder", "calls", "tokens in", "tokens out", "dollars", "seconds"];
-  const whole = element("button", { type: "button", onclick: () => { sorting.isWhole = true; drawCallTable(); } }, `Show all ${thousands.format(rows.length)}`);
-  const file = element("button", { type: "button", onclick: () => download("calls.csv", "text/csv", csvFrom(CALL_COLUMNS, rows)) }, "CSV");
-  byId("call-table").replaceChildren(table("Calls per bidder", sums, callTotals(all).map(spelled(sums))), element("p", {}, file), listed,
-    shown.length < rows.length ? whole : "");
+  const left = rows.length - shown.length, file = button("CSV", () => saveTable("calls", CALL_COLUMNS, rows));
+  byId("call-table").replaceChildren(table("Calls per bidder", sums, callTotals(rows).map(spelled(sums))),
+    element("p", { class: "note" }, file, left ? ` ${counted(left, "more row")} in the CSV.` : ""), listed);
 }
 
-/** Sort by a column: numbers from the greatest, words from A; again, the other way round. */
+/** Sort by a column; again, the other way round. */
 function sortCalls(column) {
-  const isNumber = typeof (callRows()[0]?.[column] ?? 0) === "number";
-  sorting.isDown = sorting.column === column ? !sorting.isDown : isNumber;
-  sorting.column = column;
+  Object.assign(sorting, { column, isDown: sorting.column === column ? !sorting.isDown : !TEXTS.has(column) });
   drawCallTable();
   byId("call-table").querySelector("th[aria-sort] button").focus({ preventScroll: true });
 }
@@ -64,32 +62,26 @@ const MOST_PAIRS = 4_000_000; // of what is compared; beyond, all of it counts a
 function differences(before, after) {
   const words = [before, after].map((text) => text.match(/\S+\s*|\s+/g) ?? []);
   const [old, now] = words.some((one) => one.length > MOST_WORDS) ? [before, after].map((text) => text.split(/(?<=\n)/)) : words;
-  let first = 0, last = 0;
-  while (first < Math.min(old.length, now.length) && old[first] === now[first]) first++;
-  while (last < Math.min(old.length, now.length) - first && old.at(-1 - last) === now.at(-1 - last)) last++;
-  const gone = old.slice(first, old.length - last), come = now.slice(first, now.length - last), width = come.length + 1;
-  const found = now.slice(0, first).map((text) => ["", text]), end = now.slice(now.length - last).map((text) => ["", text]);
-  if (gone.length * come.length > MOST_PAIRS) return [...found, ["del", gone.join("")], ["ins", come.join("")], ...end];
-  const longest = new Uint16Array((gone.length + 1) * width); // of what is left from a pair of places on
-  for (let one = gone.length - 1; one >= 0; one--)
-    for (let other = come.length - 1; other >= 0; other--)
-      longest[one * width + other] = gone[one] === come[other] ? longest[(one + 1) * width + other + 1] + 1
-        : Math.max(longest[(one + 1) * width + other], longest[one * width + other + 1]);
-  for (let one = 0, other = 0; one < gone.length || other < come.length;) {
-    if (one < gone.length && gone[one] === come[other]) found.push(["", come[other++]]), one++;
-    else if (other === come.length || (one < gone.length && longest[(one + 1) * width + other] >= longest[one * width + other + 1])) found.push(["del", gone[one++]]);
-    else found.push(["ins", come[other++]]);
+  if (old.length * now.length > MOST_PAIRS) return [["del", before], ["ins", after]];
+  const width = now.length + 1, found = [], longest = new Uint16Array((old.length + 1) * width); // of what is left from a pair on
+  for (let one = old.length - 1; one >= 0; one--)
+    for (let other = now.length - 1, here = one * width + other; other >= 0; other--, here--)
+      longest[here] = old[one] === now[other] ? longest[here + width + 1] + 1 : Math.max(longest[here + width], longest[here + 1]);
+  for (let one = 0, other = 0; one < old.length || other < now.length;) {
+    const here = one * width + other, isGone = other === now.length || longest[here + width] >= longest[here + 1];
+    const tag = old[one] === now[other] ? "" : isGone ? "del" : "ins", text = tag === "ins" ? now[other] : old[one];
+    if (tag !== "ins") one++;
+    if (tag !== "del") other++;
+    if (found.at(-1)?.[0] === tag) found.at(-1)[1] += text;
+    else found.push([tag, text]);
   }
-  return [...found, ...end];
+  return found;
 }
 
-/** Draw a text with what is new in it marked, and what is gone unless it is left out; alike neighbours are one element. */
+/** Draw a text with what is new in it marked, and what is gone unless it is left out; what is gone ends in a space. */
 function compared(before, after, without = "") {
-  const told = [];
-  for (const [tag, text] of differences(before, after))
-    if (tag === told.at(-1)?.[0]) told.at(-1)[1] += text;
-    else if (tag !== without || tag === "") told.push([tag, text]);
-  return told.map(([tag, text]) => (tag ? element(tag, {}, text) : text));
+  return differences(before, after).filter(([tag]) => !tag || tag !== without)
+    .flatMap(([tag, text]) => (tag ? [element(tag, {}, text), tag === "del" && /\S$/.test(text) ? " " : ""] : text));
 }
 
 /** Write the JSON that stands in lines of a text as a reader wants it: a line per field. */

@@ -63,30 +63,31 @@ function frameOf({ marks, width, height, scale }, top, margin) {
   if (high !== 0 || low === 0) high += air;
   const ticks = roundNumbers(low, high, (height - top) / 50), left = Math.max(16, ...ticks.map((tick) => widthOf(written(tick, scale, true)))) + 8;
   const right = width - margin, bottom = height - 30, unit = (right - left) / (last - first + 2 * side), nth = Math.ceil(64 / unit);
-  const xTicks = isNamed || !placed.length ? [...names.keys()].filter((_, at) => at % nth === 0) : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
+  const xTicks = isNamed || !placed.length ? [...names.keys()].filter((_, at) => at % nth === 0)
+    : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
   const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;
-  return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64, has: (value) => placeOf(value) >= 0 && value <= (isNamed ? value : last),
+  return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64,
     x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)) };
 }
 
 function drawAxes({ x, y, scale, xScale, width }, frame) {
   const { left, right, top, bottom } = frame, across = (at, kind) => vector("path", { class: kind, d: `M${left} ${at}H${right}` });
-  return vector("g", {}, ...frame.ticks.flatMap((tick) => [across(frame.y(tick), tick === 0 ? "zero" : "grid"),
-    label(written(tick, scale, true), left, { x: left - 6, y: frame.y(tick) + 4, "text-anchor": "end" })]), across(bottom, "zero"),
-  ...frame.xTicks.map((tick) => label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - frame.x(tick)), 2 * frame.x(tick)), { x: frame.x(tick), y: bottom + 14, "text-anchor": "middle" })),
-  label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27, "text-anchor": "end" }));
+  const heights = frame.ticks.map((tick) => [tick, frame.y(tick)]), places = frame.xTicks.map((tick) => [tick, frame.x(tick)]);
+  return vector("g", {}, ...heights.map(([tick, at]) => across(at, tick === 0 ? "zero" : "grid")), across(bottom, "zero"),
+    ...heights.map(([tick, at]) => label(written(tick, scale, true), left, { x: left - 6, y: at + 4, "text-anchor": "end" })),
+    ...places.map(([tick, at]) =>
+      label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - at), 2 * at), { x: at, y: bottom + 14, "text-anchor": "middle" })),
+    label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27, "text-anchor": "end" }));
 }
 
 /** Put marks that belong together into groups: those of a series, a role and a kind, which is drawn as the `nth` role of its kind. */
 function groupsOf(marks, styleOf) {
-  const groups = new Map(), roles = { bar: [], point: [] };
-  for (const mark of marks) {
-    const [series, role] = [mark[SERIES], mark[ROLE]], kind = mark[X] === null ? "level" : mark[KIND], key = JSON.stringify([series, role, kind]);
-    if (roles[kind]?.length < 3 && role !== OUT && !EXPECTED.has(role) && !roles[kind].includes(role)) roles[kind].push(role);
-    if (!groups.has(key)) groups.set(key, { series, role, kind, rows: [], nth: Math.max(roles[kind]?.indexOf(role) ?? 0, 0), ...styleOf(series) });
-    groups.get(key).rows.push(mark);
-  }
-  return [...groups.values()].sort((one, other) => one.rank - other.rank || 0);
+  const keyOf = (mark) => JSON.stringify([mark[SERIES], mark[ROLE], mark[X] === null ? "level" : mark[KIND]]), roles = { bar: [], point: [] };
+  return [...Map.groupBy(marks, keyOf)].map(([key, rows]) => {
+    const [series, role, kind] = JSON.parse(key), known = roles[kind] ?? [];
+    if (known.length < 3 && role !== OUT && !EXPECTED.has(role) && !known.includes(role)) known.push(role);
+    return { series, role, kind, rows, nth: Math.max(known.indexOf(role), 0), ...styleOf(series) };
+  }).sort((one, other) => one.rank - other.rank || 0);
 }
 
 function classOf({ kind, role, series, colour, nth }) {
@@ -97,11 +98,10 @@ function classOf({ kind, role, series, colour, nth }) {
 /** Leave of many the least and the greatest in each column of pixels, and the end of a line. */
 function thinned(all, frame, rowOf = (one) => one) {
   if (all.length <= MOST_POINTS) return all;
-  const kept = new Set();
+  const kept = new Set(), low = (one) => rowOf(one)[Y], high = (one) => rowOf(one)[HIGH] ?? low(one);
   for (const column of Map.groupBy(all, (one) => Math.round(frame.x(rowOf(one)[X]))).values()) {
-    const there = column.filter((one) => rowOf(one)[Y] !== null), top = (one) => rowOf(one)[HIGH] ?? rowOf(one)[Y];
-    if (there.length < column.length) kept.add(column.findLast((one) => rowOf(one)[Y] === null));
-    if (there.length) kept.add(there.reduce((least, one) => (rowOf(one)[Y] < rowOf(least)[Y] ? one : least))).add(there.reduce((most, one) => (top(one) > top(most) ? one : most)));
+    const there = column.filter((one) => low(one) !== null), least = (of) => there.reduce((best, one) => (of(one) < of(best) ? one : best), there[0]);
+    for (const one of [column.findLast((last) => low(last) === null), least(low), least((each) => -high(each))]) kept.add(one);
   }
   return all.filter((one) => kept.has(one));
 }
@@ -147,19 +147,18 @@ function drawLines(groups, frame) {
   for (const group of groups)
     for (const pieces of Map.groupBy(group.pieces, ({ path }) => [...owners.get(path)].map((one) => groups.indexOf(one)).join()).values()) {
       const all = [...owners.get(pieces[0].path)], dash = group.kind === "band" ? {} : stripes(all.length, all.indexOf(group));
-      const [later, past] = [" later", ""].map((when) => node.appendChild(vector("path", { class: classOf(group) + when, ...dash })));
-      strands.push({ pieces, past, later, count: -1 });
+      node.append(vector("path", { class: `${classOf(group)} later`, d: joined(pieces), ...dash }));
+      strands.push({ pieces, past: node.appendChild(vector("path", { class: classOf(group), d: "", ...dash })), count: 0 });
     }
   const rings = node.appendChild(vector("g"));
   const show = (seq) => {
     for (const strand of strands) {
       const there = strand.pieces.filter((piece) => piece.seq <= seq);
-      if (there.length === strand.count) continue;
+      if (there.length !== strand.count) strand.past.setAttribute("d", joined(there));
       strand.count = there.length;
-      strand.past.setAttribute("d", joined(there));
-      strand.later.setAttribute("d", joined(strand.pieces.filter((piece) => piece.seq > seq)));
     }
-    rings.replaceChildren(...hits.filter(({ row }) => row[SEQ] === seq).map(({ group, box: [cx, cy] }) => vector("circle", { class: `ring ${group.colour}`, cx, cy, r: 4 })));
+    const ring = ({ group, box: [cx, cy] }) => vector("circle", { class: group.colour, cx, cy, r: 4 });
+    rings.replaceChildren(...hits.filter(({ row }) => row[SEQ] === seq).map(ring));
   };
   return { node, hits, show };
 }
@@ -167,11 +166,13 @@ function drawLines(groups, frame) {
 /** Draw bars and points; those at one place stand side by side. */
 function drawPlaces(groups, frame) {
   const isBar = groups[0]?.kind === "bar", node = vector("g");
-  const rowsOf = (group) => (isBar ? [...Map.groupBy(group.rows, (row) => row[X]).values()] : group.rows.filter((row) => row[Y] !== null).map((row) => [row]));
-  const hits = groups.flatMap((group) => thinned(rowsOf(group).map((rows) => ({ group, rows, row: rows[0] })), frame, ({ rows }) => rows.at(-1)));
-  const here = [...Map.groupBy(hits, ({ row }) => `${frame.x(row[X])} ${isBar ? "" : frame.y(row[Y])}`).values()], [, most] = extent(here.map((all) => all.length), 1);
+  const rowsOf = ({ rows }) => Map.groupBy(isBar ? rows : rows.filter((row) => row[Y] !== null), (row) => (isBar ? row[X] : row)).values();
+  const hits = groups.flatMap((group) => thinned([...rowsOf(group)].map((rows) => ({ group, rows, row: rows[0] })), frame, ({ rows }) => rows.at(-1)));
+  const here = [...Map.groupBy(hits, ({ row }) => `${frame.x(row[X])} ${isBar ? "" : frame.y(row[Y])}`).values()];
+  const [, most] = extent(here.map((all) => all.length), 1);
   for (const all of here) {
-    const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth), wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length);
+    const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth);
+    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length);
     for (const hit of all) {
       const { group, row } = hit, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
       const x = frame.x(row[X]) + (owners.indexOf(group) - (owners.length - !isBar) / 2) * wide;
@@ -212,10 +213,10 @@ function drawLevels(groups, frame, width) {
         hits.push({ row, box: [frame.left, y, frame.right] });
       });
       const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
-        [role, all.map(({ group }) => group.series).filter((name) => name !== role).join(", ")].filter(Boolean).join(": ")).join("; ");
+        [role, all.map(({ group }) => group.series).filter((name) => name !== role).join(", ")].filter(Boolean).join(": "));
       last = Math.max(y, last + LINE - 2);
       const style = `name ${levels.length > 1 ? "ink" : levels[0].group.colour}${levels.every(({ row }) => row[SEQ] > seq) ? " later" : ""}`;
-      if (last < frame.bottom + 8) node.append(label(told, width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));
+      if (last < frame.bottom + 8) node.append(label(told.join("; "), width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));
     }
   };
   return { node, hits, show };
@@ -223,17 +224,20 @@ function drawLevels(groups, frame, width) {
 
 /** Say which series has which colour and which role which shape; levels have their names beside them. */
 function drawLegend(groups, width) {
-  const node = vector("g"), firsts = (all, by) => [...Map.groupBy(all, by).values()].map(([one]) => ({ ...one, text: by(one) })), kinds = groups.filter(({ kind }) => kind !== "level");
-  const series = firsts([...kinds, ...groups.filter(({ colour }) => colour !== "ink")], (one) => one.series), roles = firsts(kinds, (one) => one.role);
-  const named = roles.length > 1 ? roles.filter(({ text }) => !series.some((one) => one.text === text)) : [];
-  const told = [...series.map((one) => ({ ...one, nth: 0, role: "", series: "" })), ...named.map((one) => ({ ...one, colour: "ink", marker: 0 }))];
+  const firsts = (all, by, look) => [...Map.groupBy(all, by)].map(([text, [one]]) => ({ ...one, ...look, text }));
+  const node = vector("g"), kinds = groups.filter(({ kind }) => kind !== "level");
+  const seats = groups.filter(({ colour }) => colour !== "ink"), roles = firsts(kinds, (one) => one.role, { colour: "ink", marker: 0 });
+  const series = firsts([...kinds, ...seats], (one) => one.series, { nth: 0, role: "", series: "" });
+  const told = [...series, ...roles.filter(({ text }) => roles.length > 1 && !series.some((one) => one.text === text))];
   let x = 0, y = 12;
   for (const [at, one] of told.entries()) {
     const wide = 34 + Math.min(widthOf(one.text), NAME);
     if (x > 0 && x + wide > width) [x, y] = [0, y + LINE + 2];
-    const isFull = y > LEGEND, d = { point: one.role === OUT ? CROSS : MARKERS[one.marker], bar: "M-5-5h10v10h-10Z", band: "M-9-4h18v8h-18Z" }[one.kind] ?? "M-9 0h18";
-    node.append(isFull ? "" : vector("path", { class: classOf(one), d, transform: `translate(${x + 9} ${y - 4})` }), label(isFull ? `and ${told.length - at} more` : one.text, NAME, { x: x + 22, y }));
+    const isFull = y > LEGEND, point = one.role === OUT ? CROSS : MARKERS[one.marker];
+    const d = { point, bar: "M-5-5h10v10h-10Z", band: "M-9-4h18v8h-18Z" }[one.kind] ?? "M-9 0h18";
+    node.append(label(isFull ? `and ${told.length - at} more` : one.text, NAME, { x: x + 22, y }));
     if (isFull) break;
+    node.append(vector("path", { class: classOf(one), d, transform: `translate(${x + 9} ${y - 4})` }));
     x += wide;
   }
   return { node, height: told.length ? y + 6 : 0 };
@@ -242,17 +246,20 @@ function drawLegend(groups, width) {
 /** Draw a picture: its SVG, what shows a moment in it, and what mark is near a place of it. */
 function drawChart(spec) {
   const { width, height } = spec, groups = groupsOf(spec.marks, spec.styleOf), of = (...kinds) => groups.filter(({ kind }) => kinds.includes(kind));
-  const legend = drawLegend(groups, width), frame = frameOf(spec, legend.height + 24, of("level").length ? Math.min(130, width * 0.27) : 10);
-  const layers = [drawPlaces(of("bar"), frame), drawLevels(of("level"), frame, width), drawLines(of("line", "step", "band"), frame), drawPlaces(of("point"), frame)];
+  const legend = drawLegend(groups, width), levels = of("level"), frame = frameOf(spec, legend.height + 24, levels.length ? Math.min(130, width * 0.27) : 10);
+  const lines = drawLines(of("line", "step", "band"), frame);
+  const layers = [drawPlaces(of("bar"), frame), drawLevels(levels, frame, width), lines, drawPlaces(of("point"), frame)];
   const cursor = vector("path", { class: "cursor" }), drawn = [legend.node, drawAxes(spec, frame), cursor, ...layers.map(({ node }) => node)];
   const show = (seq, at) => {
     for (const layer of layers) layer.show(seq);
-    cursor.setAttribute("d", at !== null && frame.has(at) ? `M${frame.x(at)} ${frame.top}V${frame.bottom}` : "");
+    const x = at === null ? 0 : frame.x(at);
+    cursor.setAttribute("d", x >= frame.left && x <= frame.right ? `M${x} ${frame.top}V${frame.bottom}` : "");
   };
   const near = (x, y) => {
     let found = null, least = REACH;
     for (const { row, box: [left, top, right = left, bottom = top] } of layers.flatMap(({ hits }) => hits)) {
-      const far = Math.hypot(Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0)) + (row[X] === null ? 4 : 0); // a level is behind what is on it
+      const behind = row[X] === null ? 4 : 0; // a level is behind what is on it
+      const far = Math.hypot(Math.max(left - x, x - right, 0), Math.max(top - y, y - bottom, 0)) + behind;
       if (far <= least) [found, least] = [row, far];
     }
     return found;

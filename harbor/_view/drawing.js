@@ -10,6 +10,10 @@ function element(tag, attributes = {}, ...children) {
 }
 
 const byId = (id) => document.getElementById(id);
+const button = (text, onclick, more = {}) => element("button", { type: "button", onclick, ...more }, text);
+const plain = (text, onclick, more = {}) => button(text, onclick, { class: "plain", ...more });
+const eventLink = (seq, go = jump) => plain(`event ${thousands.format(seq)}`, () => go(seq));
+const defined = (pairs) => pairs.flatMap(([term, ...told]) => [element("dt", {}, isolated(term)), element("dd", { dir: "auto" }, ...told)]);
 
 const NUMBER = /^[-+−]?\$?[\d,.]+%?$/;
 
@@ -17,18 +21,16 @@ const NUMBER = /^[-+−]?\$?[\d,.]+%?$/;
 function table(caption, columns, rows, mark = () => "") {
   const told = (cell) => cell.textContent ?? cell;
   const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(told(row[column]))));
-  const kind = (column) => (isNumbers[column] ? "numbers " : "");
-  const cells = (row, at) => row.map((text, column) => element("td", { class: (kind(column) + mark(at, column)).trim() || null }, isolated(text)));
+  const styled = (column, marked) => ({ class: [isNumbers[column] && "numbers", marked].filter(Boolean).join(" ") || null });
+  const heads = columns.map((name, column) => element("th", { scope: "col", ...styled(column) }, isolated(name)));
+  const cells = (row, at) => row.map((text, column) => element("td", styled(column, mark(at, column)), isolated(text)));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    element("table", {},
-      element("thead", {}, element("tr", {}, ...columns.map((name, column) => element("th", { scope: "col", class: kind(column).trim() || null }, isolated(name))))),
+    element("table", {}, element("thead", {}, element("tr", {}, ...heads)),
       element("tbody", {}, ...rows.map((row, at) => element("tr", {}, ...cells(row, at))))));
 }
 
 /** Keep a text that is written from right to left from turning round what stands beside it. */
-function isolated(text) {
-  return element("bdi", {}, text);
-}
+const isolated = (text) => element("bdi", {}, text);
 
 function clock(seconds) {
   const minutes = Math.floor(seconds / 60);
@@ -48,10 +50,10 @@ function seenBy(to) {
   return to === "analyst" ? "the analyst" : to.replace(/^bidder:/, "");
 }
 
-/** Write rows as CSV; a text that a spreadsheet would take for a formula is marked as text. */
-function csvFrom(columns, rows) {
+/** Hand rows to the reader as CSV; a text that a spreadsheet would take for a formula is marked as text. */
+function saveTable(name, columns, rows) {
   const cell = (value) => (typeof value === "number" ? value : `"${String(value).replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`);
-  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  download(`${name}.csv`, "text/csv", [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join(""));
 }
 
 /** Hand a file to the reader. */

@@ -14,28 +14,22 @@ function found() {
 
 function matches(entry, words) {
   const { bidder, kind } = page.filter;
-  if (!isSeenBy(page.viewer, entry)) return false;
-  if (kind && entry[TYPE] !== kind) return false;
+  if (!isSeenBy(page.viewer, entry) || (kind && entry[TYPE] !== kind)) return false;
   if (bidder && entry[TO] !== `bidder:${bidder}` && !entry[FIELDS].some(([, text]) => text === bidder)) return false;
   const told = (entry[WORDS] + (store.labels.get(entry[SEQ]) ?? "")).toLowerCase();
   return words.every((word) => told.includes(word));
 }
 
-function isFiltered() {
-  return Boolean(page.filter.bidder || page.filter.kind || page.filter.words);
-}
+const isFiltered = () => Object.values(page.filter).some(Boolean);
 
 function drawList() {
   const list = byId("list"), height = rowHeight(), rows = page.rows;
   const first = Math.max(Math.floor(list.scrollTop / height) - SPARE, 0);
   const last = Math.min(Math.ceil((list.scrollTop + list.clientHeight) / height) + SPARE, rows.length);
   const here = rows.length ? rows.find(page.seq) : -1;
-  const drawn = [];
-  for (let place = first; place < last; place++) drawn.push(row(place, here, height));
+  const drawn = Array.from({ length: Math.max(last - first, 0) }, (_, at) => row(first + at, here, height));
   byId("rows").replaceChildren(...drawn);
-  const current = drawn.find((one) => one.ariaSelected === "true");
-  if (current) list.setAttribute("aria-activedescendant", current.id);
-  else list.removeAttribute("aria-activedescendant");
+  list.setAttribute("aria-activedescendant", drawn.find((one) => one.ariaSelected === "true")?.id ?? "");
   const all = `${counted(page.course.length, "event")}, numbered from 0`;
   byId("found").textContent = isFiltered() ? `${thousands.format(rows.length)} of ${all}` : all;
 }
@@ -45,15 +39,13 @@ function row(place, here, height) {
   const made = element("div", { role: "option", id: `row-${place}`, "aria-setsize": page.rows.length,
     "aria-posinset": place + 1, "aria-selected": String(place === here && entry?.[SEQ] === page.seq) });
   made.style.top = `${place * height}px`;
-  if (!entry) {
-    made.append(element("span", { class: "words" }, "…"));
-    return made;
-  }
+  made.append(element("span", { class: "seq" }, entry ? thousands.format(entry[SEQ]) : ""), element("span", { class: "words" }, "…"));
+  if (!entry) return made;
   made.dataset.seq = entry[SEQ];
-  if (store.parts.has(entry[SEQ])) made.classList.add("begins");
+  if (store.parts[lastUpTo(store.parts, entry[SEQ])]?.[0] === entry[SEQ]) made.classList.add("begins");
   if (entry[TO] !== "everyone") made.classList.add(entry[TO] === "analyst" ? "analyst" : "private");
   const chip = entry[TO] === "everyone" ? null : element("span", { class: "chip" }, isolated(seenBy(entry[TO])));
-  made.append(element("span", { class: "seq" }, thousands.format(entry[SEQ])), element("span", { class: "words" }, chip, isolated(entry[WORDS])));
+  made.lastChild.replaceChildren(chip ?? "", isolated(entry[WORDS]));
   return made;
 }
 

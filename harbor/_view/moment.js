@@ -1,10 +1,11 @@
 // What there is to see at one moment: the board, the event, what each bidder last thought, and a decision in full.
 const opened = new Set(["reply"]); // which parts of a call a reader has open; it stays so from one to the next
 
+const boardNow = (seq) => boardAt(watcher(), seq) ?? ["", "", [], []];
+
 /** Draw the board at an event, and mark what differs from the board at the event before, if that is there. */
 function drawBoard(seq, before) {
-  const [headline, state, columns, rows] = boardAt(page.viewer || store.head.seat, seq) ?? ["", "", [], []];
-  const old = before === null ? null : boardAt(page.viewer || store.head.seat, before);
+  const [headline, state, columns, rows] = boardNow(seq), old = before === null ? null : boardAt(watcher(), before);
   byId("headline").textContent = headline || "Before it begins";
   byId("state").textContent = state;
   const was = (row, column) => old[3][row]?.[old[2].indexOf(columns[column])]; // a column may have come or gone
@@ -17,25 +18,24 @@ function drawEntry(entry) {
   byId("words").textContent = entry[WORDS];
   const to = entry[TO] === "everyone" ? "seen by everyone" : `seen by ${seenBy(entry[TO])} alone`;
   byId("meta").textContent = `${entry[TYPE].replaceAll("_", " ")} · at ${clock(entry[AT])} · ${to}`;
-  const fields = entry[FIELDS].flatMap(([name, text]) => [element("dt", {}, isolated(name)), element("dd", {}, isolated(text))]);
-  byId("fields").replaceChildren(...fields);
-  byId("all").hidden = fields.length === 0;
+  byId("fields").replaceChildren(...defined(entry[FIELDS]));
+  byId("all").hidden = entry[FIELDS].length === 0;
 }
 
 /** Draw whose thoughts stand where: a row per bidder, a column per kind of thought. */
 function drawThoughts(seq) {
-  const bidders = [...store.thoughts.keys()].filter((name) => page.viewer === "" || name === page.viewer).sort(bySeat);
+  const bidders = [...store.thoughts.keys()].filter((name) => ["", name].includes(page.viewer)).sort((one, other) => seatOf(one) - seatOf(other));
   const isThought = (kind) => bidders.some((name) => lastUpTo(store.thoughts.get(name).get(kind) ?? [], seq) >= 0);
   const kinds = [...new Set(bidders.flatMap((name) => [...store.thoughts.get(name).keys()]))].filter(isThought);
   const link = (name, kind) => {
     const all = store.thoughts.get(name).get(kind) ?? [];
     const [found, number] = all[lastUpTo(all, seq)] ?? [];
     if (found === undefined) return "";
-    const { item } = store.decisions.get(number).decision;
-    const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`, words = entryAt(found)?.[WORDS] ?? "…";
+    const { item } = store.decisions.get(number).decision, words = entryAt(found)?.[WORDS] ?? "…";
+    const told = `${name}: ${kind}${item ? `, ${item}` : ""}, event ${found}`;
     const first = (words.startsWith(`${name} `) ? words.slice(name.length + 1) : words).replace(/^\w+ \(.*?\): (?=")/, "");
-    return element("button", { class: "plain thought", type: "button", title: words, "aria-label": told,
-      "aria-current": found === seq ? "true" : null, onclick: () => think(found) }, isolated(first.length > FIRST ? `${first.slice(0, FIRST).trimEnd()}…` : first));
+    return plain(isolated(first.length > FIRST ? `${first.slice(0, FIRST).trimEnd()}…` : first), () => think(found),
+      { class: "plain thought", title: words, "aria-label": told, "aria-current": found === seq ? "true" : null });
   };
   const rows = bidders.map((name) => [name, ...kinds.map((kind) => link(name, kind))]);
   byId("thoughts").hidden = kinds.length === 0;
@@ -52,13 +52,10 @@ function think(seq) {
   byId("thoughts").scrollIntoView();
 }
 
-const bySeat = (one, other) => store.head.seats.indexOf(one) - store.head.seats.indexOf(other);
-
 function drawDecision(entry) {
-  const known = entry[DECISION] === null ? null : store.decisions.get(entry[DECISION]);
-  const isOthers = known && page.viewer !== "" && page.viewer !== known.decision.bidder;
-  byId("decision").hidden = !known || isOthers;
-  if (!known || isOthers) return;
+  const known = store.decisions.get(entry[DECISION]);
+  byId("decision").hidden = !["", known?.decision.bidder].includes(page.viewer) || !known;
+  if (byId("decision").hidden) return;
   const { bidder, what, item, round, calls, beside } = known.decision;
   const where = [item, round ? `round ${round}` : ""].filter(Boolean).join(", ");
   byId("decided").replaceChildren(isolated(bidder), `: ${what}`);
@@ -90,9 +87,8 @@ function thoughtsOf(bidder, number) {
 function drawChanges(now, before) {
   const old = new Map(before?.[FIELDS]), fields = (now?.[FIELDS] ?? []).filter(([name, text]) => !ELSEWHERE.has(name) && old.get(name) !== text);
   if (!before || !fields.length) return [];
-  const told = fields.flatMap(([name, text]) => [element("dt", {}, isolated(name)), element("dd", {}, ...compared(old.get(name) ?? "", text))]);
-  const heading = element("h4", {}, "What changed since ", element("button", { class: "plain", type: "button", onclick: () => think(before[SEQ]) }, `event ${thousands.format(before[SEQ])}`));
-  return [element("section", { class: "beside", id: "changes" }, heading, element("dl", {}, ...told))];
+  const told = defined(fields.map(([name, text]) => [name, ...compared(old.get(name) ?? "", text)]));
+  return [element("section", { id: "changes" }, element("h4", {}, "What changed since ", eventLink(before[SEQ], think)), element("dl", {}, ...told))];
 }
 
 const ELSEWHERE = new Set(["item", "round", "attempt", "closed", "priorities", "weights"]); // fields that stand above, or in a table
@@ -100,26 +96,18 @@ const ELSEWHERE = new Set(["item", "round", "attempt", "closed", "priorities", "
 /** Say of what a bidder was seen to do at which event it was decided, and lead there. */
 function why(entry, bidder, what) {
   const all = store.thoughts.get(bidder)?.get(what) ?? [], at = all[lastUpTo(all, entry[SEQ])]?.[0];
-  if (at === undefined) return [];
-  return [" · why: ", element("button", { class: "plain", type: "button", onclick: () => jump(at) }, `event ${thousands.format(at)}`)];
+  return at === undefined ? [] : [" · why: ", eventLink(at)];
 }
 
 function onlyForAnalyst() {
   return element("p", { class: "note" }, "Prompts, replies and the truth are not among what a bidder sees. ",
-    element("button", { type: "button", onclick: showEverything }, "Show everything at this moment"));
-}
-
-function showEverything() {
-  look("");
-  byId("viewer").focus();
+    button("Show everything at this moment", () => { look(""); byId("viewer").focus(); }));
 }
 
 /** Find the decision of a bidder before (-1) or after (1) that of an entry; null if there is none. */
 function decisionBeside(bidder, entry, step) {
-  const all = [...(store.thoughts.get(bidder)?.values() ?? [])].flat();
-  const other = all.filter(([seq, number]) => number !== entry[DECISION] && (seq - entry[SEQ]) * step > 0);
-  if (!other.length) return null;
-  return other.reduce((best, one) => ((one[0] - best[0]) * step < 0 ? one : best))[0];
+  const all = [...(store.thoughts.get(bidder)?.values() ?? [])].flat().filter(([, number]) => number !== entry[DECISION]);
+  return all.map(([seq]) => seq).filter((seq) => (seq - entry[SEQ]) * step > 0).sort((one, other) => (one - other) * step)[0] ?? null;
 }
 
 /** Draw a table of a thought, with the column of what was thought before if there is a table of it. */
@@ -130,8 +118,8 @@ function drawBeside({ title, note, ...given }, earlier) {
   const named = off.length ? ["", ...columns] : columns;
   const told = off.length ? rows.map((row, at) => [differs.has(at) ? "differs" : "", ...row]) : rows;
   const mark = (row, column) => (differs.has(row) && (column === 0 || off.length === 0) ? "off" : "");
-  const heading = element("h4", {}, isolated(title)), explained = note ? element("p", { class: "note" }, note) : null;
-  return element("section", { class: "beside" }, heading, table(title, named, told, mark), explained);
+  const explained = note ? element("p", { class: "note" }, note) : null;
+  return element("section", { class: "beside" }, element("h4", {}, isolated(title)), table(title, named, told, mark), explained);
 }
 
 function drawCalls(calls, texts, earlier) {
@@ -143,7 +131,7 @@ function drawCalls(calls, texts, earlier) {
 function drawCall(call, texts, name, old) {
   const [sent, kept, written, reasoned] = call.tokens;
   const facts = [
-    ["outcome", call.outcome + (call.attempt > 1 ? `, attempt ${call.attempt}` : "")],
+    ["outcome", outcomeOf(call)],
     ["model", call.model + (call.answered_by && call.answered_by !== call.model ? ` (answered by ${call.answered_by})` : "")],
     ["tokens", `${thousands.format(sent)} in${kept ? ` (${thousands.format(kept)} from the provider's cache)` : ""}, ` +
       `${thousands.format(written)} out${reasoned ? ` (${thousands.format(reasoned)} of reasoning)` : ""}`],
@@ -151,8 +139,7 @@ function drawCall(call, texts, name, old) {
     ["took", `${call.seconds.toFixed(2)} s${call.retries ? `, after ${counted(call.retries, "retry").replace("retrys", "retries")}` : ""}`],
     ...(call.notes.length ? [["noted", call.notes.join("; ")]] : []),
   ];
-  const list = facts.flatMap(([term, text]) => [element("dt", {}, term), element("dd", {}, isolated(text))]);
-  return element("section", { class: "call" }, element("h4", {}, name), element("dl", { class: "facts" }, ...list),
+  return element("section", {}, element("h4", {}, name), element("dl", { class: "facts" }, ...defined(facts)),
     call.error ? element("p", { class: "error" }, isolated(call.error)) : null,
     call.reasoning === null ? null : folded("reasoning", "Reasoning", [texts[call.reasoning]]),
     folded("reply", "Reply", call.reply === null ? [] : [texts[call.reply]]),
@@ -168,18 +155,14 @@ function drawPrompt(messages, old) {
     one.replaceChildren(...(old ? compared(unfolded(old[at] ?? ""), unfolded(messages[at]), "del") : [unfolded(messages[at])]));
     one.before(element("h5", {}, role(at)));
   }), { once: true });
-  const copy = element("button", { type: "button", onclick: () => copyText(messages.join("\n\n"), "Prompt copied.") }, "Copy");
-  const widen = element("button", { type: "button", onclick: () => drawn.classList.toggle("whole") }, "Expand");
-  drawn.firstChild.after(element("p", { class: "note" }, copy, " ", widen, old ? " Marked: new since the last prompt of this kind." : ""));
+  const copy = button("Copy", () => copyText(messages.join("\n\n"), "Prompt copied."));
+  drawn.firstChild.after(element("p", { class: "note" }, copy, old ? " Marked: new since the last prompt of this kind." : ""));
   return drawn;
 }
 
 /** Draw long texts under a heading that opens; an empty one says that nothing recorded it. */
 function folded(key, heading, texts) {
   if (!texts.length) return element("p", { class: "note" }, `${heading}: not recorded.`);
-  const details = element("details", { open: opened.has(key) }, element("summary", {}, heading));
-  details.addEventListener("toggle", () => (details.open ? opened.add(key) : opened.delete(key)));
-  const scrolls = { tabindex: "0", role: "region", "aria-label": heading };
-  details.append(...texts.map((text) => element("pre", scrolls, text)));
-  return details;
+  const scrolls = { tabindex: "0", role: "region", "aria-label": heading }, ontoggle = ({ target }) => opened[target.open ? "add" : "delete"](key);
+  return element("details", { open: opened.has(key), ontoggle }, element("summary", {}, heading), ...texts.map((text) => element("pre", scrolls, text)));
 }

@@ -23,20 +23,19 @@ const harborView = {
     choose();
     const isNews = !store.slots.some((slot) => slot.file), isAwaited = byId("moment").ariaBusy === "true";
     if (wasLast && isNews) page.seq = lastSeq();
-    if (isAwaited || (isNews ? wasLast : page.viewer + store.head.seat !== "" || isFiltered())) draw();
+    if (isAwaited || (isNews ? wasLast : watcher() || isFiltered())) draw();
     else refresh(chunk);
   },
 };
 window.harborView = harborView;
 
+const watcher = () => page.viewer || store.head.seat; // whose eyes the page sees with; "": the analyst's
 const lastSeq = () => page.course?.at(page.course.length - 1)?.[SEQ] ?? 0;
 
 /** Pick the events that the viewer may see, and of these what the filter leaves. */
 function choose() {
-  const picked = page.viewer !== "" || isFiltered() || store.head.seat !== "";
-  if (picked) loadAll();
-  const isWhole = page.viewer === "" && store.head.seat === "";
-  page.course = isWhole ? wholeCourse() : chosenCourse((entry) => isSeenBy(page.viewer, entry));
+  if (watcher() || isFiltered()) loadAll();
+  page.course = watcher() ? chosenCourse((entry) => isSeenBy(page.viewer, entry)) : wholeCourse();
   page.rows = isFiltered() ? found() : page.course;
   drawTicks();
   drawCallTable();
@@ -63,9 +62,7 @@ function rest() {
   byId("spoken").textContent = `${byId("number").textContent}: ${byId("words").textContent}`;
 }
 
-function writeAddress() {
-  history.replaceState(null, "", address());
-}
+const writeAddress = () => history.replaceState(null, "", address());
 
 /** Go, so that the browser's Back comes back; the keys are then those of the moment, wherever the way began. */
 function jump(seq) {
@@ -102,15 +99,12 @@ function address() {
 
 /** Read the moment out of the address; what is not in it, or is nobody's, stays as it is. */
 function readAddress() {
-  const asked = new URLSearchParams(location.hash.slice(1)), seat = asked.get("seat") ?? "";
-  const at = Number.parseInt(asked.get("at") ?? "", 10);
-  page.viewer = !store.head.seat && store.head.seats.includes(seat) ? seat : "";
-  byId("viewer").value = page.viewer;
-  const [bidder, kind, words] = ["bidder", "kind", "words"].map((name) => asked.get(name) ?? "");
-  page.filter = { bidder: store.head.seats.includes(bidder) ? bidder : "", kind, words };
-  byId("bidder").value = page.filter.bidder;
-  byId("search").value = words;
-  if (Number.isFinite(at)) page.seq = at;
+  const asked = new URLSearchParams(location.hash.slice(1)), known = (name) => (store.head.seats.includes(name) ? name : "");
+  const [at, seat, bidder, kind, words] = ["at", "seat", "bidder", "kind", "words"].map((name) => asked.get(name) ?? "");
+  page.viewer = store.head.seat ? "" : known(seat);
+  page.filter = { bidder: known(bidder), kind, words };
+  for (const [id, value] of Object.entries({ viewer: page.viewer, bidder: known(bidder), search: words })) byId(id).value = value;
+  if (Number.isFinite(Number.parseInt(at, 10))) page.seq = Number.parseInt(at, 10);
 }
 
 function draw() {
@@ -160,16 +154,11 @@ function drawControls(place, entry) {
 
 /** Say which moment of how many is shown, and how many of them the viewer sees; an event is called by its number, from 0. */
 function countOf(place) {
-  const viewer = page.viewer || store.head.seat, length = thousands.format(page.course.length);
-  const moment = `moment ${thousands.format(place + 1)} of`;
-  return viewer ? `${moment} the ${length} that ${viewer} sees` : `${moment} ${length}`;
+  const moment = `moment ${thousands.format(place + 1)} of`, length = thousands.format(page.course.length);
+  return watcher() ? `${moment} the ${length} that ${watcher()} sees` : `${moment} ${length}`;
 }
 
-function tell(message) {
-  byId("told").textContent = message;
-}
-
-const copyLink = () => copyText(location.href.split("#")[0] + address(), "Link to this moment copied.");
+const tell = (message) => { byId("told").textContent = message; };
 
 async function copyText(text, done) {
   try {

@@ -9,7 +9,6 @@ const cards = new Map(); // place of a picture in the head -> its card
 const indexed = { key: "", marks: new Map() }; // place -> number of the part, or "all" -> marks
 
 const seatOf = (series) => store.head.seats.indexOf(series);
-const partsOfRun = () => store.head.places.filter(([, kind]) => kind === "part");
 
 /** Give a series its colour and marker, the same on all pictures: bidders by their seats, all else in ink. */
 function styleOf(series) {
@@ -19,17 +18,13 @@ function styleOf(series) {
 
 /** Sort the marks that the viewer may see by picture and part, anew only when there are others. */
 function indexMarks() {
-  const { viewers, pictures, seat, seats } = store.head, viewer = page.viewer || seat, parts = partsOfRun();
-  const key = [viewer, store.marks.length, parts.length, seats.length].join();
+  const { viewers, pictures, seats } = store.head, key = [watcher(), store.marks.length, store.parts.length, seats.length].join();
   if (indexed.key === key) return;
-  const bit = 2 ** viewers.indexOf(viewer);
-  Object.assign(indexed, { key, marks: new Map() });
-  for (const mark of store.marks) {
-    if (Math.floor(mark[VIEWERS] / bit) % 2 < 1) continue; // viewers may be more than the 31 bits that & has
-    const ofPicture = indexed.marks.get(mark[PICTURE]) ?? new Map(), part = pictures[mark[PICTURE]][5] ? Math.max(lastUpTo(parts, mark[SEQ]), 0) : "all";
-    indexed.marks.set(mark[PICTURE], ofPicture.set(part, ofPicture.get(part) ?? []));
-    ofPicture.get(part).push(mark);
-  }
+  const bit = 2 ** viewers.indexOf(watcher());
+  const seen = store.marks.filter((mark) => Math.floor(mark[VIEWERS] / bit) % 2); // viewers may be more than the 31 bits that & has
+  const partOf = (mark) => (pictures[mark[PICTURE]][5] ? Math.max(lastUpTo(store.parts, mark[SEQ]), 0) : "all");
+  const marks = [...Map.groupBy(seen, (mark) => mark[PICTURE])].map(([place, all]) => [place, Map.groupBy(all, partOf)]);
+  Object.assign(indexed, { key, marks: new Map(marks) });
 }
 
 function drawPictures(seq) {
@@ -49,14 +44,14 @@ function drawPictures(seq) {
 
 function cardOf(place) {
   const [name, title, x, y, scale, isOfPart, xScale] = store.head.pictures[place], again = () => drawCard(card, page.seq);
-  const take = (text, click) => element("button", { type: "button", class: "plain", "aria-label": `${text} of ${title}`, onclick: click }, text);
+  const take = (text, click) => plain(text, click, { "aria-label": `${text} of ${title}` });
   const card = { place, name, title, x, y, scale, isOfPart, xScale, panel: "", key: "", part: element("span", { class: "of" }),
     choice: element("select", { "aria-label": `Whose: ${title}`, onchange: (event) => { card.panel = event.target.value; again(); } }),
     frame: element("div", { class: "drawing" }), tip: element("div", { class: "tip", hidden: true }), table: element("div") };
   card.numbers = element("details", { ontoggle: again }, element("summary", {}, "Numbers"), card.table);
   card.node = element("figure", { class: "picture", "data-picture": name },
     element("figcaption", {}, element("h3", {}, isolated(title)), card.part, card.choice), card.frame, card.tip,
-    element("div", { class: "menu" }, card.numbers, element("span", { class: "take" }, take("CSV", () => download(`${name}.csv`, "text/csv", csvOf(card))),
+    element("div", { class: "menu" }, card.numbers, element("span", { class: "take" }, take("CSV", () => saveMarks(card)),
       take("SVG", () => download(`${name}.svg`, "image/svg+xml", alone(card.chart.svg))), take("PNG", () => paint(card)))));
   const pointed = ({ clientX, clientY }) => {
     const box = card.chart.svg.getBoundingClientRect(), scale = card.width / box.width;
@@ -80,7 +75,7 @@ function tipAt({ tip, frame, node, scale, xScale, x }, mark, event) {
 
 /** Show a moment in a picture; it is drawn anew only for another part, panel or size, or if marks have come. */
 function drawCard(card, seq) {
-  const parts = partsOfRun(), at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
+  const { parts } = store, at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
   if (card.all !== all) card.panels = [...new Set(all.map((mark) => mark[PANEL]).filter(Boolean))];
   const news = all[lastUpTo(all, seq)]; // an event leads to its marks, in whichever panel they are
   if (news?.[SEQ] === seq && card.seq !== seq && news[PANEL]) card.panel = news[PANEL];
@@ -103,38 +98,36 @@ function drawCard(card, seq) {
 
 /** Say where along a picture a moment is: at its part, or at its last round (or part that is over); null if x is something else. */
 function placeOfMoment({ marks, x }, seq, part, number) {
-  const word = store.head.parts.replace(/s$/, "");
-  if (x === word) return marks.some((mark) => mark[X] === part) ? part : number;
-  return x === "round" || x.includes(word) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
+  if (x === store.part) return marks.some((mark) => mark[X] === part) ? part : number;
+  return x === "round" || x.includes(store.part) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
 }
 
 /** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; in it is also what is nobody's. */
 function numbersOf({ marks, title, x, scale, xScale }, seq) {
-  const byPlace = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), hasSeats = marks.some((mark) => seatOf(mark[SERIES]) >= 0);
-  const isOwn = (mark) => !hasSeats || seatOf(mark[SERIES]) >= 0, placeOf = (mark) => (byPlace ? mark[X] ?? "" : ""), keyOf = (...parts) => JSON.stringify(parts);
-  const places = new Map([...new Set(marks.map(placeOf))].map((at, nth) => [at, nth])), owned = new Set(marks.filter(isOwn).map(placeOf)), rows = new Map(), cells = new Map();
-  for (const mark of marks) {
-    const at = placeOf(mark), key = keyOf(at, isOwn(mark) ? mark[SERIES] : "", mark[ROLE]);
-    if (isOwn(mark) || !owned.has(at)) rows.set(keyOf(at, mark[SERIES]), { at, series: mark[SERIES], rank: styleOf(mark[SERIES]).rank });
-    if (!cells.has(key)) cells.set(key, []);
-    cells.get(key).push(mark);
-  }
-  const rank = (role) => COLUMNS.indexOf(COLUMNS.includes(role) ? role : ""), roles = [...new Set(marks.map((mark) => mark[ROLE]))].sort((one, other) => rank(one) - rank(other));
+  const byPlace = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar");
+  const isSeat = (mark) => seatOf(mark[SERIES]) >= 0, isOwn = marks.some(isSeat) ? isSeat : () => true;
+  const rank = (role) => COLUMNS.indexOf(COLUMNS.includes(role) ? role : "");
+  const roles = [...new Set(marks.map((mark) => mark[ROLE]))].sort((one, other) => rank(one) - rank(other));
+  const rows = [...Map.groupBy(marks, (mark) => (byPlace ? mark[X] ?? "" : ""))].flatMap(([at, all]) => {
+    const own = Map.groupBy(all.some(isOwn) ? all.filter(isOwn) : all, (mark) => mark[SERIES]), others = all.filter((mark) => !isOwn(mark));
+    return [...own].sort(([one], [other]) => styleOf(one).rank - styleOf(other).rank || 0).map(([series, its]) => ({ at, series, its, others }));
+  });
   const cell = (found) => {
-    const mark = found && (found[lastUpTo(found, seq)] ?? found.at(-1)); // what has not come yet is told as it will be
-    return !mark || mark[Y] === null ? "" : element("button", { type: "button", class: `plain${mark[SEQ] > seq ? " yet" : ""}`, onclick: () => jump(mark[SEQ]), title: `event ${thousands.format(mark[SEQ])}` },
-      written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`));
+    const mark = found[lastUpTo(found, seq)] ?? found.at(-1); // what has not come yet is told as it will be
+    if (!mark || mark[Y] === null) return "";
+    const told = written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`);
+    return plain(told, () => jump(mark[SEQ]), { class: `plain${mark[SEQ] > seq ? " yet" : ""}`, title: `event ${thousands.format(mark[SEQ])}` });
   };
-  const sorted = [...rows.values()].sort((one, other) => (byPlace ? places.get(one.at) - places.get(other.at) : 0) || one.rank - other.rank || 0), left = sorted.length - TABLE_ROWS;
-  const told = sorted.slice(0, TABLE_ROWS).map(({ at, series }) => [...(byPlace ? [written(at, xScale)] : []), series, ...roles.map((role) => cell(cells.get(keyOf(at, series, role)) ?? cells.get(keyOf(at, "", role))))]);
-  const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told);
+  const told = rows.slice(0, TABLE_ROWS).map(({ at, series, its, others }) => [...(byPlace ? [written(at, xScale)] : []), series,
+    ...roles.map((role) => [its, others].map((all) => all.filter((mark) => mark[ROLE] === role)).find((all) => all.length) ?? []).map(cell)]);
+  const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told), left = rows.length - TABLE_ROWS;
   made.append(element("p", { class: "note" }, `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
   return made;
 }
 
-function csvOf({ marks, x, y }) {
-  const fields = [SEQ, PANEL, SERIES, ROLE, KIND, X, Y, HIGH];
-  return csvFrom(["event", "panel", "series", "role", "drawn as", x, y, "up to"], marks.map((mark) => fields.map((field) => mark[field] ?? "")));
+function saveMarks({ name, marks, x, y }) {
+  const fields = [SEQ, PANEL, SERIES, ROLE, KIND, X, Y, HIGH], rows = marks.map((mark) => fields.map((field) => mark[field] ?? ""));
+  saveTable(name, ["event", "panel", "series", "role", "drawn as", x, y, "up to"], rows);
 }
 
 /** Write an SVG that stands alone: what the page's style says of each of its elements is written into it. */

@@ -41,8 +41,7 @@ function pressed(event) {
 }
 
 function drawHead() {
-  const head = store.head;
-  const of = head.game ? `the game ${head.game}` : "a run";
+  const head = store.head, of = head.game ? `the game ${head.game}` : "a run";
   byId("what").textContent = `Harbor ${head.harbor} · ${of}${head.seat ? ` · as ${head.seat} saw it` : ""}`;
   byId("simulated").hidden = !head.simulated;
   byId("back").hidden = !head.back;
@@ -57,13 +56,12 @@ function drawHead() {
 function drawEnd({ standings, players }) {
   byId("standings").replaceChildren(standings.rows.length ? table("Standings", standings.columns, standings.rows)
     : element("p", { class: "note" }, "There are no standings."));
-  const known = players.some(([, , persona]) => persona) ? 3 : 2;
-  const rows = players.map((row) => row.slice(0, known));
-  byId("players").replaceChildren(table("Bidders", ["bidder", "played by", "persona"].slice(0, known), rows));
+  const known = (row) => row.slice(0, players.some(([, , persona]) => persona) ? 3 : 2);
+  byId("players").replaceChildren(table("Bidders", known(["bidder", "played by", "persona"]), players.map(known)));
   byId("bidders").hidden = players.length === 0;
 }
 
-function drawChoices({ seat, seats, places, parts }) {
+function drawChoices({ seat, seats, places }) {
   const option = (value, text) => element("option", { value }, text);
   const names = seats.map((name) => option(name, name));
   byId("viewer").replaceChildren(option("", seat || "the analyst: everything"), ...(seat ? [] : names));
@@ -71,10 +69,9 @@ function drawChoices({ seat, seats, places, parts }) {
   byId("viewer").disabled = seat !== "";
   byId("bidder").replaceChildren(option("", "all bidders"), ...names.map((one) => one.cloneNode(true)));
   byId("bidder").value = page.filter.bidder;
-  const one = parts.replace(/s$/, "") || "part";
-  const listed = places.filter(([, kind]) => kind === "part").map(([seq, , label], at) => option(seq, partName(one, label, at + 1)));
+  const one = store.part || "part", parts = store.parts.map(([seq, , label], at) => option(seq, partName(one, label, at + 1)));
   const ends = places.filter(([, kind]) => kind === "end").map(([seq, , label]) => option(seq, label));
-  byId("part").replaceChildren(option("", "the beginning"), ...listed, ...ends);
+  byId("part").replaceChildren(option("", "the beginning"), ...parts, ...ends);
   for (const shown of document.querySelectorAll(".a-part")) shown.textContent = one;
 }
 
@@ -85,13 +82,9 @@ function partName(one, label, number) {
 
 /** Mark on the scrubber where the parts begin. */
 function drawTicks() {
-  const last = Math.max(page.course.length - 1, 1), starts = [...store.parts];
-  const ticks = starts.slice(0, MOST_TICKS).map((seq) => {
-    const tick = element("span");
-    tick.style.left = `${(100 * page.course.find(seq)) / last}%`;
-    return tick;
-  });
-  byId("ticks").replaceChildren(...ticks);
+  const starts = store.parts.slice(0, MOST_TICKS), ticks = byId("ticks");
+  ticks.replaceChildren(...starts.map(() => element("span")));
+  starts.forEach(([seq], at) => { ticks.children[at].style.left = `${(100 * page.course.find(seq)) / Math.max(page.course.length - 1, 1)}%`; });
 }
 
 const MOST_TICKS = 200;
@@ -109,22 +102,14 @@ const EVENT_COLUMNS = ["event", "time", "seen by", "what happened"];
 
 /** Give the events that the filter leaves, as far as they are loaded. */
 function listed() {
-  const rows = [];
-  for (let place = 0; place < page.rows.length; place++) {
-    const entry = page.rows.at(place);
-    if (entry) rows.push([String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
-  }
-  return rows;
+  const entries = Array.from({ length: page.rows.length }, (_, place) => page.rows.at(place)).filter(Boolean);
+  return entries.map((entry) => [String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
 }
 
-function saveEvents() {
-  if (loadAll()) download("events.csv", "text/csv", csvFrom(EVENT_COLUMNS, listed()));
-  else tell("The rest of the run is being loaded; press CSV again when it is there.");
-}
-
-function saveBoard() {
-  const [, , columns, rows] = boardAt(page.viewer || store.head.seat, page.seq) ?? ["", "", [], []];
-  download("board.csv", "text/csv", csvFrom(columns, rows));
+/** Do what needs every event, or ask for patience. */
+function withAll(name, act) {
+  if (loadAll()) act();
+  else tell(`The rest of the run is being loaded; press ${name} again when it is there.`);
 }
 
 /** Let each control do its work. */
@@ -132,8 +117,10 @@ function connect() {
   const clicks = {
     "event-before": () => step(-1), "event-after": () => step(1), "round-before": () => leap("round", -1),
     "round-after": () => leap("round", 1), "part-before": () => leap("part", -1), "part-after": () => leap("part", 1),
-    link: copyLink, keys: () => byId("help").showModal(), close: () => byId("help").close(), print: printAll, play,
-    "show-calls": showCalls, "save-events": saveEvents, "save-board": saveBoard,
+    keys: () => byId("help").showModal(), close: () => byId("help").close(), play,
+    link: () => copyText(location.href.split("#")[0] + address(), "Link to this moment copied."),
+    "show-calls": showCalls, "save-board": () => saveTable("board", ...boardNow(page.seq).slice(2)), print: () => withAll("Print", () => print()),
+    "save-events": () => withAll("CSV", () => saveTable("events", EVENT_COLUMNS, listed())),
   };
   for (const [id, click] of Object.entries(clicks)) byId(id).addEventListener("click", click);
   byId("speed").addEventListener("change", () => { if (playing) stop(), play(); });
@@ -169,10 +156,10 @@ function reread() {
 
 /** Write every event of the list, as it is filtered, as a row of a table. */
 function drawPaper() {
-  const whose = store.head.seat || page.viewer, { bidder, kind, words } = page.filter, rows = listed();
-  const left = page.rows.length - rows.length, only = [bidder && ` of ${bidder}`, kind && ` of the kind ${kind.replaceAll("_", " ")}`, words && ` with “${words}”`];
-  const events = isFiltered() ? `Events${only.join("")}` : "The course of it";
-  byId("paper-title").textContent = whose ? `${events}, as ${whose} saw it` : events;
+  const whose = watcher(), { bidder, kind, words } = page.filter, rows = listed();
+  const left = page.rows.length - rows.length, ofKind = kind && ` of the kind ${kind.replaceAll("_", " ")}`;
+  const only = [bidder && ` of ${bidder}`, ofKind, words && ` with “${words}”`, whose && `, as ${whose} saw it`].join("");
+  byId("paper-title").textContent = (isFiltered() ? "Events" : "The course of it") + only;
   byId("paper-note").textContent = left ? `${counted(left, "event")} were not loaded; print with the button of the page.` : "";
   byId("paper-rows").replaceChildren(table("Events", EVENT_COLUMNS, rows));
   wasOpen ??= byId("ended").open;
@@ -187,23 +174,16 @@ function leavePaper() {
   wasOpen = null;
 }
 
-function printAll() {
-  if (loadAll()) print();
-  else tell("The rest of the run is being loaded; press Print again when it is there.");
-}
-
 /** Draw the page, at a moment that the address may replace; a page that is still to be fed has no head yet. */
 function begin(seq) {
   if (!store.head) return;
   drawHead();
   page.seq = seq;
-  readAddress();
-  choose();
   connect();
   listen();
   page.isBegun = true;
   document.body.classList.toggle("framed", parent !== window);
-  draw();
+  reread();
 }
 
 document.addEventListener("DOMContentLoaded", () => begin(store.head?.places[0]?.[0] ?? 0));

@@ -11,7 +11,8 @@ const store = {
   thoughts: new Map(), // bidder -> what -> [[seq, number], ...] in order
   kinds: new Map(), // type -> how many of what is here
   labels: new Map(), // number of an entry -> what begins there, in small letters
-  parts: new Set(), // numbers of the entries where a part begins
+  part: "", // what a part is called: item, day, run
+  parts: [], // the places where a part begins
   marks: [], // the marks of all pictures, in order
 };
 
@@ -22,26 +23,20 @@ function emptySlot(first, last, file) {
 function takeHead(head) {
   store.head = head;
   store.labels = new Map();
-  store.parts = new Set(head.places.filter(([, kind]) => kind === "part").map(([seq]) => seq));
-  const one = head.parts.replace(/s$/, "");
+  store.part = head.parts.replace(/s$/, "");
+  store.parts = head.places.filter(([, kind]) => kind === "part");
   let number = 0;
-  for (const [seq, kind, label] of head.places) {
-    const told = kind === "part" ? `${one} ${++number} ${label}` : label;
-    store.labels.set(seq, `${store.labels.get(seq) ?? ""} ${told.toLowerCase()}`);
-  }
+  for (const [seq, kind, label] of head.places)
+    store.labels.set(seq, `${store.labels.get(seq) ?? ""} ${kind === "part" ? `${store.part} ${++number} ` : ""}${label}`.toLowerCase());
   if (head.marks) addScript(head.marks);
-  if (store.slots.length === 0)
-    store.slots = head.chunks.map(([first, last, file]) => emptySlot(first, last, file));
+  if (store.slots.length === 0) store.slots = head.chunks.map((chunk) => emptySlot(...chunk));
   count();
 }
 
 /** Say at which place of the run each slot begins. */
 function count() {
   let from = 0;
-  for (const slot of store.slots) {
-    slot.from = from;
-    from += slot.size;
-  }
+  for (const slot of store.slots) [slot.from, from] = [from, from + slot.size];
 }
 
 function takeChunk(chunk) {
@@ -60,11 +55,8 @@ function takeChunk(chunk) {
 
 /** Put what stands in the page, or has just happened, behind what is there. */
 function grow(chunk) {
-  let slot = store.slots.at(-1);
-  if (!slot || slot.file) {
-    slot = Object.assign(emptySlot(chunk.entries[0][SEQ], 0, ""), { entries: [] });
-    store.slots.push(slot);
-  }
+  if (store.slots.at(-1)?.file !== "") store.slots.push({ ...emptySlot(chunk.entries[0][SEQ], 0, ""), entries: [] });
+  const slot = store.slots.at(-1);
   for (const entry of chunk.entries) slot.entries.push(entry);
   slot.last = slot.entries.at(-1)[SEQ];
   slot.size = slot.entries.length;
@@ -77,14 +69,10 @@ function index(entry) {
   store.kinds.set(entry[TYPE], (store.kinds.get(entry[TYPE]) ?? 0) + 1);
   const number = entry[DECISION], known = store.decisions.get(number);
   if (!known || entry[TO] === "everyone") return; // what everyone sees came of the decision, and is no thought
-  const { bidder, what } = known.decision;
-  const rival = entry[FIELDS].find(([name]) => name === "rival")?.[1];
-  if (!store.thoughts.has(bidder)) store.thoughts.set(bidder, new Map());
-  const kinds = store.thoughts.get(bidder);
-  const before = kinds.get(what);
-  if (before?.at(-1)?.[1] === number) before.pop();
-  const kind = rival ? `${what} of ${rival}` : what;
-  if (!kinds.has(kind)) kinds.set(kind, []);
+  const { bidder, what } = known.decision, rival = entry[FIELDS].find(([name]) => name === "rival")?.[1];
+  const kinds = store.thoughts.get(bidder) ?? new Map(), kind = rival ? `${what} of ${rival}` : what;
+  if (kinds.get(what)?.at(-1)?.[1] === number) kinds.get(what).pop();
+  store.thoughts.set(bidder, kinds.set(kind, kinds.get(kind) ?? []));
   kinds.get(kind).push([entry[SEQ], number]);
 }
 
@@ -140,18 +128,11 @@ function wholeCourse() {
   };
 }
 
-function entryAt(seq) {
-  const course = wholeCourse();
-  return course.at(course.find(seq));
-}
+const entryAt = (seq) => wholeCourse().at(wholeCourse().find(seq));
 
 function chosenCourse(isChosen) {
   const rows = store.slots.flatMap((slot) => (slot.entries ?? []).filter(isChosen));
-  return {
-    length: rows.length,
-    at: (place) => rows[place] ?? null,
-    find: (seq) => Math.max(lastUpTo(rows, seq), 0),
-  };
+  return { length: rows.length, at: (place) => rows[place] ?? null, find: (seq) => Math.max(lastUpTo(rows, seq), 0) };
 }
 
 /** Load a file of entries. A page from a disk may not fetch, but it may add a script. */
@@ -162,10 +143,7 @@ function load(slot) {
 }
 
 function addScript(file) {
-  const script = document.createElement("script");
-  script.src = file;
-  script.addEventListener("error", () => tell(`${file} can't be read: keep it beside the page`));
-  document.head.append(script);
+  document.head.append(element("script", { src: file, onerror: () => tell(`${file} can't be read: keep it beside the page`) }));
 }
 
 function loadAll() {
