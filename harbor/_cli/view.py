@@ -18,11 +18,14 @@ import typer
 from harbor._cli.output import say
 from harbor._cli.places import check_ending, default_place
 from harbor._core.errors import ConfigError, RunFolderError
-from harbor._core.layout import DESIGN, EVENTS, auction_logs, log_of, public_auctions
+from harbor._core.layout import CALLS, CONFIG, DESIGN, EVENTS, MANIFEST, MEMORY, auction_logs, log_of, public_auctions
 from harbor._core.parsing import printable
 from harbor._core.private_files import write_whole
 
 POLL_SECONDS = 0.1  # between two looks for a run that has not begun
+
+BEGUN = {CONFIG, MANIFEST, CALLS, MEMORY}
+"""What a run may have in its folder before it has a log."""
 
 
 def view(
@@ -104,7 +107,7 @@ def _wait_for(path: Path) -> None:
     """Wait until a run has begun in a folder, or Ctrl-C is pressed."""
     if path.is_file() or any((path / name).is_file() for name in (EVENTS, DESIGN)) or public_auctions(path):
         return
-    if path.suffix or (path.is_dir() and any(path.iterdir())):
+    if path.suffix in (".jsonl", ".html") or (path.is_dir() and {one.name for one in path.iterdir()} - BEGUN):
         log_of(path)  # a file that is not there, or a folder of something else, is no run that comes
     say(f"waiting for a run in {str(path)!r}; Ctrl-C ends it")
     try:

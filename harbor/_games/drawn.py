@@ -18,6 +18,9 @@ Number = Decimal | float
 MOST = 10**15
 """The largest number that is drawn: above it, a double has no cents, and all else on the picture is flat."""
 
+OF_THOUGHTS = "beliefs", "expected", "profiles"
+"""The names of the pictures of what bidders thought, which every game has."""
+
 
 class Picture(NamedTuple):
     """A picture: its name, title, the titles of x and y, whether each part has its own, and how numbers are written.
@@ -99,12 +102,15 @@ def checked_pictures(pictures: Sequence[Picture]) -> list[Picture]:
     Raises:
         ConfigError: it says what is wrong.
     """
-    found = list(pictures)
+    found, names = list(pictures), set(OF_THOUGHTS)
     for one in found:
-        if not isinstance(one, Picture) or not all(
-            isinstance(text, str) for text in (*one[:4], one.scale, one.x_scale)
-        ):
+        if not isinstance(one, Picture) or not all(isinstance(text, str) for text in one[:4]):
             raise ConfigError(f"a board has the picture {one!r}; give a Picture with texts")
+        if one.scale not in get_args(Scale) or one.x_scale not in get_args(Scale):
+            raise ConfigError(f"the picture {one.name!r} has no scale of: {', '.join(get_args(Scale))}; choose one")
+        if one.name in names:
+            raise ConfigError(f"the picture {one.name!r} is there already; call it something else")
+        names.add(one.name)
     return found
 
 
@@ -116,4 +122,6 @@ def is_drawable(mark: Mark) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and -MOST <= value <= MOST
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
+        return False
+    return not (isinstance(value, Decimal) and value.is_nan()) and -MOST <= value <= MOST

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
 from harbor._core.errors import HarborError
 from harbor._core.events import PublicEvent
 from harbor._core.evidence import read_evidence
+from harbor._core.how_far import steps
 from harbor._core.layout import EVENTS
 from harbor._core.log_lines import Entry
 from harbor._core.marks import read_as_data
@@ -23,7 +24,9 @@ Public = tuple[Game, Sequence[Entry]]
 """A game, and the events of its log that everyone sees."""
 
 
-def others_of(sources: Mapping[Place, Path], addresses: Mapping[Place, str]) -> Mapping[Place, list[OtherRow]]:
+def others_of(
+    sources: Mapping[Place, Path], addresses: Mapping[Place, str], label: Callable[[str], str]
+) -> Mapping[Place, list[OtherRow]]:
     """Give for each game the others of its condition and repeat, with the first event that differs.
 
     Events that everyone sees are compared, because bidders of different arms think differently from the beginning.
@@ -31,18 +34,19 @@ def others_of(sources: Mapping[Place, Path], addresses: Mapping[Place, str]) -> 
     Args:
         sources: the folders of games; a series, or a game whose log can't be read, is left out.
         addresses: of their pages, from the page of any game.
+        label: gives the label of an arm by its name.
     """
     draws = defaultdict[tuple[str, int], list[Place]](list)
     for place in sources:
         draws[place[1:]].append(place)
     others = defaultdict[Place, list[OtherRow]](list)
-    for places in draws.values():
+    for places in steps(list(draws.values()), "draws compared"):
         logs = {place: log for place in places if (log := _public(sources[place]))}
         for one, other in combinations(logs, 2):
             pair = first_pair(logs[one][1], logs[other][1])
             here, there = (_moment(logs[one][0], entry) for entry in pair) if pair else (None, None)
-            others[one].append((other[0], addresses[other], here, there))
-            others[other].append((one[0], addresses[one], there, here))
+            others[one].append((label(other[0]), addresses[other], here, there))
+            others[other].append((label(one[0]), addresses[one], there, here))
     return others
 
 

@@ -172,7 +172,7 @@ function drawPlaces(groups, frame) {
   const [, most] = extent(here.map((all) => all.length), 1);
   for (const all of here) {
     const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth);
-    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length);
+    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length, frame.room / owners.length);
     for (const hit of all) {
       const { group, row } = hit, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
       const x = frame.x(row[X]) + (owners.indexOf(group) - (owners.length - !isBar) / 2) * wide;
@@ -213,7 +213,7 @@ function drawLevels(groups, frame, width) {
         hits.push({ row, box: [frame.left, y, frame.right] });
       });
       const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
-        [role, all.map(({ group }) => group.series).filter((name) => name !== role).join(", ")].filter(Boolean).join(": "));
+        [all.map(({ group }) => group.series).filter((name) => name !== role).join(", "), role].filter(Boolean).join(": "));
       last = Math.max(y, last + LINE - 2);
       const style = `name ${levels.length > 1 ? "ink" : levels[0].group.colour}${levels.every(({ row }) => row[SEQ] > seq) ? " later" : ""}`;
       if (last < frame.bottom + 8) node.append(label(told.join("; "), width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));

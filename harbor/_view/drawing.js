@@ -52,7 +52,7 @@ function seenBy(to) {
 
 /** Hand rows to the reader as CSV; a text that a spreadsheet would take for a formula is marked as text. */
 function saveTable(name, columns, rows) {
-  const cell = (value) => (typeof value === "number" ? value : `"${String(value).replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`);
+  const cell = (value) => (typeof value === "number" ? value : `"${String(value ?? "").replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`);
   download(`${name}.csv`, "text/csv", [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join(""));
 }
 

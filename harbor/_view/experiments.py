@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -13,10 +14,11 @@ from harbor._core.layout import EVENTS, public_auctions
 from harbor._core.private_files import make_private, write_whole
 from harbor._view.arms import others_of
 from harbor._view.pages import FILES, refusal_of
-from harbor.evaluation._experiments.trial_records import TrialRecord
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._report.game_rows import Game, place_of
 from harbor.evaluation._report.loading import load
 from harbor.evaluation._report.page import render
+from harbor.evaluation._report.tables import label_of
 
 MOST_GAMES = 200
 """How many games have a page beside that of their experiment, if nobody says otherwise."""
@@ -44,24 +46,28 @@ def write_experiment(folder: Path, out: Path, most_games: int = MOST_GAMES) -> P
         OSError: a page can't be written.
     """
     loaded = load(folder)
-    pages = _write_games(folder, out, loaded.results.records, most_games)
+    pages = _write_games(folder, out, loaded.results, most_games)
     loaded.link_of = lambda *game: pages.addresses.get(game, "")
     write_whole(out, render(loaded, _note(pages)).encode())
     return out
 
 
-def _write_games(folder: Path, out: Path, records: Sequence[TrialRecord], most: int) -> _Pages:
+def _write_games(folder: Path, out: Path, results: Results, most: int) -> _Pages:
     """Write the pages of the first games that have begun: repeat by repeat, so that every arm has some."""
     pages = _Pages({}, [], 0)
-    begun = list(_begun(folder, records))
+    label = partial(label_of, results.experiment, "arm")
+    begun = list(_begun(folder, results.records))
     sources = {(game.arm, game.condition, game.repeat): source for game, source in begun[:most]}
     below = {game: Path(*game[:2], f"{game[2]:04}.html") for game in sources}
-    others = others_of(sources, {game: f"../../{quote(place.as_posix())}" for game, place in below.items()})
+    others = others_of(sources, {game: f"../../{quote(place.as_posix())}" for game, place in below.items()}, label)
     for (game, place), (record, _) in steps(list(zip(below.items(), begun, strict=False)), "pages written"):
         page = Path(out.stem + FILES) / place
         for inner in reversed(page.parents[:-1]):
             make_private(out.parent / inner, exist_ok=True)
-        back, title = f"../../../{quote(out.name)}", f"{folder.resolve().name}: {game[0]}, {game[1]}, repeat {game[2]}"
+        back, title = (
+            f"../../../{quote(out.name)}",
+            f"{folder.resolve().name}: {label(game[0])}, {game[1]}, repeat {game[2]}",
+        )
         if refused := refusal_of(sources[game], out.parent / page, back, title, others.get(game, ())):
             pages.refused.append(f"{place_of(record)}: {refused}")
         else:

@@ -11,7 +11,7 @@ stream.addEventListener("head", (event) => {
 });
 stream.addEventListener("add", (event) => {
   harborView.add(JSON.parse(event.data));
-  stands.textContent = `live · event ${thousands.format(event.lastEventId)}`;
+  if (event.lastEventId >= 0) stands.textContent = `live · event ${thousands.format(event.lastEventId)}`;
 });
 for (const [kind, words] of [["over", "The run is over."], ["failed", "The run can't be followed any more"]])
   stream.addEventListener(kind, (event) => {

@@ -59,7 +59,7 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
 
 async def _told(run: LiveRun, known: int) -> AsyncIterator[ServerSentEvent]:
     """Tell what a page does not know yet: a head at first, chunks, a new head when all is told, and the end."""
-    told_head = False
+    told_head, last = False, known
     try:
         while (chunk := await asyncio.to_thread(run.read_on)) is not None or not run.is_over:
             if chunk is None:
@@ -68,7 +68,7 @@ async def _told(run: LiveRun, known: int) -> AsyncIterator[ServerSentEvent]:
             if not told_head:
                 yield _event("head", run.head())
                 told_head = True
-            last = max((row[0] for row in chunk["entries"]), default=known)
+            last = max((row[0] for row in chunk["entries"]), default=last)
             yield _event("add", _without(chunk, known), str(last))
             if run.is_at_end and not run.is_over:
                 yield _event("head", await asyncio.to_thread(run.head))
