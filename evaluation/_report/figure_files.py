@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harbor._core.how_far import steps
 from harbor._core.private_files import write_whole
+from harbor.evaluation._metrics.registry import metric_or_none
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figures import Way, means, ways_to_draw
 from harbor.evaluation._report.formatting import legible
@@ -28,23 +29,25 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
         only: the figure that is drawn alone; empty: all are.
     """
     ways = _ways(loaded)
-    drawn = {name: ways[name]() for name in steps([only] if only else list(ways), "figures drawn") if name in ways}
+    drawn = {name: ways[name].draw() for name in steps([only] if only else list(ways), "figures drawn") if name in ways}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
-def names(loaded: Loaded) -> list[str]:
-    """Name the figures of an experiment, and draw none; of one that is rare, drawing may find that nothing is there."""
-    design = loaded.experiment
-    return [
-        name
-        for name in _ways(loaded)
-        if (name != "differences" or design.comparisons) and (not name.startswith("trueskill") or design.trueskill)
-    ]
+def names(loaded: Loaded) -> dict[str, str]:
+    """Name the figures of an experiment with what each asks or shows, and draw none.
+
+    Of a figure that is rare, drawing may find that there is nothing to show.
+    """
+    planned = {"differences": bool(loaded.experiment.comparisons), "trueskill": loaded.experiment.trueskill}
+    return {name: way.says for name, way in _ways(loaded).items() if planned.get(name, True)}
 
 
 def _ways(loaded: Loaded) -> dict[str, Way]:
-    means_of = {_NOT_IN_A_NAME.sub("-", one).strip("-"): one for one in asked(loaded.experiment)}
-    return ways_to_draw(loaded) | {f"means-{name}": partial(means, loaded, one) for name, one in means_of.items()}
+    return ways_to_draw(loaded) | {
+        "means-" + _NOT_IN_A_NAME.sub("-", one).strip("-"): Way(measured.description, partial(means, loaded, one))
+        for one in asked(loaded.experiment)
+        if (measured := metric_or_none(one)) is not None
+    }
 
 
 def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:

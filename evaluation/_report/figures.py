@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import NamedTuple
 
 from harbor._core.finding import everything, found
 from harbor.evaluation._experiments.published import PER_GAME, TRUESKILL
@@ -13,14 +14,17 @@ from harbor.evaluation._report.canvas import Drawing, failed
 from harbor.evaluation._report.figure import Figure
 from harbor.evaluation._report.loading import Loaded
 
-Way = Callable[[], Drawing | None]
-"""What draws a figure; None: there is nothing to draw."""
-TRUESKILLS = {TRUESKILL: "trueskill", PER_GAME: "trueskill-per-game"}
+
+class Way(NamedTuple):
+    """A figure that is not drawn yet: what it asks or shows, and what draws it (None: there is nothing to draw)."""
+
+    says: str
+    draw: Callable[[], Drawing | None]
 
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
     """Draw the figures that the metrics of an experiment allow, by name; what answers its question stands first."""
-    drawn = {name: draw() for name, draw in ways_to_draw(loaded).items()}
+    drawn = {name: way.draw() for name, way in ways_to_draw(loaded).items()}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
@@ -30,7 +34,10 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
     named = [found("figure", name) for name in loaded.experiment.figures]
     chosen: dict[str, Figure] = {one.name: one.value for one in (*everything("figure"), *named)}
     return _of_analysis(loaded) | {
-        name: partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric))
+        name: Way(
+            figure.question or figure.description,
+            partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric)),
+        )
         for name, figure in chosen.items()
         if (metric := _as_measured(figure.needs, known))
     }
@@ -38,10 +45,13 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
 
 def _of_analysis(loaded: Loaded) -> dict[str, Way]:
     """Give what draws planned comparisons and ratings: of single games if such are published, else after all games."""
-    ways: dict[str, Way] = {"differences": partial(_drawn, "differences", forest.TITLE, partial(forest.forest, loaded))}
     metric = PER_GAME if _published(loaded, PER_GAME) else TRUESKILL
-    rated = partial(intervals.rated, loaded, metric)
-    return ways | {TRUESKILLS[metric]: partial(_drawn, TRUESKILLS[metric], intervals.RATED[metric].title, rated)}
+    compared, rated = partial(forest.forest, loaded), partial(intervals.rated, loaded, metric)
+    asks = loaded.experiment.question or forest.TITLE
+    return {
+        "differences": Way(asks, partial(_drawn, "differences", forest.TITLE, compared)),
+        "trueskill": Way(intervals.QUESTION, partial(_drawn, "trueskill", intervals.RATED[metric].title, rated)),
+    }
 
 
 def _published(loaded: Loaded, metric: str) -> bool:
@@ -63,7 +73,7 @@ def means(loaded: Loaded, metric: str) -> Drawing | None:
     return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))
 
 
-def _drawn(name: str, title: str, draw: Way) -> Drawing | None:
+def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
     """Draw a figure; one that fails leaves a note and a warning, and costs no other."""
     try:
         return draw()
