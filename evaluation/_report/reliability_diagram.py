@@ -26,7 +26,7 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
     def panel(part: PanelData) -> Panel:
         curves = {label: bins(part.rows[part.rows[series] == name]) for name, label in names.items()}
-        most = max(one["n"].max() for one in curves.values() if len(one))
+        most = max((one["n"].max() for one in curves.values() if len(one)), default=1)
 
         def draw(axes: Axes) -> None:
             axes.plot((0, 1), (0, 1), color=INK, linewidth=1.1, linestyle=":", zorder=1.5)
@@ -51,6 +51,8 @@ def bins(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for _, here in weighted.groupby("at"):
         predicted, observed = (here[here["about"] == about] for about in ("predicted", "observed"))
+        if predicted.empty or observed.empty:
+            continue
         draws = observed.groupby("draw")[["total", "n"]].sum()
         share = counted_share(draws["total"] / draws["n"], draws["n"])
         given = predicted["total"].sum() / predicted["n"].sum()
