@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from harbor.evaluation._report import curves, distributions, heatmaps, matched_items, reliability_diagram, shares
 from harbor.evaluation._report.figure import Figure
 
@@ -16,8 +18,11 @@ _BINS = (
 )
 _LIVING = "Only residents alive on that day count."
 
+_placed = partial(Figure, by_place=True)
+"""Declares a figure that goes from one item, day or run to the next."""
+
 FIGURES = (
-    Figure(
+    _placed(
         name="priorities-by-match",
         question="Do bidders give priority to the items that match their persona?",
         description="Priorities of matched items and of others",
@@ -26,9 +31,8 @@ FIGURES = (
         " Whiskers end where the panel ends. After Harbor, Fig. 3.",
         needs="matched_priority",
         draw=matched_items.by_place,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="priority-heatmap",
         question="Which items do bidders give priority, and when?",
         description="Priorities of items, item by item",
@@ -37,7 +41,6 @@ FIGURES = (
         " Chen et al. 2023, Fig. 4, and Harbor, Fig. 3.",
         needs="priority",
         draw=heatmaps.priorities,
-        by_place=True,
     ),
     Figure(
         name="engagement-by-match",
@@ -47,7 +50,7 @@ FIGURES = (
         needs="matched_engagement",
         draw=matched_items.by_bidder,
     ),
-    Figure(
+    _placed(
         name="engagement",
         question="On which items does each bidder bid, and how often?",
         description="Bids by item, game by game",
@@ -55,34 +58,30 @@ FIGURES = (
         " Harbor, Fig. 4.",
         needs="engagement",
         draw=heatmaps.bids,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="profiling-error",
         question="How far are profiles of rivals from the truth, and are they better than a uniform guess?",
         description="Profiling error over rounds",
         caption=f"KL(truth ‖ profile) over all bidders and rivals; 0 is the truth. {_BAND} After Harbor, Fig. 5.",
         needs="profiling_error",
         draw=curves.by_condition,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="profile-reliability",
         question="Is a rival of a persona as often as profiles say?",
         description="Reliability of profiles",
         caption=f"Shares that last profiles give to personas, and how often they were true. {_BINS}",
         needs="profile_reliability",
         draw=reliability_diagram.diagram,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="interest-reliability",
         question="Do rivals bid as often as they are predicted to be interested?",
         description="Reliability of predicted interest",
         caption=f"Interest that was predicted of rivals in items, and how many of them bid. {_BINS}",
         needs="interest_reliability",
         draw=reliability_diagram.diagram,
-        by_place=True,
     ),
     Figure(
         name="strategic-actions",
@@ -92,7 +91,7 @@ FIGURES = (
         needs="strategy_share",
         draw=shares.actions,
     ),
-    Figure(
+    _placed(
         name="profit-by-item",
         question="On which items does each bidder earn?",
         description="Profit by item",
@@ -100,16 +99,14 @@ FIGURES = (
         " version, Fig. 10 to 13.",
         needs="profit_by_item",
         draw=curves.by_bidder,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="prices",
         question="At which prices do items sell, from the first to the last, and how high were bids?",
         description="Prices and highest bids",
         caption=f"{_BAND} Highest bids where they are not what is paid. After Chen et al. 2023, sec. 4.3.",
         needs="prices",
         draw=curves.by_about,
-        by_place=True,
     ),
     Figure(
         name="winning-bids",
@@ -120,43 +117,39 @@ FIGURES = (
         needs="winning_bid",
         draw=distributions.density,
     ),
-    Figure(
+    _placed(
         name="ranks",
         question="Does a bidder's rank improve from auction to auction?",
         description="Ranks over the games of a series",
         caption=f"Rank by profit; 1, the best, is on top. {_BAND} After Chen et al. 2023, B.3.",
         needs="series_rank",
         draw=curves.by_bidder,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="series-profits",
         question="Does a bidder's profit grow from auction to auction?",
         description="Profit over the games of a series",
         caption=f"{_BAND} After Chen et al. 2023, sec. 4.3.",
         needs="series_profit",
         draw=curves.by_learner,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="earnings-by-run",
         question="Does a bidder earn more from run to run?",
         description="Earnings over the runs of a session",
         caption=f"{_BAND} After EconArena, A.2.",
         needs="earned_by_run",
         draw=curves.by_learner,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="deviations",
         question="Do players come nearer to equilibrium from run to run?",
         description="Deviation from equilibrium over runs",
         caption=f"{_BAND} After EconArena, sec. 3.2.",
         needs="deviation_path",
         draw=curves.by_bidder,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="actions",
         question="Which actions do players take, run by run?",
         description="Paths of actions over runs",
@@ -164,44 +157,38 @@ FIGURES = (
         " After EconArena, Fig. 5.",
         needs="action",
         draw=curves.paths,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="health",
         question="Who stays healthy, and until when?",
         description="Health by day",
         caption=f"{_BAND} {_LIVING} After Alympics, sec. 5.",
         needs="health",
         draw=curves.by_bidder,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="lowest-bids",
         question="What does it take to get water on a day?",
         description="Lowest successful bid by day",
-        caption="Boxes over games: median, quartiles, and whiskers up to 1.5 times the quartiles' distance. After"
-        " Alympics, sec. 5.",
+        caption=f"{_BAND} After Alympics, sec. 5.",
         needs="lowest_bid",
-        draw=distributions.boxes,
-        by_place=True,
+        draw=curves.by_condition,
     ),
-    Figure(
+    _placed(
         name="water-bids",
         question="How much do residents bid, day by day?",
         description="Bids by day",
         caption=f"{_BAND} After Alympics, Fig. 7.",
         needs="water_bid",
         draw=curves.by_bidder,
-        by_place=True,
     ),
-    Figure(
+    _placed(
         name="balance",
         question="How much money do residents have left, day by day?",
         description="Balance by day",
         caption=f"{_BAND} {_LIVING} After Alympics, sec. 5.",
         needs="balance",
         draw=curves.by_bidder,
-        by_place=True,
     ),
     Figure(
         name="bid-increases",
@@ -212,13 +199,12 @@ FIGURES = (
         needs="bid_increase_share",
         draw=shares.increases,
     ),
-    Figure(
+    _placed(
         name="remaining-budget",
         question="How do bidders spend their budgets over the sale?",
         description="Remaining budget over items",
         caption=f"{_BAND} After Chen et al. 2023, B.2.",
         needs="remaining_budget",
         draw=curves.by_bidder,
-        by_place=True,
     ),
 )

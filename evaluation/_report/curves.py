@@ -78,9 +78,13 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
 
         def draw(axes: Axes) -> None:
             upright(axes, metric, ends.min(), ends.max(), bounds)
-            _intervals(axes, list(curves.values()))
+            bands, shown = len(curves) <= MOST_BANDS, [place for place, one in enumerate(curves.values()) if len(one)]
+            step = 0 if bands else min(SIDESTEP, 0.7 / max(1, len(shown)))  # side by side, whiskers are all seen
             for place, one in enumerate(curves.values()):
-                axes.plot(_aside(one, place, curves), one["mean"], **style(place))
+                aside = step * (shown.index(place) - (len(shown) - 1) / 2) if len(one) else 0
+                xs = one.index.to_numpy("float64") + aside
+                _intervals(axes, one, xs, place, bands=bands)
+                axes.plot(xs, one["mean"], **style(place))
             for guess in references:
                 line_at(axes, guess, f"uniform guess, {write(guess, unit_of(metric))}")
             _ground(axes, metric, part.rows)
@@ -105,24 +109,12 @@ def style(place: int) -> dict[str, Any]:
     return {"color": colour(place), "marker": marker(place), "linestyle": dash(place), "clip_on": False, "zorder": 3}
 
 
-def _aside(one: pd.DataFrame, place: int, curves: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    """Give the places of a curve, moved aside where whiskers would hide each other."""
-    if len(curves) <= MOST_BANDS:
-        return one.index.to_numpy("float64")
-    shown = [len(curve) > 0 for curve in curves.values()]
-    here, many = sum(shown[:place]), sum(shown)
-    return one.index.to_numpy("float64") + (here - (many - 1) / 2) * min(SIDESTEP, 0.7 / max(1, many))
-
-
-def _intervals(axes: Axes, curves: Sequence[pd.DataFrame]) -> None:
-    """Draw intervals: bands of few series, else whiskers side by side."""
-    named = dict(enumerate(curves))
-    for place, one in named.items():
-        if len(curves) <= MOST_BANDS:
-            axes.fill_between(one.index, one["low"], one["high"], color=colour(place), alpha=0.15, linewidth=0)
-        else:
-            xs = _aside(one, place, {str(name): curve for name, curve in named.items()})
-            axes.vlines(xs, one["low"], one["high"], color=colour(place), linewidth=0.8, alpha=0.4)
+def _intervals(axes: Axes, one: pd.DataFrame, xs: np.ndarray, place: int, *, bands: bool) -> None:
+    """Draw the intervals of a curve: a band, else whiskers."""
+    if bands:
+        axes.fill_between(xs, one["low"], one["high"], color=colour(place), alpha=0.15, linewidth=0)
+    else:
+        axes.vlines(xs, one["low"], one["high"], color=colour(place), linewidth=0.8, alpha=0.4)
 
 
 def _told(curves: Mapping[str, pd.DataFrame], metric: str, references: Iterable[float]) -> str:

@@ -1,28 +1,22 @@
-"""How values are distributed over games: histograms with kernel densities, and boxes per day."""
+"""How values are distributed over games: histograms with kernel densities."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import ceil
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from scipy.stats import gaussian_kde
 
-from harbor.evaluation._report.canvas import COLOURS, INK, WIDTH, Drawing, LegendEntry, Panel, colour, paint, show_unit
+from harbor.evaluation._report.canvas import COLOURS, Drawing, Panel, colour, paint, show_unit
 from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import unit_of, write
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.panels import PanelData, drawing, parts, series_in, values_of
-from harbor.evaluation._report.scales import bounds_of, span, titled
 from harbor.evaluation._report.series_marks import bars_legend, dash, hatch
 
 BINS, POINTS = 20, 200
-MOST_DAYS = 12
-"""The most days that are all named below the axis."""
-DAY, MARGIN = 18, 80
-"""Pixels: the width of a box, and of everything around the boxes."""
 
 
 def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
@@ -89,41 +83,3 @@ def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str
         for name, values in zip(names, groups, strict=True)
         if len(values)
     )
-
-
-def boxes(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw one box per day over games, and a line at the mean of the medians of days."""
-    values = values_of(loaded, metric)["value"]
-    ends = span(0, float(values.max()), bounds_of(metric)) if len(values) else (0, 1)
-
-    def panel(part: PanelData) -> Panel:
-        places = sorted(int(at) for at in part.rows["at"].unique())
-        days = {at: part.rows.loc[part.rows["at"] == at, "value"].to_numpy() for at in places}
-        medians = [float(np.median(values)) for values in days.values()]
-
-        def draw(axes: Axes) -> None:
-            axes.boxplot(
-                list(days.values()),
-                positions=list(days),
-                widths=0.6,
-                patch_artist=True,
-                boxprops={"facecolor": COLOURS[5], "edgecolor": COLOURS[0], "alpha": 0.7},
-                whiskerprops={"color": COLOURS[0]},
-                capprops={"color": COLOURS[0]},
-                medianprops={"color": INK, "linewidth": 2},
-                flierprops={"markeredgecolor": INK, "markersize": 3},
-            )
-            axes.axhline(float(np.mean(medians)), color=COLOURS[1], linewidth=1.4, linestyle="--")
-            axes.set(xlabel="day", ylim=ends, ylabel=titled(metric))
-            named = places[:: ceil(len(places) / MOST_DAYS)]
-            axes.set_xticks(named, [str(day) for day in named])
-            show_unit(axes, unit_of(metric))
-
-        told = f"mean of the medians of {len(days)} days {write(float(np.mean(medians)), unit_of(metric))}"
-        return paint(part.heading, f"{title}, {part.heading}: {told}", draw, max(WIDTH, MARGIN + DAY * len(days)))
-
-    keys = (
-        LegendEntry("median of a day", INK, "━", "", "-"),
-        LegendEntry("mean of the medians of days", COLOURS[1], "╍", "", "--"),
-    )
-    return drawing(title, caption, parts(loaded, metric), panel, keys, facts(loaded, metric))

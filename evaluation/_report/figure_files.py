@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from harbor._core.how_far import steps
 from harbor._core.private_files import write_whole
 from harbor.evaluation._report.canvas import Drawing
-from harbor.evaluation._report.figures import Way, in_a_name, means, means_name, ways_to_draw
+from harbor.evaluation._report.figures import Way, in_a_name, means_name, way_of_means, ways_to_draw
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paper_tables import SIMULATED
@@ -25,22 +24,23 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
         only: the figure that is drawn alone; empty: all are.
     """
     ways = _ways(loaded)
-    drawn = {name: ways[name]() for name in steps([only] if only else list(ways), "figures drawn") if name in ways}
+    drawn = {name: ways[name].draw() for name in steps([only] if only else list(ways), "figures drawn") if name in ways}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
-def names(loaded: Loaded) -> list[str]:
-    """Name the figures of an experiment, and draw none; of one that is rare, drawing may find that nothing is there."""
-    design = loaded.experiment
-    return [
-        name
-        for name in _ways(loaded)
-        if (name != "differences" or design.comparisons) and (not name.startswith("trueskill") or design.trueskill)
-    ]
+def names(loaded: Loaded) -> dict[str, str]:
+    """Name the figures of an experiment with what each asks or shows, and draw none.
+
+    Of a figure that is rare, drawing may find that there is nothing to show.
+    """
+    planned = {"differences": bool(loaded.experiment.comparisons), "trueskill": loaded.experiment.trueskill}
+    return {name: way.says for name, way in _ways(loaded).items() if planned.get(name, True)}
 
 
 def _ways(loaded: Loaded) -> dict[str, Way]:
-    return ways_to_draw(loaded) | {means_name(one): partial(means, loaded, one) for one in asked(loaded.experiment)}
+    return ways_to_draw(loaded) | {
+        means_name(one): way for one in asked(loaded.experiment) if (way := way_of_means(loaded, one)) is not None
+    }
 
 
 def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str, width: str) -> list[Path]:

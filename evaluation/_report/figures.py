@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import NamedTuple
 
 from harbor._core.finding import everything, found
 from harbor.evaluation._experiments.design import Experiment
@@ -16,14 +17,17 @@ from harbor.evaluation._report.design_scale import scale_of
 from harbor.evaluation._report.figure import Figure
 from harbor.evaluation._report.loading import Loaded
 
-Way = Callable[[], Drawing | None]
-"""What draws a figure; None: there is nothing to draw."""
-TRUESKILLS = {TRUESKILL: "trueskill", PER_GAME: "trueskill-per-game"}
+
+class Way(NamedTuple):
+    """A figure that is not drawn yet: what it asks or shows, and what draws it (None: there is nothing to draw)."""
+
+    says: str
+    draw: Callable[[], Drawing | None]
 
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
     """Draw the figures that the metrics of an experiment allow, by name; what answers its question stands first."""
-    drawn = {name: draw() for name, draw in ways_to_draw(loaded).items()}
+    drawn = {name: way.draw() for name, way in ways_to_draw(loaded).items()}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
@@ -35,14 +39,18 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
     known = {one.metric for game in loaded.results.records for one in game.measurements if one.value is not None}
     named = [found("figure", name) for name in loaded.experiment.figures]
     chosen: dict[str, Figure] = {one.name: one.value for one in (*named, *everything("figure"))}
-    drawn: dict[str, Way] = {
-        name: partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric))
+    drawn = {
+        name: Way(
+            figure.question or figure.description,
+            partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric)),
+        )
         for name, figure in chosen.items()
         if (metric := _as_measured(figure.needs, known))
     }
     leading = {one.name: drawn.pop(one.name) for one in named if one.name in drawn}
-    if line := leading_line(loaded.experiment):
-        leading[means_name(line)] = partial(means, loaded, line)
+    line = leading_line(loaded.experiment)
+    if line and (way := way_of_means(loaded, line)):
+        leading[means_name(line)] = way
     return leading | _of_analysis(loaded) | drawn
 
 
@@ -65,10 +73,13 @@ def in_a_name(text: str) -> str:
 
 def _of_analysis(loaded: Loaded) -> dict[str, Way]:
     """Give what draws planned comparisons and ratings: of single games if such are published, else after all games."""
-    ways: dict[str, Way] = {"differences": partial(_drawn, "differences", forest.TITLE, partial(forest.forest, loaded))}
     metric = PER_GAME if _published(loaded, PER_GAME) else TRUESKILL
-    rated = partial(intervals.rated, loaded, metric)
-    return ways | {TRUESKILLS[metric]: partial(_drawn, TRUESKILLS[metric], intervals.RATED[metric].title, rated)}
+    compared, rated = partial(forest.forest, loaded), partial(intervals.rated, loaded, metric)
+    asks = loaded.experiment.question or forest.TITLE
+    return {
+        "differences": Way(asks, partial(_drawn, "differences", forest.TITLE, compared)),
+        "trueskill": Way(intervals.QUESTION, partial(_drawn, "trueskill", intervals.RATED[metric].title, rated)),
+    }
 
 
 def _published(loaded: Loaded, metric: str) -> bool:
@@ -81,16 +92,33 @@ def _as_measured(needs: str, known: Iterable[str]) -> str:
     return next(own, "")
 
 
+def way_of_means(loaded: Loaded, metric: str) -> Way | None:
+    """Give what draws the means of a metric; None: it has no value of a whole game, never varies, or is a rating."""
+    values = {
+        one.value
+        for game in loaded.results.records
+        for one in game.measurements
+        if one.metric == metric and one.at is None and not one.about and one.value is not None
+    }
+    told = metric in intervals.RATED or _told_by_ratings(loaded, metric)
+    if told or len(values) < 1 + (not _published(loaded, metric)) or (measured := metric_or_none(metric)) is None:
+        return None
+    return Way(measured.description, partial(means, loaded, metric))
+
+
+def _told_by_ratings(loaded: Loaded, metric: str) -> bool:
+    return metric == "rank" and loaded.experiment.trueskill and not _published(loaded, metric)
+
+
 def means(loaded: Loaded, metric: str) -> Drawing | None:
     """Draw the means of a metric; of ranks only if they are published or nobody is rated, as ratings say the same."""
-    told = metric == "rank" and loaded.experiment.trueskill and not _published(loaded, metric)
-    if told or (measured := metric_or_none(metric)) is None:
+    if _told_by_ratings(loaded, metric) or (measured := metric_or_none(metric)) is None:
         return None
     title = measured.description
     return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))
 
 
-def _drawn(name: str, title: str, draw: Way) -> Drawing | None:
+def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
     """Draw a figure; one that fails leaves a note and a warning, and costs no other."""
     try:
         return draw()

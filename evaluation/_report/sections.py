@@ -56,15 +56,6 @@ def sections(loaded: Loaded) -> list[Section]:
     return [_section(loaded, name) for name in steps(asked(loaded.experiment), "metrics drawn")]
 
 
-def findings_tables(loaded: Loaded) -> dict[str, Table]:
-    """Give the whole table of each metric, with details."""
-    tables = {}
-    for name in asked(loaded.experiment):
-        found = findings(name, loaded.analysis)
-        tables[name] = beside_published(name, found, published_numbers(name, found, loaded.experiment), loaded.results)
-    return tables
-
-
 def _section(loaded: Loaded, name: str) -> Section:
     found = findings(name, loaded.analysis)
     printed = published_numbers(name, found, loaded.experiment)

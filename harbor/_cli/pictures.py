@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +38,7 @@ def figure(
     form = _form(out, format_)
     loaded = None if (folder / EVENTS).is_file() else opened(folder, checked=False)  # a list of names has no numbers
     of_run = {} if loaded else _of_run(folder)
-    known = _names(loaded, folder) if loaded else list(of_run)
+    known = _names(loaded, folder) if loaded else {name: one.title for name, one in of_run.items()}
     if not name:
         _list(known, folder)
         return
@@ -74,8 +75,8 @@ def _form(out: Path | None, wanted: Picture | None) -> Picture:
     return wanted or (Picture(ending) if ending else Picture.pdf)
 
 
-def _names(loaded: Loaded, folder: Path) -> Sequence[str]:
-    """Name the figures, with none drawn.
+def _names(loaded: Loaded, folder: Path) -> Mapping[str, str]:
+    """Name the figures and what they answer or show, with none drawn.
 
     Raises:
         ConfigError: there are none.
@@ -107,10 +108,11 @@ def _drawing(loaded: Loaded, name: str) -> Drawing:
     return found[name]
 
 
-def _list(known: Sequence[str], folder: Path) -> None:
-    for name in known:
+def _list(known: Mapping[str, str], folder: Path) -> None:
+    for name, says in known.items():
         typer.echo(name)
-    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {known[0]}")
+        typer.echo(fill(says, 80, initial_indent="  ", subsequent_indent="  "))
+    say(f"write one with: {command()} figure {shlex.quote(str(folder))} {next(iter(known))}")
 
 
 def _write(

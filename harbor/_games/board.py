@@ -22,7 +22,7 @@ from harbor._core.events import (
     Paused,
     PublicEvent,
 )
-from harbor._core.money import dollars
+from harbor._core.money import Money, dollars
 from harbor._games.drawn import Mark, Picture, checked_marks, checked_pictures
 
 T = TypeVar("T")
@@ -139,8 +139,7 @@ class PlainBoard:
 
     def marks(self, event: Event) -> Iterator[Mark]:
         """Give each bid."""
-        if isinstance(event, BidPlaced):
-            yield Mark("bids", event.bidder, "bid", "point", event.amount, event.round)
+        return bids_of(event)
 
 
 def doing(event: Event) -> dict[str, str]:
@@ -155,6 +154,15 @@ def doing(event: Event) -> dict[str, str]:
         case BidFailed(bidder=bidder, reason=reason):
             return {bidder: f"refused: {reason}"}
     return {}
+
+
+def bids_of(event: Event, price: Money | None = None) -> Iterator[Mark]:
+    """Give a bid as a mark, and at this price an exit."""
+    match event:
+        case BidPlaced(bidder=bidder, amount=amount, round=round):
+            yield Mark("bids", bidder, "bid", "point", amount, round)
+        case BidderWithdrew(bidder=bidder, round=round) if price is not None:
+            yield Mark("bids", bidder, "out", "point", price, round)
 
 
 class GuardedBoard:

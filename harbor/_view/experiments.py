@@ -64,10 +64,8 @@ def _write_games(folder: Path, out: Path, results: Results, most: int) -> _Pages
         page = Path(out.stem + FILES) / place
         for inner in reversed(page.parents[:-1]):
             make_private(out.parent / inner, exist_ok=True)
-        back, title = (
-            f"../../../{quote(out.name)}",
-            f"{folder.resolve().name}: {label(game[0])}, {game[1]}, repeat {game[2]}",
-        )
+        back = f"../../../{quote(out.name)}"
+        title = f"{folder.resolve().name}: {label(game[0])}, {game[1]}, repeat {game[2]}"
         if refused := refusal_of(sources[game], out.parent / page, back, title, others.get(game, ())):
             pages.refused.append(f"{place_of(record)}: {refused}")
         else:

@@ -32,11 +32,10 @@ from harbor.evaluation._report.canvas import (
     WIDTH,
     Drawing,
     LegendEntry,
-    colour,
+    legend,
     marker,
     paint,
     show_unit,
-    sign,
 )
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.panels import MOST
@@ -107,7 +106,7 @@ def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Seq
     keys = dict.fromkeys((one.series, one.role, one.kind) for marks in parts.values() for one in marks)
     drawn = dict.fromkeys(series for series, _, _ in keys)
     others = [name for name in drawn if name not in seats]
-    looks = {name: LegendEntry(name, colour(at), sign(at), marker(at)) for at, name in enumerate(seats)}
+    looks = dict(zip(seats, legend(seats), strict=True))
     tints = {name: one.colour for name, one in looks.items()}
     tints |= {name: GREYS[at % len(GREYS)] for at, name in enumerate(others)}
     named = any(isinstance(one.x, str) for marks in parts.values() for one in marks)
@@ -121,8 +120,8 @@ def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Seq
         )
         for place, marks in parts.items()
     ]
-    legend = (*(looks[name] for name in seats if name in drawn), *_roles(keys, seats, tints))
-    return Drawing(picture.title, said, tuple(panels[:MOST]), legend, max(0, len(panels) - MOST))
+    keyed = (*(looks[name] for name in seats if name in drawn), *_roles(keys, seats, tints))
+    return Drawing(picture.title, said, tuple(panels[:MOST]), keyed, max(0, len(panels) - MOST))
 
 
 def _roles(keys: Iterable[Key], seats: Sequence[str], tints: Mapping[str, str]) -> Iterable[LegendEntry]:

@@ -61,40 +61,39 @@ class Still:
 
 
 def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
-    """Draw marks on axes that hold all of them; lines and steps join those of a series and role."""
+    """Draw marks on axes that hold all of them; those of a series, role and kind are one path, or points."""
     names = list(dict.fromkeys(one[6] for one in marks if isinstance(one[6], str)))
     xs = [float(names.index(one[6]) if isinstance(one[6], str) else one[6] or 0) for one in marks]
     ys = [float(one[7] or 0) for one in marks]
     low, high = min(0.0, *ys), max(ys)
     start, end = min(xs), max(xs)
     colours = {series: COLOURS[at % len(COLOURS)] for at, series in enumerate(dict.fromkeys(one[3] for one in marks))}
-    drawn, joined = Markup(""), dict[tuple[str, str], list[str]]()
+    points, paths = Markup(""), dict[tuple[str, str, str], str]()
     for (_, _, _, series, role, kind, x, *_), across, value in zip(marks, xs, ys, strict=True):
         h = round(EDGE + (WIDTH - 2 * EDGE) * (across - start) / ((end - start) or 1))
         v, zero = (round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (one - low) / ((high - low) or 1)) for one in (value, 0))
+        if x is not None and kind in ("point", "band"):
+            points += Markup('<circle fill="{}" cx="{}" cy="{}" r="3"/>').format(colours[series], h, v)
+            continue
+        before = paths.get((series, role, kind), "")
         if x is None:
-            drawn += Markup('<path stroke="{}" d="M{} {}H{}"/>').format(colours[series], EDGE, v, WIDTH - EDGE)
+            adds = f"M{EDGE} {v}H{WIDTH - EDGE}"
         elif kind == "bar":
-            drawn += Markup('<path stroke="{}" stroke-width="6" d="M{} {}V{}"/>').format(colours[series], h, zero, v)
-        elif kind in ("line", "step"):
-            path = joined.setdefault((series, role), [])
-            path.append(
-                f"{'L' if kind == 'line' else f'H{h}V'}{f'{h} ' * (kind == 'line')}{v}" if path else f"M{h} {v}"
-            )
+            adds = f"M{h} {zero}V{v}"
+        elif kind == "step" and before:
+            adds = f"H{h}V{v}"
         else:
-            drawn += Markup('<circle fill="{}" cx="{}" cy="{}" r="3"/>').format(colours[series], h, v)
-    for (series, _), path in joined.items():
-        drawn += Markup('<path stroke="{}" fill="none" d="{}"/>').format(colours[series], "".join(path))
+            adds = f"{'L' if before else 'M'}{h} {v}"
+        paths[series, role, kind] = before + adds
+    line = Markup('<path stroke="{}" stroke-width="{}" fill="none" d="{}"/>')
+    lines = Markup("").join(
+        line.format(colours[series], 6 if kind == "bar" else 1, path) for (series, _, kind), path in paths.items()
+    )
     legend = Markup(" ").join(
         Markup('<tspan fill="{}">● {}</tspan>').format(colour, printable(name)) for name, colour in colours.items()
     )
     says = f"{title}: {up} from {low:,.10g} to {high:,.10g}" + (f", by {along}" if along else "")
-    frame = Markup('<svg viewBox="0 0 {} {}" width="{}" role="img" aria-label="{}">').format(WIDTH, HEIGHT, WIDTH, says)
-    return (
-        Markup("<h2>{}</h2>").format(says)
-        + frame
-        + drawn
-        + Markup('<text x="{}" y="14" font-size="12">').format(EDGE)
-        + legend
-        + Markup("</text></svg>")
-    )
+    return Markup(
+        '<h2>{0}</h2><svg viewBox="0 0 {1} {2}" width="{1}" role="img" aria-label="{0}">{3}{4}'
+        '<text x="{5}" y="14" font-size="12">{6}</text></svg>'
+    ).format(says, WIDTH, HEIGHT, lines, points, EDGE, legend)

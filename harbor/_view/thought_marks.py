@@ -19,7 +19,6 @@ def pictures_of_thoughts(game: Game) -> list[Picture]:
     """Give the pictures of thoughts, whose bids are written in the unit of the game."""
     return [
         Picture("beliefs", "Beliefs beside what was so", x=CLOSED, y="dollars"),
-        Picture("errors", "Errors of beliefs", x=CLOSED, y="fields that were wrong", scale="number"),
         Picture("expected", "Bids that were expected, and what came", x="item, day or run", y="bid", scale=game.unit),
         Picture("profiles", "Profiles beside true personas", x="persona", y="weight from -1 to 1", scale="number"),
     ]
@@ -63,7 +62,7 @@ class ThoughtMarks:
                 yield from self._came()
 
     def _believed(self, event: Believed) -> Iterator[Mark]:
-        """Give what is held of budget and profits, what was so as far as the viewer knows, and the errors at first."""
+        """Give what is held of budget and profits, what was so as far as the viewer knows."""
         bidder, held, true = event.bidder, event.held, self._facts.truth(event.bidder, len(event.closed))
         yield Mark("beliefs", bidder, "belief", "line", held.budget, self._closed, panel=f"{bidder}: budget")
         if self._facts.budgets.get(bidder):
@@ -71,7 +70,6 @@ class ThoughtMarks:
         for role, profits in (("belief", held.profits), ("truth", true.profits)):
             for name, profit in profits.items():
                 yield Mark("beliefs", name, role, "line", profit, self._closed, panel=f"{bidder}: profits")
-        yield Mark("errors", bidder, "errors", "bar", event.errors_self + event.errors_others, self._closed)
 
     def _awaited(self, bidder: str, bids: Mapping[str, Number]) -> Iterator[Mark]:
         """Give what a bidder expects of its rivals in what comes next."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harbor._core.finding import find
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._report import figures
 from harbor.evaluation._report.figure_files import names
@@ -41,11 +42,12 @@ def folder(tmp_path_factory) -> Path:
 def test_without_a_name_the_figures_are_listed_and_none_is_drawn(folder, monkeypatch):
     done = harbor("figure", folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "differences"
-    assert "means-profit" in done.stdout.splitlines()
+    lines = done.stdout.splitlines()
+    assert lines[:2] == ["differences", "  Does a limit cost?"]
+    assert lines[lines.index("means-profit") + 1] == f"  {find('metric', 'profit').description}"
     assert "write one with: harbor figure" in done.stderr
     monkeypatch.setattr(figures, "_drawn", lambda *_: pytest.fail("a figure is drawn to be listed"))
-    assert names(load(folder)) == done.stdout.splitlines()
+    assert list(names(load(folder))) == [line for line in lines if not line.startswith(" ")]
 
 
 def test_a_figure_is_written_with_its_caption_beside_it_and_both_paths_are_printed(folder, tmp_path):

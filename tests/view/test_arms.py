@@ -37,11 +37,11 @@ def games(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def others(games):
-    return others_of(games, {game: f"{game[0]}.html" for game in games})
+    return others_of(games, {game: f"{game[0]}.html" for game in games}, str.capitalize)
 
 
 def test_a_game_names_those_of_its_draw_alone_and_none_that_can_not_be_read(others):
-    assert [row[:2] for row in others["one", "all", 1]] == [("same", "same.html"), ("poor", "poor.html")]
+    assert [row[:2] for row in others["one", "all", 1]] == [("Same", "same.html"), ("Poor", "poor.html")]
     assert ("poor", "all", 2) not in others
     assert ("lost", "all", 1) not in others
 

@@ -64,12 +64,6 @@ def test_every_belief_of_a_budget_stands_beside_what_is_left_of_it(entries):
 def test_a_seat_sees_no_belief_and_no_budget_of_another(entries):
     panels = {one.panel for one in of("beliefs", entries, "Ben")}
     assert panels == {"Ben: budget", "Ben: profits"}
-    assert {one.series for one in of("errors", entries, "Ben")} == {"Ben"}
-
-
-def test_errors_of_a_belief_are_the_fields_that_were_wrong_at_first(entries):
-    wrong = [one.errors_self + one.errors_others for one in of_type(entries, Believed)]
-    assert [one.y for one in of("errors", entries)] == wrong != []
 
 
 def test_a_predicted_limit_stands_beside_the_highest_bid_of_the_rival_on_that_item(entries):

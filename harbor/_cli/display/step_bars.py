@@ -20,7 +20,7 @@ def step_bars() -> Iterator[None]:
 
     columns = (MofNCompleteColumn(), TextColumn("{task.description}", markup=False), BarColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
-    task = progress.add_task("", total=None)
+    task = progress.add_task("")
 
     def listen(done: int, of: int, what: str) -> None:
         progress.update(task, completed=done, total=of, description=what)

@@ -9,8 +9,6 @@ from decimal import Decimal
 from harbor._core.events import (
     BiddersAsked,
     BidderSeated,
-    BidderWithdrew,
-    BidPlaced,
     Event,
     ItemLabelled,
     ItemOpened,
@@ -24,7 +22,7 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import dollars
-from harbor._games.board import Rows, Shown, doing
+from harbor._games.board import Rows, Shown, bids_of, doing
 from harbor._games.drawn import Mark, Picture
 
 PICTURES = (
@@ -119,6 +117,7 @@ class EnglishBoard:
 
     def marks(self, event: Event) -> Iterator[Mark]:
         """Give the bids, exits and prices of the item, the items and the money."""
+        yield from bids_of(event, self._least)
         match event:
             case SaleOpened():
                 yield from (self._left(bidder, 0) for bidder in self._budgets)
@@ -131,10 +130,6 @@ class EnglishBoard:
                     yield _level("worth", self._worths[item])
             case PriceLowered(start=start):
                 yield _level("starting price", start)
-            case BidPlaced(bidder=bidder, amount=amount, round=round):
-                yield Mark("bids", bidder, "bid", "point", amount, round)
-            case BidderWithdrew(bidder=bidder, round=round):
-                yield Mark("bids", bidder, "out", "point", self._least, round)
             case RoundClosed(price=price, round=round):
                 yield Mark("bids", "price", "price", "step", price, round)
             case ItemSold(item=item, winner=winner, price=price):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from harbor._core.events import BidderWithdrew, BidPlaced, Event
+from harbor._core.events import Event
+from harbor._games.board import bids_of
 from harbor._games.drawn import Mark, Picture
 from harbor._games.english_private.rules import EnglishPrivateOpened, PriceRaised
 from harbor._games.sessions.board import OF_AUCTIONS, SessionBoard
@@ -36,6 +37,7 @@ class ClockBoard(SessionBoard):
     def marks(self, event: Event) -> Iterator[Mark]:
         """Give the price that rises, who stays in and who leaves, and what came of the run."""
         yield from super().marks(event)
+        yield from bids_of(event, self._called)
         match event:
             case ValueDrawn(bidder=bidder, value=value):
                 yield Mark("bids", bidder, "worth", "line", value)
@@ -43,7 +45,3 @@ class ClockBoard(SessionBoard):
                 yield Mark("bids", "price", "price", "step", self._called, 1)
             case PriceRaised(round=round, price=price):
                 yield Mark("bids", "price", "price", "step", price, round)
-            case BidPlaced(bidder=bidder, amount=amount, round=round):
-                yield Mark("bids", bidder, "bid", "point", amount, round)
-            case BidderWithdrew(bidder=bidder, round=round):
-                yield Mark("bids", bidder, "out", "point", self._called, round)
