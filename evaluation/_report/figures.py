@@ -94,14 +94,8 @@ def _as_measured(needs: str, known: Iterable[str]) -> str:
 
 def way_of_means(loaded: Loaded, metric: str) -> Way | None:
     """Give what draws the means of a metric; None: it has no value of a whole game, never varies, or is a rating."""
-    values = {
-        one.value
-        for game in loaded.results.records
-        for one in game.measurements
-        if one.metric == metric and one.at is None and not one.about and one.value is not None
-    }
-    told = metric in intervals.RATED or _told_by_ratings(loaded, metric)
-    if told or len(values) < 1 + (not _published(loaded, metric)) or (measured := metric_or_none(metric)) is None:
+    told = metric in intervals.RATED or _told_by_ratings(loaded, metric) or not intervals.drawable(loaded, metric)[0]
+    if told or (measured := metric_or_none(metric)) is None:
         return None
     return Way(measured.description, partial(means, loaded, metric))
 

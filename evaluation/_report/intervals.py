@@ -74,12 +74,8 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
 
     Faint dots are single games, and open marks published numbers. What never varies is not drawn.
     """
-    everything = findings(metric, loaded.analysis)
-    found = [one for one in everything if one.place.at is None and not one.place.about and one.value is not None]
-    if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
-        found = [one for one in found if one.place.bidder != EVERYONE]
-    published = published_marks(metric, everything, loaded.experiment)
-    if not found or (not published and _never_varies(loaded, metric, found)):
+    found, published = drawable(loaded, metric)
+    if not found:
         return None
     means = Means(loaded, metric, says, _without_repetition(found, published), published)
     scale, rows = scale_of(loaded.experiment), _Rows(means)
@@ -98,6 +94,16 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
     )
     caption += (REFERENCES if lines else OPEN_MARKS) * bool(means.published)
     return Drawing(says, caption, tuple(panels[:MOST]), keys, max(0, len(panels) - MOST), facts=told)
+
+
+def drawable(loaded: Loaded, metric: str) -> tuple[list[Finding], list[PublishedMark]]:
+    """Give the means of a metric that are drawn, and the published numbers beside them; none if nothing varies."""
+    everything = findings(metric, loaded.analysis)
+    found = [one for one in everything if one.place.at is None and not one.place.about and one.value is not None]
+    if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
+        found = [one for one in found if one.place.bidder != EVERYONE]
+    published = published_marks(metric, everything, loaded.experiment)
+    return ([], []) if not published and found and _never_varies(loaded, metric, found) else (found, published)
 
 
 def _never_varies(loaded: Loaded, metric: str, found: Sequence[Finding]) -> bool:
