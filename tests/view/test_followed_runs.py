@@ -218,7 +218,7 @@ def test_a_seat_that_turns_out_to_be_nobodys_is_told_of_without_a_traceback(run,
 
 
 def test_a_folder_that_vanishes_is_told_of_on_the_page_and_not_to_a_seat_by_its_name(run, tmp_path):
-    for seat, says in (("", "has no events.jsonl"), ("Ann", "the log can't be read on")):
+    for seat, says in (("", "does not exist"), ("Ann", "the log can't be read on")):
         folder = tmp_path / f"run {seat}"
         shutil.copytree(run, folder)
         with followed(folder, seat) as address:
