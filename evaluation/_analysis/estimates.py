@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from harbor.evaluation._analysis.comparisons import ONE_DRAW_ONLY, bounds_in
-from harbor.evaluation._analysis.frames import CELL, QUANTITY, draw_values, game_values
+from harbor.evaluation._analysis.frames import CELL, QUANTITY, game_values
 from harbor.evaluation._analysis.means import Mean, Method, clustered_mean, counted_share, mean_of, share_of
 from harbor.evaluation._experiments.design import EVERYONE, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
@@ -188,7 +188,7 @@ def _mean(quantity: Quantity, bounds: Bounds, rows: pd.DataFrame) -> tuple[Mean,
     kind, values, draws = metric_of(quantity[0]).interval, rows["value"].to_numpy(), rows["draw"].to_numpy()
     over: Over = "games" if rows["repeat"].is_unique else "values"
     if rows["counted"].notna().all():
-        return _counted(rows), "values" if (game_values(rows)["counted"] > 1).any() else "games"
+        return _counted(rows), "values" if (rows.groupby("repeat")["counted"].sum() > 1).any() else "games"
     if kind == "binary" and over == "games" and quantity[1] != EVERYONE and set(values) <= {0, 1}:
         return _yes_or_no(rows), over  # a mean over rivals is none
     if kind == "binary":
@@ -200,8 +200,8 @@ def _mean(quantity: Quantity, bounds: Bounds, rows: pd.DataFrame) -> tuple[Mean,
 
 def _counted(rows: pd.DataFrame) -> Mean:
     """Give the share of all that was counted, draw by draw."""
-    whole = draw_values(rows)
-    return _of_one_draw(counted_share(whole["value"].to_numpy(), whole["counted"].to_numpy()), rows)
+    whole = rows.assign(total=rows["value"] * rows["counted"]).groupby("draw")[["total", "counted"]].sum().to_numpy()
+    return _of_one_draw(counted_share(whole[:, 0] / whole[:, 1], whole[:, 1]), rows)
 
 
 def _yes_or_no(rows: pd.DataFrame) -> Mean:

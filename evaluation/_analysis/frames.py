@@ -57,16 +57,7 @@ def measurements(table: pd.DataFrame) -> pd.DataFrame:
 
 def game_values(table: pd.DataFrame) -> pd.DataFrame:
     """Average several values of one game for the same quantity, by what was counted where that is told."""
-    return _averaged(table, GAME)
-
-
-def draw_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Average the values of all games of one draw for the same quantity, by what was counted where that is told."""
-    return _averaged(table, ["draw"])
-
-
-def _averaged(table: pd.DataFrame, within: list[str]) -> pd.DataFrame:
     weights = table["counted"].fillna(1)
     parts = table.assign(total=table["value"] * weights, weight=weights)
-    sums = parts.groupby([*CELL, *QUANTITY, *within], dropna=False)[["total", "weight", "counted"]].sum(min_count=1)
+    sums = parts.groupby([*CELL, *QUANTITY, *GAME], dropna=False)[["total", "weight", "counted"]].sum(min_count=1)
     return sums.assign(value=sums["total"] / sums["weight"]).drop(columns=["total", "weight"]).reset_index()

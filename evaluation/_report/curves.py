@@ -129,7 +129,8 @@ def _told(curves: Mapping[str, pd.DataFrame], metric: str, references: Iterable[
 
 def mean_curve(rows: pd.DataFrame, metric: str, bounds: Bounds) -> pd.DataFrame:
     """Give mean and interval at each place, with draws as the unit: one row per place, columns mean, low and high."""
-    games = rows.groupby([*GAME, "draw", "at"])["value"].mean().reset_index()
+    place = [*GAME, "draw", "at"]  # most often with one value each, and to group many short tables is slow
+    games = rows.groupby(place)["value"].mean().reset_index() if rows.duplicated(place).any() else rows
     # the mean of a yes or no over several bidders is a share
     kind: Interval = "skewed" if metric_of(metric).interval == "skewed" else "mean"
     found = {at: mean_of(per_draw(here["value"], here["draw"]), kind, bounds) for at, here in games.groupby("at")}

@@ -51,7 +51,12 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
 
     @app.get(f"/{token}/events", response_class=EventSourceResponse)
     async def events(last_event_id: Annotated[str, Header()] = "") -> AsyncIterator[ServerSentEvent]:
-        async for event in _told(LiveRun(run, seat), int(last_event_id) if last_event_id.isdecimal() else -1):
+        try:
+            live = LiveRun(run, seat)
+        except HarborError as error:  # the folder has vanished since the page was opened
+            yield _event("failed", UNREADABLE if seat else str(error))
+            return
+        async for event in _told(live, int(last_event_id) if last_event_id.isdecimal() else -1):
             yield event
 
     return app
@@ -123,7 +128,7 @@ def serve(
     server = uvicorn.Server(settings)
 
     def watch() -> None:
-        _watch(LiveRun(run, seat), stands, over)
+        _watch(run, seat, stands, over)
         over.wait()
         server.should_exit = True
 
@@ -136,16 +141,17 @@ def serve(
             over.set()
 
 
-def _watch(run: LiveRun, stands: Callable[[str, bool], None], over: Event) -> None:
+def _watch(folder: Path, seat: str, stands: Callable[[str, bool], None], over: Event) -> None:
     """Tell where a run stands until nothing more comes, or `over` is set."""
     where = "nothing has happened"
     try:
+        run = LiveRun(folder, seat)
         while not run.is_over and not over.is_set():
             if (chunk := run.read_on()) is None:
                 over.wait(POLL_SECONDS)
             elif chunk["entries"]:
                 where = f"event {chunk['entries'][-1][0]:,}"
-                boards = chunk["boards"].get(run.seat)
+                boards = chunk["boards"].get(seat)
                 stands(" · ".join(filter(None, ("live", where, boards[-1][1][1] if boards else ""))), False)
         if run.is_over:
             stands("; ".join((f"over · {where}", *run.head()["notes"])), True)

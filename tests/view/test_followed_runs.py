@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -214,6 +215,18 @@ def test_a_seat_that_turns_out_to_be_nobodys_is_told_of_without_a_traceback(run,
         log.write_bytes((run / "events.jsonl").read_bytes())
         assert [name for name, *_ in listened(address)] == ["failed"]
         assert "unknown bidder 'Zoe'" in told.get(timeout=LONG)[0]
+
+
+def test_a_folder_that_vanishes_is_told_of_on_the_page_and_not_to_a_seat_by_its_name(run, tmp_path):
+    for seat, says in (("", "does not exist"), ("Ann", "the log can't be read on")):
+        folder = tmp_path / f"run {seat}"
+        shutil.copytree(run, folder)
+        with followed(folder, seat) as address:
+            shutil.rmtree(folder)
+            [(name, told, _)] = listened(address)
+            assert name == "failed"
+            assert says in told
+            assert (folder.name in told) == (not seat)
 
 
 def test_a_run_that_has_not_begun_is_waited_for(run, tmp_path, monkeypatch, capsys):
