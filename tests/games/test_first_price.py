@@ -64,6 +64,11 @@ def events(log, kind):
 # ---------------------------------------------------------------- the equilibrium
 
 
+def test_a_bid_is_a_plain_number_whoever_asked_for_the_value_first():
+    prior = Uniform(low=0, high=83)
+    assert type(equilibrium_bid(np.float64(83), 2, prior)) is type(equilibrium_bid(83.0, 2, prior)) is float
+
+
 @pytest.mark.parametrize(
     ("players", "bids"),
     [

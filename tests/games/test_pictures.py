@@ -126,7 +126,8 @@ def test_a_session_has_a_point_for_each_bid_at_the_value_of_its_bidder_and_a_pri
 def test_theory_is_drawn_where_a_bid_in_equilibrium_is_a_function_of_the_value():
     told = played("first-price", distribution={"kind": "uniform", "low": 0, "high": 100}, assets=100)
     unsolved = played("first-price", ("random",), draw="once")
-    for game, entries, factor in (("second-price", LOGS["second-price"], 1), ("first-price", told, Decimal("0.67"))):
+    truthful = [(game, LOGS[game], 1) for game in ("second-price", "english-private")]
+    for game, entries, factor in (*truthful, ("first-price", told, Decimal("0.67"))):
         line = [mark for _, mark in drawn(game, entries) if mark.series == "theory"]
         assert line
         assert all(abs(mark.y - mark.x * factor) < mark.x * Decimal("0.01") + 1 for mark in line)

@@ -18,7 +18,7 @@ class ClockBoard(SessionBoard):
     """A session of clock auctions as its viewer sees it."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(theory=lambda opened, value: min(value, opened.assets))  # up to a step; see the rules
         self.pictures = (Picture("bids", "Price and bids", x="round", y="price", of_part=True), *OF_AUCTIONS)
         self._first = self._called = Decimal(0)
 

@@ -29,10 +29,10 @@ def equilibrium_bid(value: float, rivals: int, prior: Distribution) -> float:
 
     below = prior.cdf(value)
     if not rivals or not below:  # nobody bids, or nobody's value is lower
-        return value if rivals else 0.0
+        return float(value) if rivals else 0.0
     start = prior.quantile(below * NEGLIGIBLE ** (1 / rivals))
     shade, _ = quad(lambda x: (prior.cdf(x) / below) ** rivals, start, value)
-    return value - shade
+    return float(value - shade)  # not numpy's: what is computed once for it is given to all who ask for the same value
 
 
 def highest_bid(rivals: int, prior: Distribution) -> float:
