@@ -91,6 +91,8 @@ def scrub(text: str) -> str:
 
 def printable(text: str) -> str:
     """Replace control and invisible characters, line ends included."""
+    if text.isprintable():  # most texts, at once
+        return text
     return "".join("\ufffd" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
 
 
