@@ -198,6 +198,9 @@ function drawPlaces(groups, frame) {
 }
 
 /** Draw levels, with their names beside them: those at one height are one line, striped, with the names of all. */
+/** Name a level: first what tells it from others, which is its bidder, or what several bidders share. */
+const namedLevel = (role, names) => (names.length === 1 ? `${names[0]}: ${role}` : [role, names.join(", ")].filter(Boolean).join(": "));
+
 function drawLevels(groups, frame, width) {
   const node = vector("g"), hits = [];
   const show = (seq) => {
@@ -213,7 +216,7 @@ function drawLevels(groups, frame, width) {
         hits.push({ row, box: [frame.left, y, frame.right] });
       });
       const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
-        [all.map(({ group }) => group.series).filter((name) => name !== role).join(", "), role].filter(Boolean).join(": "));
+        namedLevel(role, all.map(({ group }) => group.series).filter((name) => name !== role)));
       last = Math.max(y, last + LINE - 2);
       const style = `name ${levels.length > 1 ? "ink" : levels[0].group.colour}${levels.every(({ row }) => row[SEQ] > seq) ? " later" : ""}`;
       if (last < frame.bottom + 8) node.append(label(told.join("; "), width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));
