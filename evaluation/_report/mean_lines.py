@@ -45,7 +45,7 @@ def line_panels(means: Means, scale: Scale) -> tuple[list[Panel], tuple[LegendEn
         for first in range(0, len(own), MOST_LINES):
             some = own[first : first + MOST_LINES]
             panels.append(_panel(means, scale, heading + CONTINUED * bool(first), some, names))
-    keys = (LegendEntry(says, INK, "╌", "", "--") for says in _levels(means, lines))
+    keys = (LegendEntry(says, INK, "╌", "", "--") for says in _references(means, scale, lines))
     return panels, (*(lines_legend(names) if len(names) > 1 else ()), *keys)
 
 
@@ -91,8 +91,11 @@ def _panel(means: Means, scale: Scale, heading: str, lines: Sequence[_Line], nam
                 if mark.place in xs and not mark.derived:
                     ink = colour(names.index(line.name))
                     open_mark(axes, xs[mark.place] + step / 2, mark.value, mark.source, ink=ink)
-        for level in _levels(means, lines).values():
-            axes.axhline(level, color=INK, linewidth=1.1, linestyle="--", zorder=1.5)
+        for level in _references(means, scale, lines).values():
+            if len({value for _, value in level}) == 1 and len(level) == len(numbers):
+                axes.axhline(level[0][1], color=INK, linewidth=1.1, linestyle="--", zorder=1.5)
+            else:
+                axes.plot(*zip(*level, strict=True), color=INK, linewidth=1.1, linestyle="--", marker="_", zorder=1.5)
         if means.metric in RATINGS:
             axes.axhline(AT_FIRST, color=INK, linewidth=1, linestyle=(0, (1, 1.5)), zorder=1)
         axes.set_xlim(numbers[0] - least / 3, numbers[-1] + least / 3)
@@ -114,18 +117,22 @@ def _draw_line(axes: Axes, means: Means, found: Sequence[Finding], xs: Mapping[P
     axes.plot([x for x, _ in shown], [mean for _, mean in shown], **style(series))
 
 
-def _levels(means: Means, lines: Sequence[_Line]) -> dict[str, float]:
-    """Name each level of reference once; one that is of some lines names them."""
+def _references(means: Means, scale: Scale, lines: Sequence[_Line]) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Name each reference once, with its values over the scale; one that is of some lines names them."""
     names = {one.place: line.name for line in lines for one in line.found}
-    whose: dict[tuple[str, float], dict[str, None]] = {}
+    values: dict[tuple[str, str], dict[float, float]] = {}
     for mark in means.published:
         if mark.derived and mark.place in names:
-            whose.setdefault((mark.model, mark.value), {})[names[mark.place]] = None
+            own = values.setdefault((mark.model, names[mark.place]), {})
+            own[scale.at[getattr(mark.place, scale.of)]] = mark.value
+    whose: dict[tuple[str, tuple[tuple[float, float], ...]], list[str]] = {}
+    for (model, name), over in values.items():
+        whose.setdefault((model, tuple(sorted(over.items()))), []).append(name)
     unit, every = unit_of(means.metric), {line.name for line in lines}
     found = {}
     for (model, level), some in whose.items():
-        own = f" ({legible(', '.join(some), LONGEST)})" if len(some) < len(every) else ""
-        found[f"{model}, {write(level, unit)}{own}"] = level
+        told = f", {write(level[0][1], unit)}" if len({value for _, value in level}) == 1 else ""
+        found[model + told + f" ({legible(', '.join(some), LONGEST)})" * (len(some) < len(every))] = level
     return found
 
 

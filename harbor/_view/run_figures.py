@@ -52,6 +52,8 @@ GREYS = (INK, "#747c88", "#a3aab4")
 """Of what is no bidder's."""
 SMALL = 205, 175
 """Pixels: the width and height of a panel where there are several; two have room in a column."""
+LONG = 6
+"""Points: a dash of a level that several share, who take turns."""
 SIDESTEP, BARS = 0.12, 0.8
 """Of the distance of two places: how far bids of two bidders stand apart, and how wide all bars are together."""
 NAMES_HIGH, LONGEST_NAME = 60, 20
@@ -75,7 +77,7 @@ def run_drawings(run: Path) -> dict[str, Drawing]:
         inside = str(auctions[0].parent)
         raise ConfigError(f"{str(run)!r} is a series; give the folder of one of its auctions, such as {inside!r}")
     record = read_run(run)
-    seats, told = seats_of(record.entries), f"Of one game; source: the log in {record.folder.resolve().name}. {DASHED}"
+    seats, told = seats_of(record.entries), f"Of one game; source: the log in {record.folder.resolve().name}."
     said = told + " It is not over." * (not is_over(record.entries)) + f" {SIMULATED}" * is_simulated(record.entries)
     found = {one.name: _drawing(one, parts, seats, said) for one, parts in _marks(record).items()}
     if not found:
@@ -105,6 +107,7 @@ def _marks(record: RunRecord) -> dict[Picture, dict[Place, list[Mark]]]:
 def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Sequence[str], said: str) -> Drawing:
     keys = dict.fromkeys((one.series, one.role, one.kind) for marks in parts.values() for one in marks)
     drawn = dict.fromkeys(series for series, _, _ in keys)
+    said += f" {DASHED}" * any({series, role} & EXPECTED for series, role, _ in keys)
     others = [name for name in drawn if name not in seats]
     looks = dict(zip(seats, legend(seats), strict=True))
     tints = {name: one.colour for name, one in looks.items()}
@@ -126,14 +129,17 @@ def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Seq
 
 def _roles(keys: Iterable[Key], seats: Sequence[str], tints: Mapping[str, str]) -> Iterable[LegendEntry]:
     """Name what bidders do in ink, and what is no bidder's in its own grey."""
-    found = {}
+    found, keys = {}, list(keys)
+    first = next((role for _, role, kind in keys if kind == "bar"), "")
     for series, role, kind in keys:
         own, dashed = series in seats, bool({series, role} & EXPECTED)
         says = role if own or series == role else f"{series}, {role}"
         line = DASHES[dashed] if kind in ("line", "step") else ""
         shape = "" if line else "x" if role == OUT else "o" if kind == "point" else "s"
         tint, symbol = INK if own else tints[series], "─" if line else "●"
-        found[says] = LegendEntry(says, tint, symbol, shape, line, filled=not dashed)
+        found[says] = LegendEntry(
+            says, tint, symbol, shape, line, filled=not dashed and (kind != "bar" or role == first)
+        )
     return found.values()
 
 
@@ -148,13 +154,17 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
     placed = np.concatenate([own[:, 0] for own in rows.values()])
     placed = placed[np.isfinite(placed)]
     bars = [key for key in rows if key[2] == "bar"]
+    most = max((sum(x in rows[key][:, 0] for key in bars) for x in placed), default=1)
+    heights = {key: own[np.isnan(own[:, 0])][-1, 1] for key, own in rows.items() if np.isnan(own[:, 0]).any()}
     for key, own in rows.items():
         series, role, kind = key
-        levels, there = own[np.isnan(own[:, 0])], own[np.isfinite(own[:, 0])]
+        there = own[np.isfinite(own[:, 0])]
         dashed = bool({series, role} & EXPECTED)
         style: dict[str, Any] = {"color": tints[series], "linestyle": DASHES[dashed]}
-        if len(levels) and np.isfinite(levels[-1, 1]):
-            axes.axhline(levels[-1, 1], linewidth=1, **style)
+        if np.isfinite(height := heights.get(key, np.nan)):
+            alike = [other for other, its in heights.items() if its == height]
+            striped = (LONG * alike.index(key), (LONG, LONG * (len(alike) - 1)))  # so that each of them is seen
+            axes.axhline(height, linewidth=1, **(style | {"linestyle": striped} if len(alike) > 1 else style))
         if not len(there):
             continue
         x, y, high = there.T
@@ -167,9 +177,11 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
             case "band":
                 axes.fill_between(x, y, high, color=tints[series], alpha=0.2, linewidth=0)
             case "bar":
-                last, wide = dict(zip(x, y, strict=True)), BARS / len(bars)
-                places = np.array([*last]) + (bars.index(key) - (len(bars) - 1) / 2) * wide
-                inside = to_rgba(tints[series], PALE * (not dashed))
+                last, wide = dict(zip(x, y, strict=True)), BARS / most
+                here = [[other for other in bars if at in rows[other][:, 0]] for at in last]
+                aside = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
+                inside = to_rgba(tints[series], PALE * (not dashed and role == bars[0][1]))
+                places = np.array([*last]) + aside * wide
                 axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
             case "point":
                 seat = seats.index(series) if series in seats else (len(seats) - 1) / 2

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from harbor._core.parsing import printable
 from harbor._view.shapes import Chunk, EntryRow, Head, MarkRow
 
-MOST_ROWS, MOST_WORDS, MOST_MARKS = 60, 200, 1_000
-"""How many rows at each end, characters of words, and marks are in the page, so that it grows by 100 kB at most."""
+MOST_ROWS, MOST_WORDS, MOST_MARKS, MOST_NAME = 60, 200, 1_000, 40
+"""How many rows at each end, letters of words, marks, and letters of a level's name are in the page: 100 kB at most."""
 WIDTH, HEIGHT, EDGE = 640, 260, 20
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa7700", "#66ccee", "#aa3377")
 
@@ -66,18 +66,27 @@ def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
     xs = [float(names.index(one[6]) if isinstance(one[6], str) else one[6] or 0) for one in marks]
     ys = [float(one[7] or 0) for one in marks]
     low, high = min(0.0, *ys), max(ys)
-    start, end = min(xs), max(xs)
+    placed = [x for x, one in zip(xs, marks, strict=True) if one[6] is not None] or [0.0]
+    start, end = min(placed), max(placed)
     colours = {series: COLOURS[at % len(COLOURS)] for at, series in enumerate(dict.fromkeys(one[3] for one in marks))}
     points, paths = Markup(""), dict[tuple[str, str, str], str]()
     for (_, _, _, series, role, kind, x, *_), across, value in zip(marks, xs, ys, strict=True):
         h = round(EDGE + (WIDTH - 2 * EDGE) * (across - start) / ((end - start) or 1))
         v, zero = (round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (one - low) / ((high - low) or 1)) for one in (value, 0))
+        if role == "out":
+            adds = Markup('<path stroke="{}" d="M{} {}l8 8m0-8l-8 8"/>')
+            points += adds.format(colours[series], h - 4, v - 4)
+            continue
         if x is not None and kind in ("point", "band"):
             points += Markup('<circle fill="{}" cx="{}" cy="{}" r="3"/>').format(colours[series], h, v)
             continue
         before = paths.get((series, role, kind), "")
         if x is None:
             adds = f"M{EDGE} {v}H{WIDTH - EDGE}"
+            name = printable(f"{series}: {role}" if role != series else role)[:MOST_NAME]
+            points += Markup('<text x="{}" y="{}" text-anchor="end" font-size="10">{}</text>').format(
+                WIDTH, v - 3, name
+            )
         elif kind == "bar":
             adds = f"M{h} {zero}V{v}"
         elif kind == "step" and before:

@@ -177,6 +177,17 @@ def test_of_levels_the_last_stands_and_none_where_it_was_ended():
     assert [one.get_ydata()[0] for one in axes.lines] == [7]
 
 
+def test_levels_at_one_height_take_turns_so_that_each_is_seen():
+    axes = pictured(*(Mark("bids", name, "limit", "line", 5) for name in ("Ann", "Ben")))
+    patterns = [line._unscaled_dash_pattern for line in axes.lines]  # matplotlib tells it nowhere else
+    assert [(offset, list(dashes)) for offset, dashes in patterns] == [(0, [6, 6]), (6, [6, 6])]
+
+
+def test_bars_of_bidders_who_are_alone_at_a_place_stand_in_its_middle():
+    axes = pictured(Mark("bids", "Ann", "price", "bar", 1, "urban"), Mark("bids", "Ben", "price", "bar", 2, "rural"))
+    assert [one.get_x() + one.get_width() / 2 for one in axes.patches] == [0, 1]
+
+
 def test_of_bars_at_a_place_the_last_stands_and_names_stand_along_x():
     def bar(bidder, y, x):
         return Mark("bids", bidder, "profile", "bar", y, x)

@@ -79,5 +79,17 @@ def test_each_kind_of_mark_is_drawn_and_its_words_are_text(kind, x, drawn):
     assert "&lt;script&gt;" in found
 
 
+def test_an_exit_is_a_cross_and_a_level_has_its_name():
+    found = still_of(
+        [
+            (0, 0, "", "Ann", role, kind, x, 5, None, 1)
+            for role, kind, x in (("out", "point", 3), ("estimate", "line", None))
+        ]
+    )
+    assert "<circle" not in found
+    assert "l8 8m0-8l-8 8" in found
+    assert "Ann: estimate" in found
+
+
 def test_a_mark_that_the_page_s_viewer_does_not_see_is_not_drawn():
     assert "<svg" not in still_of([(0, 0, "", "Ben", "limit", "point", 1, 5, None, 2)])

@@ -168,6 +168,15 @@ def test_a_derived_number_is_a_dashed_level_named_by_itself_and_a_published_one_
     assert "a guess, $7.50" in [key.label for key in drawing.legend]
 
 
+def test_a_derived_number_that_goes_with_the_scale_is_a_dashed_line_over_it():
+    values = tuple(PublishedValue(bidder="Ann", condition=f"level-{level}", value=10.0 * level) for level in (1, 2, 3))
+    guess = Published(metric="profit", source="S", model="a guess", derived=True, values=values)
+    drawing = means(played(design(BUDGETS, published=[guess]), over, bidders=("Ann",)), "profit")
+    [line] = [one for one in axes_of(drawing).lines if one.get_linestyle() == "--" and len(one.get_xdata()) == 3]
+    assert list(zip(line.get_xdata(), line.get_ydata(), strict=True)) == [(1e4, 10), (2e4, 20), (4e4, 30)]
+    assert "a guess" in [key.label for key in drawing.legend]
+
+
 def test_what_never_varies_is_told_and_not_drawn():
     assert means(played(design(BUDGETS), lambda *_: 0.3), "profit") is None
     assert means(played(design(BUDGETS), over), "profit") is not None
