@@ -172,7 +172,7 @@ function drawPlaces(groups, frame) {
   const [, most] = extent(here.map((all) => all.length), 1);
   for (const all of here) {
     const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth);
-    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, 40 / owners.length, frame.room / owners.length);
+    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, Math.max(2, (0.8 * frame.unit) / owners.length));
     for (const hit of all) {
       const { group, row } = hit, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
       const x = frame.x(row[X]) + (owners.indexOf(group) - (owners.length - !isBar) / 2) * wide;
