@@ -9,6 +9,7 @@ from harbor._core.private_files import write_whole
 from harbor.evaluation._report.canvas import Drawing
 from harbor.evaluation._report.figures import Way, in_a_name, means_name, way_of_means, ways_to_draw
 from harbor.evaluation._report.formatting import legible
+from harbor.evaluation._report.intervals import drawable
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.paper_tables import SIMULATED
 from harbor.evaluation._report.picture import WIDTHS, pictures
@@ -33,8 +34,9 @@ def names(loaded: Loaded) -> dict[str, str]:
 
     Of a figure that is rare, drawing may find that there is nothing to show.
     """
-    planned = {"differences": bool(loaded.experiment.comparisons), "trueskill": loaded.experiment.trueskill}
-    return {name: way.says for name, way in _ways(loaded).items() if planned.get(name, True)}
+    there = {"differences": bool(loaded.experiment.comparisons), "trueskill": loaded.experiment.trueskill}
+    there |= {means_name(one): bool(drawable(loaded, one)[0]) for one in asked(loaded.experiment)}
+    return {name: way.says for name, way in _ways(loaded).items() if there.get(name, True)}
 
 
 def _ways(loaded: Loaded) -> dict[str, Way]:

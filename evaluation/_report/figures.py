@@ -49,7 +49,7 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
     }
     leading = {one.name: drawn.pop(one.name) for one in named if one.name in drawn}
     line = leading_line(loaded.experiment)
-    if line and (way := way_of_means(loaded, line)):
+    if line and (way := way_of_means(loaded, line)) is not None:
         leading[means_name(line)] = way
     return leading | _of_analysis(loaded) | drawn
 
@@ -93,8 +93,8 @@ def _as_measured(needs: str, known: Iterable[str]) -> str:
 
 
 def way_of_means(loaded: Loaded, metric: str) -> Way | None:
-    """Give what draws the means of a metric; None: it has no value of a whole game, never varies, or is a rating."""
-    told = metric in intervals.RATED or _told_by_ratings(loaded, metric) or not intervals.drawable(loaded, metric)[0]
+    """Give what draws the means of a metric; None: it is a rating, or ratings say the same."""
+    told = metric in intervals.RATED or _told_by_ratings(loaded, metric)
     if told or (measured := metric_or_none(metric)) is None:
         return None
     return Way(measured.description, partial(means, loaded, metric))

@@ -91,7 +91,8 @@ def test_followed_is_one_run_and_nothing_is_written(run):
 
 def test_every_folder_of_the_pages_of_games_is_private(run, tmp_path):
     game = SimpleNamespace(arm="one", condition="all", repeat=1)
+    results = SimpleNamespace(records=[game], experiment=SimpleNamespace(arms=(), arms_left_out=(), conditions=()))
     shutil.copytree(run, tmp_path / place_of(game))
-    assert len(_write_games(tmp_path, tmp_path / "page.html", [game], 1).addresses) == 1
+    assert len(_write_games(tmp_path, tmp_path / "page.html", results, 1).addresses) == 1
     folders = [tmp_path / "page_files", *(path for path in (tmp_path / "page_files").rglob("*") if path.is_dir())]
     assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3

@@ -10,11 +10,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import webbrowser
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -236,7 +236,7 @@ def test_a_run_that_has_not_begun_is_waited_for(run, tmp_path, monkeypatch, caps
         folder.mkdir()
         (folder / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
 
-    monkeypatch.setattr(time, "sleep", begin)
+    monkeypatch.setattr("harbor._cli.view.time", SimpleNamespace(sleep=begin))
     monkeypatch.setattr(live_server, "serve", lambda *_: None)
     view(folder, follow=True, open_=False)
     assert capsys.readouterr().err == f"harbor: waiting for a run in {str(folder)!r}; Ctrl-C ends it\n"
