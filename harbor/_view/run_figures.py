@@ -161,7 +161,7 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
         there = own[np.isfinite(own[:, 0])]
         dashed = bool({series, role} & EXPECTED)
         style: dict[str, Any] = {"color": tints[series], "linestyle": DASHES[dashed]}
-        if np.isfinite(height := heights.get(key, np.nan)):
+        if (height := heights.get(key)) is not None and np.isfinite(height):
             alike = [other for other, its in heights.items() if its == height]
             striped = (LONG * alike.index(key), (LONG, LONG * (len(alike) - 1)))  # so that each of them is seen
             axes.axhline(height, linewidth=1, **(style | {"linestyle": striped} if len(alike) > 1 else style))
@@ -179,9 +179,9 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
             case "bar":
                 last, wide = dict(zip(x, y, strict=True)), BARS / most
                 here = [[other for other in bars if at in rows[other][:, 0]] for at in last]
-                aside = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
+                steps = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
                 inside = to_rgba(tints[series], PALE * (not dashed and role == bars[0][1]))
-                places = np.array([*last]) + aside * wide
+                places = np.array([*last]) + steps * wide
                 axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
             case "point":
                 seat = seats.index(series) if series in seats else (len(seats) - 1) / 2

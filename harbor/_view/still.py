@@ -74,8 +74,8 @@ def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
         h = round(EDGE + (WIDTH - 2 * EDGE) * (across - start) / ((end - start) or 1))
         v, zero = (round(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (one - low) / ((high - low) or 1)) for one in (value, 0))
         if role == "out":
-            adds = Markup('<path stroke="{}" d="M{} {}l8 8m0-8l-8 8"/>')
-            points += adds.format(colours[series], h - 4, v - 4)
+            cross = Markup('<path stroke="{}" d="M{} {}l8 8m0-8l-8 8"/>')
+            points += cross.format(colours[series], h - 4, v - 4)
             continue
         if x is not None and kind in ("point", "band"):
             points += Markup('<circle fill="{}" cx="{}" cy="{}" r="3"/>').format(colours[series], h, v)
