@@ -197,10 +197,10 @@ function drawPlaces(groups, frame) {
   return { node, hits, show };
 }
 
-/** Draw levels, with their names beside them: those at one height are one line, striped, with the names of all. */
 /** Name a level: first what tells it from others, which is its bidder, or what several bidders share. */
 const namedLevel = (role, names) => (names.length === 1 ? `${names[0]}: ${role}` : [role, names.join(", ")].filter(Boolean).join(": "));
 
+/** Draw levels, with their names beside them: those at one height are one line, striped, with the names of all. */
 function drawLevels(groups, frame, width) {
   const node = vector("g"), hits = [];
   const show = (seq) => {

@@ -6,12 +6,12 @@ Each takes three steps (clicks or choices) at most, from the page as it opens, a
 from __future__ import annotations
 
 import asyncio
-from importlib.resources import files
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, houses
 from harbor._config.auction import AuctionConfig
@@ -45,9 +45,6 @@ PLANS = Experiment(
     },
     arms=(Variation(name="adaptive"), Variation(name="none", auction={"bidders": {"Ann": {"budget": 1200}}})),
     metrics=("profit",),
-)
-needs_pictures = pytest.mark.skipif(
-    "function drawPictures() {}" in (files("harbor._view") / "pictures.js").read_text(), reason="no pictures yet"
 )
 
 
@@ -128,7 +125,6 @@ def numbers(title: str) -> str:
     return f".picture:has(h3:has-text('{title}')) summary"
 
 
-@needs_pictures
 def test_why_did_ann_lose_an_item(look, tmp_path):
     """Choose item 2, go back to the end of item 1; open the numbers of its bids: limit, price and worth."""
     bidders = [Bidder("Ann", bidding="limit", budget=300_000), Bidder("Ben", bidding="limit", budget=900_000)]
@@ -214,7 +210,6 @@ def test_where_did_the_plan_change_and_why(ask):
     assert heads.split("\t")[:3] == ["item", "priority", "before"]
 
 
-@needs_pictures
 def test_who_shaded(look, tmp_path):
     """Open the numbers of the picture of bids against values: each bid beside the bidder's value."""
     hold_preset("second-price", tmp_path / "run")
@@ -273,7 +268,7 @@ def test_what_is_seen_is_taken_away(ask):
         with page.expect_download() as board:
             steps.click("#save-board")
         texts = [Path(one.value.path()).read_text() for one in (events, board)]
-        page.wait_for_function("location.hash.includes('kind=item_sold')")
+        page.wait_for_url(re.compile("kind=item_sold"))
         page.reload()
         return *texts, steps.sees("#found"), page.locator("#rows [role=option]").count()
 
@@ -327,7 +322,7 @@ def test_what_was_she_told_at_that_moment(ask):
         steps.click("summary:text('Prompt')")
         told, roles = page.inner_text(PROMPT), page.locator(f"{PROMPT} h5").all_inner_texts()
         page.click(f"{PROMPT} button:text('Copy')")
-        page.wait_for_function("document.getElementById('told').textContent == 'Prompt copied.'")
+        expect(page.locator("#told")).to_have_text("Prompt copied.")
         return told, roles, page.locator(f"{PROMPT} ins").count(), page.evaluate("navigator.clipboard.readText()")
 
     told, roles, new, copied = ask(answer)

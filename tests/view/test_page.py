@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, Item
 from harbor._cli.configs import load, presets
@@ -339,7 +339,7 @@ def test_a_link_opens_its_moment_in_the_list_where_entries_are_still_loaded(
     asked = [entry.seq for entry in read_log(sale[1] / EVENTS).entries if is_seen_by("Ann", entry.event)][-5]
 
     def listed(page: Page) -> str:
-        page.wait_for_function("document.getElementById('moment').ariaBusy === 'false'")
+        expect(page.locator("#moment")).to_have_attribute("aria-busy", "false")
         return page.locator("#rows [aria-selected=true]").get_attribute("data-seq")
 
     assert look(write_run(sale[1], tmp_path / "page.html", seat), listed, fragment=f"at={asked}{fragment}") == str(
@@ -354,7 +354,7 @@ def test_the_button_copies_the_link_of_the_moment(sale, look):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.select_option("#viewer", "Ben")
         page.click("#link")
-        page.wait_for_function("document.getElementById('told').textContent.includes('copied')")
+        expect(page.locator("#told")).to_contain_text("copied")
         return page.evaluate("navigator.clipboard.readText()")
 
     seen = max(entry.seq for entry in read_log(sale[1] / EVENTS).entries[:21] if is_seen_by("Ben", entry.event))
@@ -461,7 +461,7 @@ def test_a_large_run_is_loaded_from_files_beside_the_page(sale, look, tmp_path, 
     def read(page: Page) -> tuple[int, list[int], str]:
         begun = page.locator("script[src]").count()
         page.keyboard.press("End")
-        page.wait_for_function("document.getElementById('words').textContent == 'The game is over.'")
+        expect(page.locator("#words")).to_have_text("The game is over.")
         every = page.evaluate(EVERY_ROW)
         page.select_option("#viewer", "Ann")
         return begun, every, page.inner_text("#headline")

@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from harbor._view.pages import SCRIPTS, page_of, write_run
 from harbor._view.run_data import run_page
@@ -91,7 +91,7 @@ def drawn_of(marks: list[tuple], panel: str) -> tuple[int, bool]:
 
 def shown(page: Page) -> dict:
     page.keyboard.press("End")
-    page.wait_for_function("document.getElementById('moment').ariaBusy === 'false'")
+    expect(page.locator("#moment")).to_have_attribute("aria-busy", "false")
     return page.evaluate(SHOWN)
 
 
