@@ -32,10 +32,7 @@ ASIDE = 0.3
 CAPTION = "Filled marks are means of games, or of values where a game has several."
 WHISKERS = " Whiskers are 95 % intervals."
 ALONE = " There are no intervals, as each mark is of one game."
-OPEN_MARKS = (
-    " Open marks just below are numbers of others, each in the row of what it is of; one that several bidders of an arm"
-    " share stands in the first of their rows."
-)
+OPEN_MARKS = " Open marks just below are numbers of others, each in the row of what it is of."
 REFERENCES = (
     " Open marks are published, in the colour of their line; dashed lines are levels of reference, which no model"
     " produced."
@@ -166,7 +163,7 @@ class _Rows:
             along(axes, means.metric, *means.ends, means.bounds, means.says)
             for one in found:
                 self._row(axes, one, layout.rows[one.place])
-            for mark in _once(means.published):
+            for mark in means.published:
                 if mark.place in layout.rows:
                     _published(axes, mark, layout.rows[mark.place] + ASIDE)
             write_rows(axes, rows, layout)
@@ -183,12 +180,6 @@ class _Rows:
             axes.plot([one.low, one.high], [row, row], color=colour(series))
         if one.value is not None:
             axes.plot(one.value, row, marker(series), color=colour(series), clip_on=False)
-
-
-def _once(published: Sequence[PublishedMark]) -> list[PublishedMark]:
-    """Keep one mark of a number that several bidders of an arm have from one source."""
-    first = {(one.place.arm, one.place.condition, one.value, one.source): one for one in reversed(published)}
-    return [one for one in published if one in first.values()]
 
 
 def _published(axes: Axes, mark: PublishedMark, row: float) -> None:

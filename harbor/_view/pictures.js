@@ -102,15 +102,25 @@ function placeOfMoment({ marks, x }, seq, part, number) {
   return x === "round" || x.includes(store.part) ? marks.findLast((mark) => mark[SEQ] <= seq && mark[X] !== null)?.[X] ?? null : null;
 }
 
-/** Make the table of a picture: a row per bidder (and place, where places have names), a column per role; in it is also what is nobody's. */
-function numbersOf({ marks, title, x, scale, xScale }, seq) {
-  const byPlace = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar");
+/**
+ * Make the table of a picture: a row per bidder and a column per role; what is nobody's stands in every row.
+ * Only what is at one place stands in a row: at each place where places have names; else, but within a part, at the bidder's last,
+ * or at that of the part where places go by something else, such as a value.
+ */
+function numbersOf({ marks, title, x, scale, xScale, isOfPart }, seq) {
+  const byName = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), hasPlaces = byName || !isOfPart;
   const isSeat = (mark) => seatOf(mark[SERIES]) >= 0, isOwn = marks.some(isSeat) ? isSeat : () => true;
+  const isNow = (mark) => lastUpTo(store.parts, mark[SEQ]) === lastUpTo(store.parts, seq);
   const rank = (role) => COLUMNS.indexOf(COLUMNS.includes(role) ? role : "");
   const roles = [...new Set(marks.map((mark) => mark[ROLE]))].sort((one, other) => rank(one) - rank(other));
-  const rows = [...Map.groupBy(marks, (mark) => (byPlace ? mark[X] ?? "" : ""))].flatMap(([at, all]) => {
+  const rows = [...Map.groupBy(marks, (mark) => (byName ? mark[X] ?? "" : ""))].flatMap(([name, all]) => {
     const own = Map.groupBy(all.some(isOwn) ? all.filter(isOwn) : all, (mark) => mark[SERIES]), others = all.filter((mark) => !isOwn(mark));
-    return [...own].sort(([one], [other]) => styleOf(one).rank - styleOf(other).rank || 0).map(([series, its]) => ({ at, series, its, others }));
+    return [...own].sort(([one], [other]) => styleOf(one).rank - styleOf(other).rank || 0).map(([series, its]) => {
+      const placed = its.filter((mark) => mark[X] !== null), here = x.includes(store.part) ? [] : placed.filter(isNow);
+      const at = byName ? name : holding(here.length ? here : placed, seq)?.[X] ?? null;
+      const isThere = (mark) => !hasPlaces || byName || mark[X] === null || mark[X] === at;
+      return { at, series, its: its.filter(isThere), others: others.filter(isThere) };
+    });
   });
   const cell = (found) => {
     const mark = found[lastUpTo(found, seq)] ?? found.at(-1); // what has not come yet is told as it will be
@@ -118,9 +128,9 @@ function numbersOf({ marks, title, x, scale, xScale }, seq) {
     const told = written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`);
     return plain(told, () => jump(mark[SEQ]), { class: `plain${mark[SEQ] > seq ? " yet" : ""}`, title: `event ${thousands.format(mark[SEQ])}` });
   };
-  const told = rows.slice(0, TABLE_ROWS).map(({ at, series, its, others }) => [...(byPlace ? [written(at, xScale)] : []), series,
+  const told = rows.slice(0, TABLE_ROWS).map(({ at, series, its, others }) => [...(hasPlaces ? [at === null ? "" : written(at, xScale)] : []), series,
     ...roles.map((role) => [its, others].map((all) => all.filter((mark) => mark[ROLE] === role)).find((all) => all.length) ?? []).map(cell)]);
-  const made = table(`Numbers: ${title}`, [...(byPlace ? [x] : []), "", ...roles], told), left = rows.length - TABLE_ROWS;
+  const made = table(`Numbers: ${title}`, [...(hasPlaces ? [x] : []), "", ...roles], told), left = rows.length - TABLE_ROWS;
   made.append(element("p", { class: "note" }, `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
   return made;
 }

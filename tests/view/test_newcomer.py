@@ -15,6 +15,11 @@ from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, houses
 from harbor._config.auction import AuctionConfig
+from harbor._core.layout import EVENTS
+from harbor._core.log import of_type, read_log
+from harbor._core.money import dollars
+from harbor._games.sessions.private_values import ValueDrawn
+from harbor._games.sessions.session import RunSettled
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
@@ -211,19 +216,22 @@ def test_where_did_the_plan_change_and_why(ask):
 
 
 def test_who_shaded(look, tmp_path):
-    """Open the numbers of the picture of bids against values: each bid beside the bidder's value."""
+    """Choose run 2; open the numbers of the picture of bids against values: each bid beside the bidder's value."""
     hold_preset("second-price", tmp_path / "run")
 
     def answer(page: Page) -> tuple[str, str]:
         steps = Steps(page)
-        steps.choose("#part", index=1)
-        steps.click("#round-after")
+        steps.choose("#part", index=2)
         steps.click(numbers("value"))
-        return steps.sees(".picture:has(details[open]) thead"), steps.sees(".picture:has(details[open]) tbody tr")
+        return steps.sees(".picture:has(details[open]) thead"), steps.sees(".picture:has(details[open]) tbody")
 
-    heads, row = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
-    assert "bid" in heads
-    assert "$" in row
+    heads, rows = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    assert heads.strip().split("\t") == ["value", "", "bid", "theory"]
+    entries = read_log(tmp_path / "run" / EVENTS).entries
+    values = {one.bidder: dollars(one.value) for one in of_type(entries, ValueDrawn) if one.item == "run 2"}
+    bids = {one.bidder: dollars(one.action) for one in of_type(entries, RunSettled) if one.item == "run 2"}
+    told = [row.split("\t") for row in rows.splitlines()]
+    assert told == [[values[name], name, bids[name], values[name]] for name in values]  # truth is dominant
 
 
 def test_what_did_she_see_then(ask):

@@ -191,13 +191,13 @@ def test_ranks_are_not_drawn_beside_ratings_and_one_kind_of_rating_is():
     assert means(unrated, "rank") is not None
 
 
-def test_a_number_that_all_bidders_of_an_arm_share_is_marked_once():
+def test_two_bidders_of_whom_the_same_number_is_published_have_a_mark_each():
     number = Published(
         metric="profit", source="S", model="a model",
         values=tuple(PublishedValue(bidder=name, value=4.0) for name in ("Ann", "Ben")),
     )  # fmt: skip
     drawing = means(played(design([{}], published=[number]), over), "profit")
-    assert len([line for line in axes_of(drawing).lines if line.get_markerfacecolor() == "none"]) == 1
+    assert len([line for line in axes_of(drawing).lines if line.get_markerfacecolor() == "none"]) == 2
 
 
 def test_a_figure_of_one_game_says_that_it_has_no_intervals():
