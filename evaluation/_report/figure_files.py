@@ -76,6 +76,7 @@ def caption(loaded: Loaded | None, drawing: Drawing, inches: float, page: str = 
     """Say in one paragraph what a figure of this width shows, and of what, and which page of it this is."""
     left = f"{drawing.left_out} more panels are left out." if drawing.left_out else ""
     title = legible(drawing.title).rstrip(".") + "."
+    title = title[0].upper() + title[1:]
     simulated = SIMULATED * (loaded is not None and loaded.results.simulated)
     return legible(" ".join(filter(None, (title, drawing.reading(inches), left, simulated, page))))
 

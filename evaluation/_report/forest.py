@@ -79,7 +79,7 @@ def forest(loaded: Loaded) -> Drawing | None:
 
 
 def _in_words(row: _Row) -> str:
-    return f"{' '.join(row.label)}: {' '.join(_numbers(row.one).split())}"
+    return f"{' '.join(row.label)}: {', '.join(_parts(row.one))}"
 
 
 class _Row:
@@ -205,12 +205,16 @@ def stacked(xs: Iterable[float], wide: float) -> list[float]:
 
 
 def _numbers(one: Difference) -> str:
-    """Write a difference in words: mean, interval or why there is none, p."""
+    """Write a difference beside its row, in short lines."""
+    return "\n".join("\n".join(wrap(part, NARROW)) if part == one.note else part for part in _parts(one))
+
+
+def _parts(one: Difference) -> list[str]:
+    """Write a difference: mean and interval, or why there is none, and p."""
     unit = unit_of(one.metric)
     p = "" if one.p_holm is None else equation_of_p(one.p_holm)
     interval = write_interval(one.low, one.high, unit)
-    lines = [f"{write(one.mean, unit)} {interval}".strip(), *([] if interval else wrap(one.note, NARROW)), p]
-    return "\n".join(filter(None, lines))
+    return [part for part in (f"{write(one.mean, unit)} {interval}".strip(), "" if interval else one.note, p) if part]
 
 
 def _bidders(loaded: Loaded) -> int:
