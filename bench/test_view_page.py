@@ -10,7 +10,7 @@ from itertools import cycle, islice
 from statistics import median
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from harbor._cli.configs import load
 from harbor._core.events import Event, ItemOpened
@@ -92,7 +92,7 @@ def _remembered(recorded: Callable[[CallFile, Event], int | None]) -> Callable[[
 def _measured(page: Page) -> tuple[float, dict[str, list[float]]]:
     """Open the page anew; give the seconds until its first moment is drawn, and what each move took in milliseconds."""
     page.reload(wait_until="load")
-    page.wait_for_function("document.getElementById('number').textContent !== ''")
+    expect(page.locator("#number")).not_to_be_empty(timeout=60_000)
     opened: float = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd / 1000")
     took: dict[str, list[float]] = page.evaluate(MOVE, MOVES)
     return opened, took

@@ -18,28 +18,21 @@ function callRows() {
 
 const outcomeOf = ({ outcome, attempt }) => (attempt > 1 ? `${outcome}, attempt ${attempt}` : outcome);
 
-/** Add up calls, tokens, dollars and seconds per bidder; dollars are null where a price is not known. */
-function callTotals(rows) {
-  const sum = (own, column) => own.reduce((all, row) => (all === null || row[column] === null ? null : all + row[column]), 0);
-  return [...Map.groupBy(rows, (row) => row[1])].map(([bidder, own]) => [bidder, own.length, ...[4, 5, 6, 7].map((column) => sum(own, column))]);
-}
-
-const spelled = (columns) => (row) => row.map((value, at) => ({ dollars: dollarsOf, seconds: (one) => one.toFixed(2) })[columns[at]]?.(value) ??
+const spelled = (row) => row.map((value, at) => ({ dollars: dollarsOf, seconds: (one) => one.toFixed(2) })[CALL_COLUMNS[at]]?.(value) ??
   (typeof value === "number" ? thousands.format(value) : value));
 
 function drawCallTable() {
   byId("calls").hidden = byId("show-calls").hidden = watcher() !== "" || !store.kinds.has("model_called");
   if (!byId("calls").open || byId("calls").hidden) return;
-  const { column, isDown } = sorting, rows = callRows(), sums = ["bidder", "calls", "tokens in", "tokens out", "dollars", "seconds"];
+  const { column, isDown } = sorting, rows = callRows();
   const order = (one, other) => (TEXTS.has(column) ? one.localeCompare(other) : (one ?? -1) - (other ?? -1));
   const shown = rows.toSorted((one, other) => (isDown ? -1 : 1) * order(one[column], other[column])).slice(0, MOST_CALLS);
   const heads = CALL_COLUMNS.map((name, at) => plain(name, () => sortCalls(at)));
-  const listed = table("Calls", heads, shown.map(spelled(CALL_COLUMNS)).map(([seq, ...rest]) => [plain(seq), ...rest]));
+  const listed = table("Calls", heads, shown.map(spelled).map(([seq, ...rest]) => [plain(seq), ...rest]));
   listed.querySelectorAll("th")[column].ariaSort = isDown ? "descending" : "ascending";
   listed.querySelectorAll("tbody tr").forEach((drawn, at) => drawn.addEventListener("click", () => think(shown[at][0])));
   const left = rows.length - shown.length, file = button("CSV", () => saveTable("calls", CALL_COLUMNS, rows));
-  byId("call-table").replaceChildren(table("Calls per bidder", sums, callTotals(rows).map(spelled(sums))),
-    element("p", { class: "note" }, file, left ? ` ${counted(left, "more row")} in the CSV.` : ""), listed);
+  byId("call-table").replaceChildren(element("p", { class: "note" }, file, left ? ` ${counted(left, "more row")} in the CSV.` : ""), listed);
 }
 
 /** Sort by a column; again, the other way round. */

@@ -1,5 +1,6 @@
 // Draws one picture as SVG from its marks, and knows no game: a series has a colour and a marker, a role a dash or a shape.
-const MOST_POINTS = 2000; // of a series; of a longer one the least and the greatest per column of pixels are drawn
+const MOST_POINTS = 2000; // of a series; of a longer one the least and the greatest per column of pixels are drawn, or a point per cell
+const CELL = 3; // pixels of a cell, which is less than a point
 const REACH = 20; // pixels within which a mark is meant
 const STRIPE = 6; // pixels of a dash where several series have the same line
 const LINE = 14, NAME = 140, LEGEND = 70; // pixels from text to text, of the longest name, and of the longest legend
@@ -67,7 +68,8 @@ function frameOf({ marks, width, height, scale }, top, margin) {
     : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
   const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;
   return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64,
-    x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)) };
+    x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)),
+    start: (value) => tenth(left + (placeOf(value) - (isNamed ? 0.5 : 0)) * unit) }; // of a place, which a step holds for
 }
 
 function drawAxes({ x, y, scale, xScale, width }, frame) {
@@ -123,9 +125,10 @@ function piecesOf({ rows, kind }, frame) {
   rows.forEach((row, at) => {
     if (row[Y] === null) return;
     const x = frame.x(row[X]), y = frame.y(row[Y]), next = rows[at + 1], isLast = !next || next[Y] === null, end = next ? frame.x(next[X]) : frame.right;
+    const from = frame.start(row[X]), to = next ? frame.start(next[X]) : end;
     const last = isLast || row[SEQ] > next[SEQ] ? row : next, top = (one) => `${frame.x(one[X])} ${frame.y(one[HIGH] ?? one[Y])}`;
-    if (kind === "step") piece(`M${x} ${y}`, `L${end} ${y}`, row);
-    if (kind === "step" && !isLast) piece(`M${end} ${y}`, `L${end} ${frame.y(next[Y])}`, next);
+    if (kind === "step") piece(`M${from} ${y}`, `L${to} ${y}`, row);
+    if (kind === "step" && !isLast) piece(`M${to} ${y}`, `L${to} ${frame.y(next[Y])}`, next);
     if (kind === "line") piece(`M${isLast ? x - 2 : x} ${y}`, isLast ? `L${x + 2} ${y}` : `L${end} ${frame.y(next[Y])}`, last);
     if (kind === "band" && !isLast) piece(`M${x} ${y}`, `L${end} ${frame.y(next[Y])}L${top(next)}L${top(row)}Z`, last);
   });
@@ -163,16 +166,18 @@ function drawLines(groups, frame) {
   return { node, hits, show };
 }
 
-/** Draw bars and points; those at one place stand side by side. */
+/** Draw bars and points; those at one place stand side by side, and of many points one stands for all of its cell. */
 function drawPlaces(groups, frame) {
   const isBar = groups[0]?.kind === "bar", node = vector("g");
-  const rowsOf = ({ rows }) => Map.groupBy(isBar ? rows : rows.filter((row) => row[Y] !== null), (row) => (isBar ? row[X] : row)).values();
-  const hits = groups.flatMap((group) => thinned([...rowsOf(group)].map((rows) => ({ group, rows, row: rows[0] })), frame, ({ rows }) => rows.at(-1)));
+  const cellOf = (row) => [frame.x(row[X]), frame.y(row[Y])].map((at) => Math.round(at / CELL)).join();
+  const barsOf = (rows) => thinned([...Map.groupBy(rows, (row) => row[X]).values()], frame, (own) => own.at(-1));
+  const pointsOf = (rows) => [...Map.groupBy(rows.filter((row) => row[Y] !== null), rows.length > MOST_POINTS ? cellOf : (row) => row).values()];
+  const hits = groups.flatMap((group) => (isBar ? barsOf : pointsOf)(group.rows).map((rows) => ({ group, rows, row: rows[0] })));
   const here = [...Map.groupBy(hits, ({ row }) => `${frame.x(row[X])} ${isBar ? "" : frame.y(row[Y])}`).values()];
   const [, most] = extent(here.map((all) => all.length), 1);
   for (const all of here) {
     const owners = [...new Set(all.map(({ group }) => group))].sort((one, other) => one.nth - other.nth);
-    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, Math.max(2, (0.8 * frame.unit) / owners.length));
+    const wide = isBar ? Math.min(28, (0.76 * frame.unit) / most) : Math.min(8, (0.8 * frame.unit) / owners.length);
     for (const hit of all) {
       const { group, row } = hit, shape = group.role === OUT ? CROSS : MARKERS[group.marker];
       const x = frame.x(row[X]) + (owners.indexOf(group) - (owners.length - !isBar) / 2) * wide;

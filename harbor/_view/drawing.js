@@ -23,7 +23,7 @@ function table(caption, columns, rows, mark = () => "") {
   const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(told(row[column]))));
   const styled = (column, marked) => ({ class: [isNumbers[column] && "numbers", marked].filter(Boolean).join(" ") || null });
   const heads = columns.map((name, column) => element("th", { scope: "col", ...styled(column) }, isolated(name)));
-  const cells = (row, at) => row.map((text, column) => element("td", styled(column, mark(at, column)), isolated(text)));
+  const cells = (row, at) => row.map((text, column) => element("td", { ...styled(column, mark(at, column)), "data-head": told(columns[column]) }, isolated(text)));
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     element("table", {}, element("thead", {}, element("tr", {}, ...heads)),
       element("tbody", {}, ...rows.map((row, at) => element("tr", {}, ...cells(row, at))))));

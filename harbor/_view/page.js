@@ -59,7 +59,6 @@ let resting = 0;
 /** Where a reader has come to rest: the address leads there, and who can't see the page is told what happens there. */
 function rest() {
   writeAddress();
-  keepInStep();
   byId("spoken").textContent = `${byId("number").textContent}: ${byId("words").textContent}`;
 }
 
@@ -106,7 +105,6 @@ function readAddress() {
   page.filter = { bidder: known(bidder), kind, words };
   for (const [id, value] of Object.entries({ viewer: page.viewer, bidder: known(bidder), search: words })) byId(id).value = value;
   if (Number.isFinite(Number.parseInt(at, 10))) page.seq = Number.parseInt(at, 10);
-  if (asked.has("part")) page.seq = startOf(Number(asked.get("part")), Number(asked.get("round")));
 }
 
 function draw() {

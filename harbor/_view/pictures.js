@@ -131,7 +131,9 @@ function numbersOf({ marks, title, x, scale, xScale, isOfPart }, seq) {
   const told = rows.slice(0, TABLE_ROWS).map(({ at, series, its, others }) => [...(hasPlaces ? [at === null ? "" : written(at, xScale)] : []), series,
     ...roles.map((role) => [its, others].map((all) => all.filter((mark) => mark[ROLE] === role)).find((all) => all.length) ?? []).map(cell)]);
   const made = table(`Numbers: ${title}`, [...(hasPlaces ? [x] : []), "", ...roles], told), left = rows.length - TABLE_ROWS;
-  made.append(element("p", { class: "note" }, `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
+  const isByCall = roles.includes(OUT) && roles.includes("bid") && !roles.includes("limit");
+  made.append(element("p", { class: "note" }, isByCall ? "No limits were set: bidders bid call by call; their last bid and exit stand here. " : "",
+    `In italics: still to come at this moment.${left > 0 ? ` ${counted(left, "more row")} in the CSV.` : ""}`));
   return made;
 }
 

@@ -100,10 +100,10 @@ function filter() {
 
 const EVENT_COLUMNS = ["event", "time", "seen by", "what happened"];
 
-/** Give the events that the filter leaves, as far as they are loaded. */
-function listed() {
-  const entries = Array.from({ length: page.rows.length }, (_, place) => page.rows.at(place)).filter(Boolean);
-  return entries.map((entry) => [String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
+/** Give the events that the filter leaves, as far as they are loaded, from one event until another. */
+function listed(from = 0, until = Infinity) {
+  const entries = Array.from({ length: page.rows.length }, (_, place) => page.rows.at(place));
+  return entries.filter((entry) => entry && entry[SEQ] >= from && entry[SEQ] < until).map((entry) => [String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
 }
 
 /** Do what needs every event, or ask for patience. */
@@ -144,8 +144,7 @@ function connect() {
   addEventListener("resize", () => drawPictures(page.seq));
   addEventListener("popstate", reread);
   addEventListener("beforeprint", drawPaper);
-  addEventListener("afterprint", leavePaper);
-  matchMedia("print").addEventListener("change", (media) => (media.matches ? drawPaper() : leavePaper()));
+  matchMedia("print").addEventListener("change", drawPaper);
 }
 
 function reread() {
@@ -154,24 +153,15 @@ function reread() {
   draw();
 }
 
-/** Write every event of the list, as it is filtered, as a row of a table. */
+/** Write the events of the list, as it is filtered, as rows of a table; of a list without a filter, those of the part of the moment. */
 function drawPaper() {
-  const whose = watcher(), { bidder, kind, words } = page.filter, rows = listed();
-  const left = page.rows.length - rows.length, ofKind = kind && ` of the kind ${kind.replaceAll("_", " ")}`;
+  const whose = watcher(), { bidder, kind, words } = page.filter, ofKind = kind && ` of the kind ${kind.replaceAll("_", " ")}`;
   const only = [bidder && ` of ${bidder}`, ofKind, words && ` with “${words}”`, whose && `, as ${whose} saw it`].join("");
-  byId("paper-title").textContent = (isFiltered() ? "Events" : "The course of it") + only;
-  byId("paper-note").textContent = left ? `${counted(left, "event")} were not loaded; print with the button of the page.` : "";
-  byId("paper-rows").replaceChildren(table("Events", EVENT_COLUMNS, rows));
-  wasOpen ??= byId("ended").open;
-  byId("ended").open = true;
-}
-
-let wasOpen = null; // before it was printed
-
-/** Leave the end as the reader had it. */
-function leavePaper() {
-  byId("ended").open = wasOpen ?? byId("ended").open;
-  wasOpen = null;
+  const at = lastUpTo(store.parts, page.seq), [from, , name] = store.parts[at] ?? [0, "", "the beginning"];
+  const alone = `No filter was set: the events of this ${store.part || "part"} alone are listed.`;
+  byId("paper-title").textContent = (isFiltered() ? "Events" : `Events of ${name}`) + only;
+  byId("paper-note").textContent = [!isFiltered() && alone, !loadAll() && "Not all was loaded; print with the button of the page."].filter(Boolean).join(" ");
+  byId("paper-rows").replaceChildren(table("Events", EVENT_COLUMNS, isFiltered() ? listed() : listed(from, store.parts[at + 1]?.[SEQ])));
 }
 
 /** Draw the page, at a moment that the address may replace; a page that is still to be fed has no head yet. */

@@ -27,7 +27,7 @@ from harbor._view.experiments import write_experiment
 from harbor._view.pages import write_run
 from harbor.evaluation._experiments.design import Experiment, Variation
 from harbor.evaluation._running.runner import run_experiment
-from support.browser import browser, needs_browser, printed
+from support.browser import browser, findings, needs_browser, printed
 from support.shown_runs import hold_preset
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -36,7 +36,7 @@ IN_SIGHT = """(answer) => {
   const there = document.elementFromPoint(x, box.top + Math.min(box.height, innerHeight - box.top) / 2);
   return box.height > 0 && (answer.contains(there) || there?.contains(answer));
 }"""
-LISTED = "#call-table .scroll >> nth=1"
+LISTED = "#call-table table"
 PROMPT = "#decision details:has(> summary:text('Prompt'))"
 PLANS = Experiment(
     name="plans",
@@ -135,16 +135,40 @@ def test_why_did_ann_lose_an_item(look, tmp_path):
     bidders = [Bidder("Ann", bidding="limit", budget=300_000), Bidder("Ben", bidding="limit", budget=900_000)]
     Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
 
-    def answer(page: Page) -> tuple[str, str]:
+    def answer(page: Page) -> tuple[str, str, str]:
         steps = Steps(page)
         steps.choose("#part", index=2)
         steps.click("#event-before")
         steps.click(numbers("bids"))
-        return steps.sees(".picture table thead"), steps.sees('.picture tr:has-text("Ann")')
+        note = page.inner_text(".picture .scroll .note")
+        return steps.sees(".picture table thead"), steps.sees('.picture tr:has-text("Ann")'), note
 
-    heads, row = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
     assert [name for name in heads.split("\t") if name in ("limit", "price", "worth")] == ["limit", "price", "worth"]
     assert row.count("$") >= 3
+    assert "No limits" not in note
+
+
+def test_why_did_ann_lose_an_item_where_bids_are_made_call_by_call(look, tmp_path):
+    """The same three steps: her last bid, her exit, price and worth, and a line that says that nobody set a limit."""
+    bidders = [Bidder("Ann", budget=300_000), Bidder("Ben", budget=900_000)]
+    Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
+
+    def answer(page: Page) -> tuple[str, str, str]:
+        steps = Steps(page)
+        steps.choose("#part", index=2)
+        steps.click("#event-before")
+        steps.click(numbers("bids"))
+        return (
+            steps.sees(".picture table thead"),
+            steps.sees('.picture tr:has-text("Ann")'),
+            steps.sees(".picture .scroll .note"),
+        )
+
+    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    columns = dict(zip(heads.split("\t"), row.split("\t"), strict=True))
+    assert all("$" in columns[name] for name in ("bid", "out", "price", "worth"))
+    assert note.startswith("No limits were set: bidders bid call by call; their last bid and exit stand here.")
 
 
 def test_what_ann_thought_is_read_in_the_table_and_stays_on_the_screen(ask):
@@ -263,6 +287,12 @@ def test_how_does_it_differ_from_the_same_draw_in_the_other_arm(arms, look):
     assert title.startswith("plans: adaptive, all, repeat 1 ")
     assert f"is here {here.lower()}: " in told
     assert f"In none it is {there.lower()}: " in told
+
+
+def test_the_page_of_a_game_of_an_experiment_has_no_serious_finding(arms, look):
+    [game, *_] = sorted(arms.parent.glob("plans_files/**/*.html"))
+    ways = [{"dark": dark, "phone": phone} for dark in (False, True) for phone in (False, True)]
+    assert [look(game, findings, **how) for how in ways] == [[]] * 4
 
 
 def test_what_is_seen_is_taken_away(ask):

@@ -425,28 +425,31 @@ def test_what_a_bidder_was_seen_to_do_leads_to_its_decision_and_only_its_own_eye
 
 @pytest.mark.slow
 @needs_browser
-def test_the_end_is_folded_until_it_is_asked_for_or_printed(sale, look):
+def test_the_end_is_folded_until_it_is_asked_for_and_is_on_paper_only_then(sale, look):
     def read(page: Page) -> list[bool]:
-        shown = [page.locator("#standings table").is_visible()]
-        for moment in ("beforeprint", "afterprint"):
-            page.evaluate(f"dispatchEvent(new Event('{moment}'))")
-            shown.append(page.locator("#standings table").is_visible())
-        return shown
+        shown = [page.locator("#standings table").is_visible(), "profit ratio" in printed(page).text]
+        page.click("#ended summary")
+        return [*shown, "profit ratio" in printed(page).text]
 
-    assert look(sale[0], read) == [False, True, False]
+    assert look(sale[0], read) == [False, False, True]
 
 
 @pytest.mark.slow
 @needs_browser
-def test_paper_has_every_event_in_words(sale, look):
-    paper = look(sale[0], printed)
+def test_paper_has_the_moment_as_it_is_seen_and_without_a_filter_the_events_of_its_item_alone(sale, look):
+    def read(page: Page) -> tuple[list[str], str]:
+        page.click("#matrix button >> nth=-1")
+        seen = [page.inner_text(one) for one in ("#place", "#headline", "#number", "#words", "#decided", "#thought")]
+        return seen, printed(page).text
+
     entries = read_log(sale[1] / EVENTS).entries
-    numbers = {line.split("\t")[0] for line in paper.text.splitlines() if "\t" in line}
-    assert {str(entry.seq) for entry in entries} <= numbers
-    assert paper.sheets > 1
-    assert "Simulated." in paper.text
-    assert "Copy link" not in paper.text
-    assert "profit ratio" in paper.text
+    start, end = (entry.seq for entry in entries if type(entry.event).__name__ == "ItemOpened")
+    seen, paper = look(sale[0], read, fragment=f"at={end - 1}")
+    assert seen[0].startswith("moment ")
+    assert all(text in paper for text in [*seen, "Simulated.", "No filter was set: the events of this item alone"])
+    listed = paper[paper.index("Events of Lot A") :]
+    assert [line.split("\t")[0] for line in listed.splitlines() if line[:1].isdigit()] == [*map(str, range(start, end))]
+    assert not {"Copy link", "Play", "Prompt", "CSV"} & {line.strip() for line in paper.splitlines()}
 
 
 @pytest.mark.slow

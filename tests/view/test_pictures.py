@@ -6,7 +6,9 @@ import csv
 import json
 import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree
 
 import pytest
@@ -32,6 +34,8 @@ INSIDE = """() => {
   const texts = [...document.querySelectorAll(".drawing text")].map(of);
   return texts.every(({ left, right }) => left >= box.left - 1 && right <= box.right + 1);
 }"""
+WIDER = "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"
+PLACES = """all => all.map((one) => one.getAttribute("transform").match(/[\\d.]+/g).map(Number))"""
 FED = """class Fed extends EventTarget { constructor() { super(); window.fed = this; } };
 window.EventSource = Fed;
 window.feed = (kind, data) => window.fed.dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(data) }));"""
@@ -248,6 +252,45 @@ def test_of_a_long_series_the_least_and_the_greatest_of_each_column_are_drawn(lo
     assert "$0" in texts
 
 
+def test_many_points_stand_everywhere_where_there_are_some_one_in_a_small_cell(look, tmp_path):
+    chance = Random(1)
+    many = [(chance.randrange(4000), chance.randrange(1000)) for _ in range(20_000)]
+    marks = [(1, 0, "", "Ann", "bid", "point", x, y, None, 3) for x, y in many]
+    drawn = look(
+        page_with(marks, tmp_path, ("Ann",)), lambda page: page.locator(".point[data-seq]").evaluate_all(PLACES)
+    )
+    ys = [y for _, y in drawn]
+    assert len({(int(x / 3 + 0.5), int(y / 3 + 0.5)) for x, y in drawn}) == len(drawn) < len(many)
+    tenths = Counter(int(10 * (y - min(ys)) / (max(ys) - min(ys) + 1)) for y in ys)
+    assert min(tenths[at] for at in range(10)) > len(drawn) / 15, "between the least and the greatest as well"
+
+
+def test_bids_of_many_bidders_stay_within_their_round(look, tmp_path):
+    names = tuple(f"B{at}" for at in range(60))
+    marks = [(0, 0, "", name, "bid", "point", at, 10 * at, None, 1) for name in names for at in range(1, 9)]
+    drawn = look(page_with(marks, tmp_path, names), lambda page: page.locator(".point[data-seq]").evaluate_all(PLACES))
+    rounds = {height: [x for x, y in drawn if y == height] for height in {y for _, y in drawn}}
+    spans = sorted((min(xs), max(xs)) for xs in rounds.values())
+    assert [len(xs) for xs in rounds.values()] == [60] * 8
+    assert all(end < start for (_, end), (start, _) in pairwise(spans))
+
+
+def test_a_step_among_bars_changes_between_their_places(look, tmp_path):
+    def read(page: Page) -> tuple[list[float], str]:
+        bars = page.locator("rect.bar").evaluate_all(
+            "all => all.map((one) => one.x.baseVal.value + one.width.baseVal.value / 2)"
+        )
+        return bars, page.locator("path.step.later:not([transform])").get_attribute("d")
+
+    marks = [(9, 0, "", "Ann", "need", "bar", day, 5, None, 3) for day in range(1, 5)]
+    marks += [(9, 0, "", "supply", "supply", "step", day, 10 * day, None, 3) for day in range(1, 5)]
+    bars, path = look(page_with(marks, tmp_path, ("Ann",)), read)
+    changes = sorted({float(x) for x in re.findall(r"[ML]([\d.]+) ", path)})
+    middles = [(one + other) / 2 for one, other in pairwise(bars)]
+    assert changes[1:-1] == pytest.approx(middles, abs=1)
+    assert (changes[0] < bars[0] - 10, changes[-1] > bars[-1] + 10) == (True, True)
+
+
 def test_levels_at_one_height_are_stripes_of_one_line_with_one_label(look, tmp_path):
     def read(page: Page) -> tuple[list[str], list[str]]:
         dashes = page.locator("path.level[data-seq]").evaluate_all(
@@ -342,24 +385,51 @@ def test_pictures_have_no_serious_finding_and_nothing_is_cut(phone, dark, sale, 
     assert look(sale[0], check, phone=phone, dark=dark) == ([], 0)
 
 
-def test_pictures_are_printed_and_no_list_or_button_of_them(sale, look):
-    def on_paper(page: Page) -> list[bool]:
+def test_the_view_is_printed_and_no_list_or_control_of_it(sale, look):
+    def on_paper(page: Page) -> list[list[bool]]:
         page.emulate_media(media="print")
-        shown = [
-            page.locator(one).first.is_visible() for one in (".drawing svg", ".take", "#controls", "#list", "#board")
-        ]
+        seen = (".drawing svg", "#place", "#board table", "#entry", "#more"), (".take", ".steps", "#scrubber", "#list")
+        shown = [[page.locator(one).first.is_visible() for one in some] for some in seen]
         page.emulate_media(media="null")
         return shown
 
-    assert look(sale[0], on_paper) == [True, False, False, False, False]
+    assert look(sale[0], on_paper) == [[True] * 5, [False] * 4]
 
 
-def test_the_first_fact_is_near_the_top_and_the_board_is_first_on_a_phone(sale, look):
+def test_the_header_takes_two_rows_and_the_board_is_first_on_a_phone(sale, look):
     def top(selector: str, phone: bool = False) -> float:
         return look(sale[0], lambda page: page.locator(selector).first.bounding_box()["y"], phone=phone)
 
-    assert top("#pictures h3") < 200
+    assert top("#pictures") <= 100
+    assert top("#board", phone=True) <= 110
     assert top("#board", phone=True) < top("#pictures", phone=True)
+
+
+def test_print_and_all_steps_are_in_sight_on_a_phone_wherever_the_reader_is(sale, look):
+    def seen(page: Page) -> list[bool]:
+        shown = [page.locator("#print").is_visible()]
+        for top in (0, 900):
+            page.evaluate(f"scrollTo(0, {top})")
+            box = page.locator("#way").bounding_box()
+            shown.append(box["y"] + box["height"] <= 800 and box["height"] <= 130)
+        return shown
+
+    assert look(sale[0], seen, phone=True) == [True, True, True]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_nothing_on_a_phone_is_wider_than_its_box(game, held, look, tmp_path):
+    def wide(page: Page) -> list[str]:
+        found, last = [], int(page.get_attribute("#scrubber", "max"))
+        for at in {0, last // 3, last // 2, last}:
+            page.evaluate(f"location.hash = 'at={at}'")
+            expect(page.locator("#number")).to_have_text(f"Event {at}")
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            found += page.locator(".scroll").evaluate_all(WIDER)
+            assert overflow(page) == 0
+        return found
+
+    assert look(write_run(held(game), tmp_path / "page.html"), wide, phone=True) == []
 
 
 def test_no_two_scripts_of_a_page_have_a_name_in_common():
