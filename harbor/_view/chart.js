@@ -4,6 +4,7 @@ const CELL = 3; // pixels of a cell, which is less than a point
 const REACH = 20; // pixels within which a mark is meant
 const STRIPE = 6; // pixels of a dash where several series have the same line
 const LINE = 14, NAME = 140, LEGEND = 70; // pixels from text to text, of the longest name, and of the longest legend
+const TURNED = Math.SQRT1_2; // of its length: how high a name is that is turned by 45 degrees
 const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "profile", "mirrored", "theory"]); // dashed; facts are solid
 const MARKERS = ["M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z", "M-3.5-3.5h7v7h-7Z", "M0-4.5L4.5 3.5h-9Z", "M0-5L5 0L0 5L-5 0Z", "M0 4.5L4.5-3.5h-9Z"];
 const OUT = "out", CROSS = "M-4-4L4 4M4-4L-4 4"; // where a bidder ends, in any game
@@ -52,7 +53,7 @@ function extent(values, least = Infinity, greatest = -Infinity) {
 }
 
 /** Lay a picture out: where x and y stand in it, and what its axes say. */
-function frameOf({ marks, width, height, scale }, top, margin) {
+function frameOf({ marks, width, height, scale, xScale }, top, margin) {
   const placed = marks.filter((mark) => mark[X] !== null), hasBars = placed.some((mark) => mark[KIND] === "bar"), names = new Map();
   const isNamed = hasBars || placed.some((mark) => typeof mark[X] === "string"), isWhole = placed.every((mark) => mark[X] % 1 === 0);
   if (isNamed) [...new Set(placed.map((mark) => mark[X]))].sort((one, other) => one - other || 0).forEach((name, at) => names.set(name, at));
@@ -63,11 +64,13 @@ function frameOf({ marks, width, height, scale }, top, margin) {
   if (low !== 0) low -= low > 0 ? Math.min(air, low) : air;
   if (high !== 0 || low === 0) high += air;
   const ticks = roundNumbers(low, high, (height - top) / 50), left = Math.max(16, ...ticks.map((tick) => widthOf(written(tick, scale, true)))) + 8;
-  const right = width - margin, bottom = height - 30, unit = (right - left) / (last - first + 2 * side), nth = Math.ceil(64 / unit);
+  const right = width - margin, bottom = height - 30, unit = (right - left) / (last - first + 2 * side);
+  const [, widest] = extent([...names.keys()].map((name) => widthOf(written(name, xScale, true))), 0, 0);
+  const isTurned = typeof placed[0]?.[X] === "string" && widest > unit - 4, nth = Math.ceil((isTurned ? LINE : 64) / unit);
   const xTicks = isNamed || !placed.length ? [...names.keys()].filter((_, at) => at % nth === 0)
     : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
   const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;
-  return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64,
+  return { left, right, top, bottom, ticks, xTicks, unit, room: isNamed ? nth * unit - 4 : 64, isTurned, foot: isTurned ? Math.min(widest, NAME) * TURNED : 0,
     x: (value) => tenth(left + placeOf(value) * unit), y: (value) => tenth(bottom - ((value - low) * (bottom - top)) / (high - low)),
     start: (value) => tenth(left + (placeOf(value) - (isNamed ? 0.5 : 0)) * unit) }; // of a place, which a step holds for
 }
@@ -77,9 +80,10 @@ function drawAxes({ x, y, scale, xScale, width }, frame) {
   const heights = frame.ticks.map((tick) => [tick, frame.y(tick)]), places = frame.xTicks.map((tick) => [tick, frame.x(tick)]);
   return vector("g", {}, ...heights.map(([tick, at]) => across(at, tick === 0 ? "zero" : "grid")), across(bottom, "zero"),
     ...heights.map(([tick, at]) => label(written(tick, scale, true), left, { x: left - 6, y: at + 4, "text-anchor": "end" })),
-    ...places.map(([tick, at]) =>
-      label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - at), 2 * at), { x: at, y: bottom + 14, "text-anchor": "middle" })),
-    label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27, "text-anchor": "end" }));
+    ...places.map(([tick, at]) => frame.isTurned
+      ? label(tick, Math.min(NAME, (at - LINE) / TURNED), { transform: `translate(${at + 4} ${bottom + 12}) rotate(-45)`, "text-anchor": "end" })
+      : label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - at), 2 * at), { x: at, y: bottom + 14, "text-anchor": "middle" })),
+    label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27 + frame.foot, "text-anchor": "end" }));
 }
 
 /** Put marks that belong together into groups: those of a series, a role and a kind, which is drawn as the `nth` role of its kind. */
@@ -202,8 +206,12 @@ function drawPlaces(groups, frame) {
   return { node, hits, show };
 }
 
-/** Name a level: first what tells it from others, which is its bidder, or what several bidders share. */
-const namedLevel = (role, names) => (names.length === 1 ? `${names[0]}: ${role}` : [role, names.join(", ")].filter(Boolean).join(": "));
+/** Name some of the levels of a role: first what tells them from others, which is the bidder, or what several bidders share. */
+function nameOfLevels(role, some, all) {
+  const names = some.map(({ series }) => series).filter((name) => name !== role);
+  if (names.length > 2 && names.length === all.length) return `${role}: all`;
+  return names.length === 1 ? `${names[0]}: ${role}` : [role, names.join(", ")].filter(Boolean).join(": ");
+}
 
 /** Draw levels, with their names beside them: those at one height are one line, striped, with the names of all. */
 function drawLevels(groups, frame, width) {
@@ -220,8 +228,8 @@ function drawLevels(groups, frame, width) {
         node.append(drawn);
         hits.push({ row, box: [frame.left, y, frame.right] });
       });
-      const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, all]) =>
-        namedLevel(role, all.map(({ group }) => group.series).filter((name) => name !== role)));
+      const told = [...Map.groupBy(levels, ({ group }) => group.role)].map(([role, some]) =>
+        nameOfLevels(role, some.map(({ group }) => group), groups.filter((one) => one.role === role)));
       last = Math.max(y, last + LINE - 2);
       const style = `name ${levels.length > 1 ? "ink" : levels[0].group.colour}${levels.every(({ row }) => row[SEQ] > seq) ? " later" : ""}`;
       if (last < frame.bottom + 8) node.append(label(told.join("; "), width - frame.right - 8, { class: style, x: frame.right + 5, y: last + 4 }));
@@ -254,7 +262,10 @@ function drawLegend(groups, width) {
 /** Draw a picture: its SVG, what shows a moment in it, and what mark is near a place of it. */
 function drawChart(spec) {
   const { width, height } = spec, groups = groupsOf(spec.marks, spec.styleOf), of = (...kinds) => groups.filter(({ kind }) => kinds.includes(kind));
-  const legend = drawLegend(groups, width), levels = of("level"), frame = frameOf(spec, legend.height + 24, levels.length ? Math.min(130, width * 0.27) : 10);
+  const legend = drawLegend(groups, width), levels = of("level");
+  const alike = [...Map.groupBy(levels, ({ role }) => role).values()], names = [...levels.map((one) => [one]), ...alike];
+  const [, widest] = extent(names.map((some) => widthOf(nameOfLevels(some[0].role, some, some))), 0, 0);
+  const frame = frameOf(spec, legend.height + 24, levels.length ? Math.min(widest + 14, width * 0.36) : 10);
   const lines = drawLines(of("line", "step", "band"), frame);
   const layers = [drawPlaces(of("bar"), frame), drawLevels(levels, frame, width), lines, drawPlaces(of("point"), frame)];
   const cursor = vector("path", { class: "cursor" }), drawn = [legend.node, drawAxes(spec, frame), cursor, ...layers.map(({ node }) => node)];
@@ -272,5 +283,5 @@ function drawChart(spec) {
     }
     return found;
   };
-  return { svg: vector("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spec.told }, ...drawn), show, near };
+  return { svg: vector("svg", { viewBox: `0 0 ${width} ${height + frame.foot}`, role: "img", "aria-label": spec.told }, ...drawn), show, near };
 }

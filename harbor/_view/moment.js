@@ -26,7 +26,7 @@ function drawEntry(entry) {
 function drawThoughts(seq) {
   const bidders = [...store.thoughts.keys()].filter((name) => ["", name].includes(page.viewer)).sort((one, other) => seatOf(one) - seatOf(other));
   const isThought = (kind) => bidders.some((name) => lastUpTo(store.thoughts.get(name).get(kind) ?? [], seq) >= 0);
-  const kinds = [...new Set(bidders.flatMap((name) => [...store.thoughts.get(name).keys()]))].filter(isThought);
+  const named = new Set(["plan", "replan", ...bidders.flatMap((name) => [...store.thoughts.get(name).keys()])]), kinds = [...named].filter(isThought);
   const link = (name, kind) => {
     const all = store.thoughts.get(name).get(kind) ?? [];
     const [found, number] = all[lastUpTo(all, seq)] ?? [];

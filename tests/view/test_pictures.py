@@ -305,6 +305,19 @@ def test_levels_at_one_height_are_stripes_of_one_line_with_one_label(look, tmp_p
     assert names == ["limit: Ann, Ben"]
 
 
+def test_names_along_a_picture_are_turned_where_they_have_no_room_beside_each_other(look, tmp_path):
+    def texts(page: Page) -> list[list[str]]:
+        turned = "all => all.map((one) => [one.textContent, one.getAttribute('transform') ?? ''])"
+        return page.locator(".drawing text").evaluate_all(turned)
+
+    names = [f"{at} Osprey Drive" for at in range(16)]
+    for shown, count in ((names, 16), (names[:1], 0)):
+        marks = [(0, 0, "", "Ann", "price", "bar", name, 7, None, 7) for name in shown]
+        drawn = look(page_with(marks, tmp_path, ("Ann", "Ben")), texts)
+        assert [text for text, turn in drawn if "rotate" in turn] == shown[:count]
+        assert {text for text, _ in drawn} >= {*shown}
+
+
 def test_names_of_strangers_are_text_and_long_ones_are_cut_and_told_in_full(look, tmp_path):
     names = (LONG, EVIL, "A")
     marks = [
