@@ -5,7 +5,7 @@ const REACH = 20; // pixels within which a mark is meant
 const STRIPE = 6; // pixels of a dash where several series have the same line
 const LINE = 14, NAME = 140, LEGEND = 70; // pixels from text to text, of the longest name, and of the longest legend
 const TURNED = Math.SQRT1_2; // of its length: how high a name is that is turned by 45 degrees
-const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "profile", "mirrored", "theory"]); // dashed; facts are solid
+const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "profile", "theory"]); // dashed; facts are solid
 const MARKERS = ["M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0Z", "M-3.5-3.5h7v7h-7Z", "M0-4.5L4.5 3.5h-9Z", "M0-5L5 0L0 5L-5 0Z", "M0 4.5L4.5-3.5h-9Z"];
 const OUT = "out", CROSS = "M-4-4L4 4M4-4L-4 4"; // where a bidder ends, in any game
 const pen = document.createElement("canvas").getContext("2d");
@@ -81,7 +81,7 @@ function drawAxes({ x, y, scale, xScale, width }, frame) {
   return vector("g", {}, ...heights.map(([tick, at]) => across(at, tick === 0 ? "zero" : "grid")), across(bottom, "zero"),
     ...heights.map(([tick, at]) => label(written(tick, scale, true), left, { x: left - 6, y: at + 4, "text-anchor": "end" })),
     ...places.map(([tick, at]) => frame.isTurned
-      ? label(tick, Math.min(NAME, (at - LINE) / TURNED), { transform: `translate(${at + 4} ${bottom + 12}) rotate(-45)`, "text-anchor": "end" })
+      ? label(tick, Math.min(NAME, (at - 6) / TURNED), { transform: `translate(${at + 4} ${bottom + 12}) rotate(-45)`, "text-anchor": "end" })
       : label(written(tick, xScale, true), Math.min(frame.room, 2 * (width - at), 2 * at), { x: at, y: bottom + 14, "text-anchor": "middle" })),
     label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27 + frame.foot, "text-anchor": "end" }));
 }

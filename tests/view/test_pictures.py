@@ -310,7 +310,7 @@ def test_names_along_a_picture_are_turned_where_they_have_no_room_beside_each_ot
         turned = "all => all.map((one) => [one.textContent, one.getAttribute('transform') ?? ''])"
         return page.locator(".drawing text").evaluate_all(turned)
 
-    names = [f"{at} Osprey Drive" for at in range(16)]
+    names = [f"{at} Main Street" for at in range(16)]
     for shown, count in ((names, 16), (names[:1], 0)):
         marks = [(0, 0, "", "Ann", "price", "bar", name, 7, None, 7) for name in shown]
         drawn = look(page_with(marks, tmp_path, ("Ann", "Ben")), texts)
