@@ -180,9 +180,9 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
             case "bar":
                 last, wide = dict(zip(x, y, strict=True)), BARS / most
                 here = [[other for other in bars if at in rows[other][:, 0]] for at in last]
-                aside = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
+                turns = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
                 inside = to_rgba(tints[series], PALE * (not dashed and role == bars[0][1]))
-                places = np.array([*last]) + aside * wide
+                places = np.array([*last]) + turns * wide
                 axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
             case "point":
                 seat = seats.index(series) if series in seats else (len(seats) - 1) / 2
