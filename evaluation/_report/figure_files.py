@@ -25,7 +25,7 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
         only: the figure that is drawn alone; empty: all are.
     """
     ways = _ways(loaded)
-    drawn = {name: ways[name].draw() for name in steps([only] if only else list(ways), "figures drawn") if name in ways}
+    drawn = {name: ways[name].draw() for name in ([only] if only else ways) if name in ways}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
@@ -58,7 +58,7 @@ def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str,
         ConfigError: it can't be drawn.
         OSError: a file can't be written.
     """
-    painted = pictures(drawing, form, WIDTHS[width])
+    [painted] = [pictures(one, form, WIDTHS[width]) for one in steps([drawing], "figures drawn")]
     file.parent.mkdir(parents=True, exist_ok=True)
     written = []
     for number, (data, page) in enumerate(painted, 1):

@@ -14,9 +14,9 @@ from harbor._cli.doubts import warn_of_games
 from harbor._cli.output import say
 from harbor._cli.places import default_place
 from harbor._cli.reports import Picture, Width, opened, writing
-from harbor._core.errors import ConfigError, unknown
+from harbor._core.errors import ConfigError, RunFolderError, unknown
 from harbor._core.finding import command
-from harbor._core.layout import EVENTS
+from harbor._core.layout import DESIGN, EVENTS
 
 if TYPE_CHECKING:
     from harbor.evaluation._report.canvas import Drawing
@@ -36,6 +36,9 @@ def figure(
 ) -> None:
     """Write a figure of an experiment or of a run as a file for a paper, with its caption; or list the figures."""
     form = _form(out, format_)
+    if folder.exists() and not any((folder / file).is_file() for file in (DESIGN, EVENTS)):
+        neither = f"contains neither an experiment ({DESIGN}) nor a run ({EVENTS})"
+        raise RunFolderError(f"{str(folder)!r} {neither}; give the folder of one")
     loaded = None if (folder / EVENTS).is_file() else opened(folder, checked=False)  # a list of names has no numbers
     of_run = {} if loaded else _of_run(folder)
     known = _names(loaded, folder) if loaded else {name: one.title for name, one in of_run.items()}

@@ -19,12 +19,13 @@ from harbor._cli.output import say
 from harbor._cli.places import check_ending, default_place
 from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.layout import CALLS, CONFIG, DESIGN, EVENTS, MANIFEST, MEMORY, auction_logs, log_of, public_auctions
+from harbor._core.marks import MARK
 from harbor._core.parsing import printable
 from harbor._core.private_files import write_whole
 
 POLL_SECONDS = 0.1  # between two looks for a run that has not begun
 
-BEGUN = {CONFIG, MANIFEST, CALLS, MEMORY}
+BEGUN = {CONFIG, MANIFEST, MARK, CALLS, MEMORY}
 """What a run may have in its folder before it has a log."""
 
 
@@ -104,17 +105,21 @@ def _page_name(seat: str | None) -> str:
 
 
 def _wait_for(path: Path) -> None:
-    """Wait until a run has begun in a folder, or Ctrl-C is pressed."""
-    if path.is_file() or any((path / name).is_file() for name in (EVENTS, DESIGN)) or public_auctions(path):
+    """Wait until a run, a series or an experiment has begun in a folder, or Ctrl-C is pressed."""
+    if _has_begun(path):
         return
     if path.suffix in (".jsonl", ".html") or (path.is_dir() and {one.name for one in path.iterdir()} - BEGUN):
         log_of(path)  # a file that is not there, or a folder of something else, is no run that comes
     say(f"waiting for a run in {str(path)!r}; Ctrl-C ends it")
     try:
-        while not (path / EVENTS).is_file():
+        while not _has_begun(path):
             time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
         raise typer.Exit from None
+
+
+def _has_begun(path: Path) -> bool:
+    return path.is_file() or any((path / name).is_file() for name in (EVENTS, DESIGN)) or bool(public_auctions(path))
 
 
 def _stands(where: str, is_last: bool) -> None:

@@ -14,6 +14,7 @@ from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import SCHEMA_VERSION, Event, LogOpened
 from harbor._core.extensions import WITH_EVENTS
 from harbor._core.finding import of_part
+from harbor._core.how_far import steps
 from harbor._core.log_lines import Entry, decode_fields, digest_of, fields_of_kind, named, schema_of
 from harbor._core.marks import read_as_data
 from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, read_sent
@@ -49,7 +50,7 @@ def read_evidence(path: Path) -> Evidence:
     except OSError as error:
         raise LogError(f"log {str(path)!r} can't be read ({error.strerror}); give the folder of a run") from error
     reader = EvidenceReader(path)
-    wrong = next((wrong for line in lines or [b""] if (wrong := reader.take(line))), None)
+    wrong = next((wrong for line in steps(lines or [b""], "events read") if (wrong := reader.take(line))), None)
     return Evidence(tuple(reader.entries), wrong, tuple(reader.passed_over))
 
 

@@ -8,9 +8,16 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 T = TypeVar("T")
+MOST_TOLD = 1_000
 Listen = Callable[[int, int, str], None]
 """Is told how many steps are done, of how many, and what they are, such as "games read"."""
-_listens: ContextVar[Listen] = ContextVar("_listens", default=lambda *_: None)
+
+
+def _unheard(*_: object) -> None:
+    """Listen to nothing."""
+
+
+_listens: ContextVar[Listen] = ContextVar("_listens", default=_unheard)
 
 
 @contextmanager
@@ -24,11 +31,14 @@ def heard_by(listen: Listen) -> Iterator[None]:
 
 
 def steps(things: Collection[T], what: str) -> Iterator[T]:
-    """Go through things and tell each that is done; it costs nothing where nobody listens."""
-    listen = _listens.get()
+    """Go through things and tell how many are done, some `MOST_TOLD` times at most; steps in a step are not told."""
+    listen, apart = _listens.get(), 1 + len(things) // MOST_TOLD
+    _listens.set(_unheard)
     try:
         for done, thing in enumerate(things):
-            listen(done, len(things), what)
+            if done % apart == 0:
+                listen(done, len(things), what)
             yield thing
     finally:  # whoever goes through them may stop early
+        _listens.set(listen)
         listen(len(things), len(things), what)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from harbor._core.events import Event, ModelCalled
+from harbor._core.how_far import steps
 from harbor._core.log_lines import Entry, is_seen_by, name_in_log
 from harbor._games.board import GuardedBoard, Shown
 from harbor._models.replies.replay import RawCall
@@ -47,7 +48,7 @@ class Chunks:
     def made_of(self, entries: Sequence[Entry], numbers: Sequence[int | None]) -> Iterator[Chunk]:
         """Give the chunks of entries and of the decisions that they belong to; there is at least one."""
         chunk = self._begun()
-        for entry, decision in zip(entries, numbers, strict=True):
+        for entry, decision in zip(steps(entries, "events shown"), numbers, strict=True):
             if chunk.size > CHARACTERS:
                 yield chunk.data
                 chunk = self._begun()

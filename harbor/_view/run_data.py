@@ -19,6 +19,7 @@ from harbor._core.events import (
     SaleClosed,
     SeriesOpened,
 )
+from harbor._core.how_far import steps
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.money import cell_text
@@ -70,7 +71,8 @@ def _chunks(record: RunRecord, head: Head) -> Iterator[Chunk]:
         yield raw_chunk(record.raw)
         return
     decisions = Decisions(record.game)
-    numbers = [decisions.note(entry.event, recorded(record.calls, entry.event)) for entry in record.entries]
+    going = steps(record.entries, "decisions gathered")
+    numbers = [decisions.note(entry.event, recorded(record.calls, entry.event)) for entry in going]
     chunks = Chunks(record, decisions, viewers_of(head["seat"], head["seats"]))
     yield from chunks.made_of(record.entries, numbers)
     head["notes"] += chunks.complaints

@@ -17,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 from harbor._core.errors import ConfigError
 from harbor._core.finding import command
+from harbor._core.how_far import steps
 from harbor._core.layout import auction_logs
 from harbor._core.log_lines import is_over
 from harbor._games.board import GuardedBoard
@@ -94,7 +95,7 @@ def _marks(record: RunRecord) -> dict[Picture, dict[Place, list[Mark]]]:
     starts = [(seq, name) for seq, kind, name in places_of(record.entries) if kind == "part"] or [(0, "")]
     found: dict[Picture, dict[Place, list[Mark]]] = {picture: {} for picture in known}
     part = 0
-    for seq, _, event in record.entries:
+    for seq, _, event in steps(record.entries, "events drawn"):
         part += part + 1 < len(starts) and starts[part + 1][0] <= seq
         board.note(event)
         for _, at, panel, series, role, kind, x, y, high, _ in marks.of(seq, event, {ANALYSTS: board}):
@@ -179,9 +180,9 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
             case "bar":
                 last, wide = dict(zip(x, y, strict=True)), BARS / most
                 here = [[other for other in bars if at in rows[other][:, 0]] for at in last]
-                steps = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
+                turns = np.array([some.index(key) - (len(some) - 1) / 2 for some in here])
                 inside = to_rgba(tints[series], PALE * (not dashed and role == bars[0][1]))
-                places = np.array([*last]) + steps * wide
+                places = np.array([*last]) + turns * wide
                 axes.bar(places, [*last.values()], wide, edgecolor=tints[series], linestyle=DASHES[dashed], fc=inside)
             case "point":
                 seat = seats.index(series) if series in seats else (len(seats) - 1) / 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from harbor._core.events import Event, LotClosed
-from harbor._core.thoughts import Believed, Expected, LimitSet, Mirrored, Predicted, Profiled
+from harbor._core.thoughts import Believed, Expected, LimitSet, Predicted, Profiled
 from harbor._games.drawn import Mark, Number, Picture
 from harbor._games.game import Game
 from harbor._view.beside import Facts
@@ -35,7 +35,6 @@ class ThoughtMarks:
         self._facts = Facts(game)
         self._closed = 0
         self._expected: dict[tuple[str, str], Number] = {}
-        self._mirrored: set[tuple[str, str]] = set()
 
     def marks(self, event: Event) -> Iterator[Mark]:
         """Take an event in, and give the marks that it adds."""
@@ -50,14 +49,7 @@ class ThoughtMarks:
             case Expected(bidder=bidder, bids=bids):
                 yield from self._awaited(bidder, bids)
             case Profiled(bidder=bidder, rival=rival, weights=weights):
-                yield from _bars(f"{bidder} of {rival}", bidder, "profile", weights)
-                yield from self._true(f"{bidder} of {rival}", rival, weights)
-                if (rival, bidder) in self._mirrored:
-                    yield from self._mirror(rival, bidder)
-            case Mirrored(bidder=bidder, rival=rival, weights=weights):
-                self._mirrored.add((bidder, rival))
-                yield from _bars(_mirror_of(bidder, rival), bidder, "mirrored", weights)
-                yield from self._mirror(bidder, rival)
+                yield from self._profiled(f"{bidder} of {rival}", bidder, rival, weights)
             case LotClosed():
                 yield from self._came()
 
@@ -87,20 +79,10 @@ class ThoughtMarks:
         self._expected.clear()
         self._facts.begin_next()
 
-    def _true(self, panel: str, rival: str, weights: Mapping[str, float]) -> Iterator[Mark]:
-        """Give the true weights of personas, where the viewer knows them."""
-        for persona, weight in self._facts.personas.get(rival, {}).items():
-            if persona in weights:
-                yield Mark("profiles", "truth", "truth", "point", weight, persona, panel=panel)
-
-    def _mirror(self, bidder: str, rival: str) -> Iterator[Mark]:
-        """Give how a rival really profiles a bidder, beside how it thinks so, where the viewer knows it."""
-        yield from _bars(_mirror_of(bidder, rival), rival, "profile", self._facts.profiles.get((rival, bidder), {}))
-
-
-def _mirror_of(bidder: str, rival: str) -> str:
-    return f"{bidder} as {rival} sees it, as {bidder} thinks"
-
-
-def _bars(panel: str, series: str, role: str, weights: Mapping[str, float]) -> Iterator[Mark]:
-    return (Mark("profiles", series, role, "bar", weight, persona, panel=panel) for persona, weight in weights.items())
+    def _profiled(self, panel: str, bidder: str, rival: str, weights: Mapping[str, float]) -> Iterator[Mark]:
+        """Give a profile, and the true weights of personas in it, where the viewer knows them."""
+        true = self._facts.personas.get(rival, {})
+        for persona, weight in weights.items():
+            yield Mark("profiles", bidder, "profile", "bar", weight, persona, panel=panel)
+            if persona in true:
+                yield Mark("profiles", "truth", "truth", "point", true[persona], persona, panel=panel)

@@ -98,6 +98,11 @@ def test_panels_of_parts_stand_in_two_columns_on_a_column(run):
     assert [len(row) for row in page.rows] == [2, 1]
 
 
+def test_of_a_folder_that_has_neither_both_that_are_taken_are_named(tmp_path):
+    said = "contains neither an experiment (experiment.json) nor a run (events.jsonl); give the folder of one"
+    assert mistake(harbor("figure", tmp_path)) == f"{str(tmp_path)!r} {said}"
+
+
 def test_an_unknown_name_is_told_the_ones_that_there_are(run):
     assert mistake(harbor("figure", run, "bid")) == "unknown figure 'bid'; did you mean 'bids'?"
 

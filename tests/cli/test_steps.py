@@ -10,6 +10,7 @@ import pytest
 from harbor._cli.display.step_bars import step_bars
 from harbor._core.how_far import heard_by, steps
 from support.commands import harbor
+from support.processes import shown_in_terminal
 from support.shown_runs import think_much
 
 
@@ -55,3 +56,35 @@ def test_steps_that_are_stopped_early_end_what_is_heard_of_them():
         going.close()
         list(steps([], "games read"))
     assert heard == [(0, 3, "games checked"), (3, 3, "games checked"), (0, 0, "games read")]
+
+
+def test_a_step_that_takes_steps_itself_is_told_alone():
+    heard = []
+    with heard_by(lambda *told: heard.append(told)):
+        for _ in steps(["one", "two"], "pages written"):
+            assert list(steps([1, 2], "events shown")) == [1, 2]
+        list(steps([1], "games read"))
+    assert {what for _, _, what in heard[:3]} == {"pages written"}
+    assert heard[3:] == [(0, 1, "games read"), (1, 1, "games read")]
+
+
+def test_of_many_steps_some_are_told_and_the_last():
+    heard = []
+    with heard_by(lambda done, *_: heard.append(done)):
+        list(steps(range(100_000), "events shown"))
+    assert len(heard) < 1_100
+    assert heard[-1] == 100_000
+
+
+@pytest.mark.parametrize(
+    ("command", "ending", "told"),
+    [
+        ("view", "html", ["events read", "decisions gathered", "events shown"]),
+        ("figure", "svg", ["events read", "events drawn", "figures drawn"]),
+        ("pack", "harbor.zip", ["files packed"]),
+    ],
+)
+def test_a_terminal_sees_how_far_a_command_over_a_run_has_come(run, tmp_path, command, ending, told):
+    more = {"view": ["--no-open"], "figure": ["bids"]}.get(command, [])
+    shown = shown_in_terminal(command, run, *more, "--out", tmp_path / f"out.{ending}", cwd=tmp_path, TERM="xterm")
+    assert [what for what in told if what in shown] == told

@@ -26,6 +26,7 @@ from harbor._view.live_run import LiveRun
 from harbor._view.live_server import serve
 from harbor._view.run_data import run_page
 from harbor._view.shapes import json_of
+from support.commands import HARBOR
 from support.shown_runs import think_much
 
 LONG = 60
@@ -227,6 +228,31 @@ def test_a_folder_that_vanishes_is_told_of_on_the_page_and_not_to_a_seat_by_its_
             assert name == "failed"
             assert says in told
             assert (folder.name in told) == (not seat)
+
+
+def test_an_experiment_that_comes_where_a_run_is_waited_for_is_refused_in_a_line(tmp_path):
+    folder, draft = tmp_path / "later", tmp_path / "draft"
+    draft.mkdir()
+    (draft / "experiment.json").touch()
+    command = [*HARBOR, "view", str(folder), "--follow", "--no-open"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
+        assert "waiting for a run" in waiting.stderr.readline()
+        draft.rename(folder)
+        assert waiting.wait(LONG) == 2
+        told = waiting.stderr.read()
+    assert told == f"harbor: error: {str(folder)!r} is more than one run; follow the folder of one\n"
+
+
+@pytest.mark.parametrize("name", ["config.json", "mark"])
+def test_a_folder_that_has_what_a_run_begins_with_is_waited_for(name, run, tmp_path, monkeypatch):
+    (tmp_path / name).touch()
+
+    def begin(_):
+        (tmp_path / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
+
+    monkeypatch.setattr("harbor._cli.view.time", SimpleNamespace(sleep=begin))
+    monkeypatch.setattr(live_server, "serve", lambda *_: None)
+    view(tmp_path, follow=True, open_=False)
 
 
 def test_a_run_that_has_not_begun_is_waited_for(run, tmp_path, monkeypatch, capsys):

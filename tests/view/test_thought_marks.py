@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from decimal import Decimal
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from harbor._core.finding import find
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import is_seen_by
-from harbor._core.thoughts import Believed, Expected, LimitSet, Mirrored, Predicted, Prediction, Profiled
+from harbor._core.thoughts import Believed, Expected, LimitSet, Predicted, Prediction, Profiled
 from harbor._view.run_data import run_page, seats_of
 from harbor._view.seen_marks import Marks, pictures_drawn
 from harbor._view.thought_marks import ThoughtMarks
@@ -87,21 +86,11 @@ def test_what_was_expected_of_a_run_is_not_held_against_a_later_one():
 
 def test_a_profile_has_a_bar_for_each_persona_and_the_analyst_sees_the_true_ones(entries):
     marks, labels = of("profiles", entries), {one.bidder: one.personas for one in of_type(entries, BidderLabelled)}
-    profiles, mirrors = of_type(entries, Profiled), of_type(entries, Mirrored)
-    first = profiles[0]
+    first = of_type(entries, Profiled)[0]
     bars = [one for one in marks if (one.panel, one.role) == (f"{first.bidder} of {first.rival}", "profile")]
     assert {one.x: one.y for one in bars[: len(first.weights)]} == first.weights
     true = [one for one in marks if (one.panel, one.role) == (f"{first.bidder} of {first.rival}", "truth")]
     assert {one.x: one.y for one in true} == labels[first.rival] != {}
-    assert Counter(one.role for one in marks)["mirrored"] == sum(len(one.weights) for one in mirrors) > 0
-
-
-def test_a_mirror_stands_beside_the_real_profile_for_the_analyst_alone(entries):
-    def real(name=""):
-        return [one for one in of("profiles", entries, name) if "thinks" in one.panel and one.role == "profile"]
-
-    assert real()
-    assert not [one for one in real("Ann") if one.panel.startswith("Ann")]
     assert not [one for one in of("profiles", entries, "Ann") if one.role == "truth"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from harbor._core.log import read_log
 from harbor._view import pages
 from harbor._view.run_data import run_page
-from harbor._view.still import MOST_MARKS, MOST_ROWS, Still
+from harbor._view.still import HEIGHT, LINE, MOST_MARKS, MOST_ROWS, Still
 from support.browser import browser, needs_browser
 from support.shown_runs import think_much
 
@@ -57,38 +57,55 @@ def test_what_is_shown_without_scripts_is_bounded_and_says_what_is_left_out(run)
     still = Still(head)
     list(still.noting(chunks))
     many = still_of([(at, 0, "", f"name {at % 9}", "bid", "point", at, at, None, 1) for at in range(5_000)])
-    assert many.count("<circle") == MOST_MARKS
+    assert many.count("h0") == MOST_MARKS
     assert f"(the last {MOST_MARKS:,} marks)" in many
     assert len(still.html()) + len(many) <= GROWS_BY
 
 
 @pytest.mark.parametrize(
-    ("kind", "x", "drawn"),
+    ("kind", "rows", "drawn"),
     [
-        ("point", 1, "<circle"),
-        ("bar", "Ann", 'stroke-width="6"'),
-        ("line", 1, "M20 "),
-        ("step", 1, "M20 "),
-        ("line", None, "H620"),
+        ("point", [(1, 5, None), (2, 6, None)], "M20 240h0M620 20h0"),
+        ("bar", [("one", 5, None), ("two", 8, None), ("two", 10, None)], "M20 240V130M320 240V20"),
+        ("line", [(1, 5, None), (2, 7, None), (3, 6, None)], "M20 240h0L320 20L620 130"),
+        ("line", [(1, 5, None), (2, 7, None), (3, None, None), (4, 6, None)], "M20 240h0L220 20M620 130h0"),
+        ("step", [(1, 5, None), (2, 7, None), (3, 6, None)], "M20 240h0H320V20H620V130H620"),
+        ("band", [(1, 5, 6), (2, 6, 7)], "M20 240V130M620 130V20"),
+        ("line", [(None, 7, None), (None, 5, None)], "M20 240H620"),
+        ("line", [(None, 7, None), (None, None, None)], ""),
     ],
 )
-def test_each_kind_of_mark_is_drawn_and_its_words_are_text(kind, x, drawn):
-    found = still_of([(0, 0, "", "<script>", "bid", kind, x, 5, None, 1)])
-    assert drawn in found
+def test_each_kind_of_mark_is_drawn_as_on_the_page(kind, rows, drawn):
+    found = still_of([(0, 0, "", "Ann", "bid", kind, *row, 1) for row in rows])
+    assert f' d="{drawn}"' in found
+
+
+def test_words_of_a_run_are_text_and_the_heading_says_between_which_numbers_marks_stand():
+    found = still_of([(0, 0, "", "<script>", "bid", "point", f"Lot <i>{y}", y, None, 1) for y in (5, 7)])
     assert "<script>" not in found
-    assert "&lt;script&gt;" in found
+    assert "&lt;script&gt;: bid" in found
+    assert "Lot &lt;i&gt;5" in found
+    assert "price from 5 to 7, by round" in found
 
 
-def test_an_exit_is_a_cross_and_a_level_has_its_name():
+def test_an_exit_is_a_cross_and_a_level_is_named_below_the_picture():
     found = still_of(
         [
             (0, 0, "", "Ann", role, kind, x, 5, None, 1)
             for role, kind, x in (("out", "point", 3), ("estimate", "line", None))
         ]
     )
-    assert "<circle" not in found
     assert "l8 8m0-8l-8 8" in found
-    assert "Ann: estimate" in found
+    assert f'y="{HEIGHT + LINE}"><tspan fill="#4477aa" opacity="1">●</tspan> Ann: estimate' in found
+
+
+@pytest.mark.parametrize(("of_part", "shown"), [((True, False), "Second"), ((True, True), "First")])
+def test_a_picture_of_the_whole_game_is_preferred(of_part, shown):
+    names = zip(("First", "Second"), of_part, strict=True)
+    head = {**HEAD, "pictures": [(one, one, "round", "price", "dollars", part, "number") for one, part in names]}
+    still = Still(head)
+    list(still.noting([{"entries": [], "marks": [(0, at, "", "Ann", "bid", "point", 1, 5, None, 1) for at in (0, 1)]}]))
+    assert f"<h2>{shown}: " in still.html()
 
 
 def test_a_mark_that_the_page_s_viewer_does_not_see_is_not_drawn():
