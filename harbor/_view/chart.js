@@ -63,10 +63,11 @@ function frameOf({ marks, width, height, scale, xScale }, top, margin) {
   const air = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
   if (low !== 0) low -= low > 0 ? Math.min(air, low) : air;
   if (high !== 0 || low === 0) high += air;
-  const ticks = roundNumbers(low, high, (height - top) / 50), left = Math.max(16, ...ticks.map((tick) => widthOf(written(tick, scale, true)))) + 8;
+  const isText = typeof placed[0]?.[X] === "string"; // names, whose ends stand left of their places where they are turned
+  const ticks = roundNumbers(low, high, (height - top) / 50), left = Math.max(isText ? 48 : 16, ...ticks.map((tick) => widthOf(written(tick, scale, true)))) + 8;
   const right = width - margin, bottom = height - 30, unit = (right - left) / (last - first + 2 * side);
   const [, widest] = extent([...names.keys()].map((name) => widthOf(written(name, xScale, true))), 0, 0);
-  const isTurned = typeof placed[0]?.[X] === "string" && widest > unit - 4, nth = Math.ceil((isTurned ? LINE : 64) / unit);
+  const isTurned = isText && widest > unit - 4, nth = Math.ceil((isTurned ? LINE : 64) / unit);
   const xTicks = isNamed || !placed.length ? [...names.keys()].filter((_, at) => at % nth === 0)
     : roundNumbers(first - side / 2, last + side / 2, (right - left) / 40, isWhole);
   const tenth = (value) => Math.round(value * 10) / 10, placeOf = (value) => (isNamed ? names.get(value) ?? -1 : value) - first + side;

@@ -44,7 +44,7 @@ from harbor.evaluation._report.paper_tables import SIMULATED
 from harbor.evaluation._report.scales import few_ticks
 from harbor.evaluation._report.series_marks import DASHES, PALE
 
-EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "mirrored", "profile", "theory"})
+EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "profile", "theory"})
 """Roles and series that are dashed, as on the page."""
 DASHED = "Dashed and open: what bidders thought or aimed at, and theory."
 OUT = "out"
