@@ -49,8 +49,8 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
     if matches.empty:
         told = facts(loaded, metric)
         by = ("bidder", "arm", "condition")  # the end of a long heading is cut
-        return drawing(title, caption, parts(loaded, metric, by), lambda part: _means(part, title), SHADES, told)
-    shown = _first_games(_by_name(parts(loaded, metric, ("arm", "condition", "repeat", "bidder"))))
+        return drawing(title, caption, parts(loaded, table, by), lambda part: _means(part, title), SHADES, told)
+    shown = _first_games(_by_name(parts(loaded, table, ("arm", "condition", "repeat", "bidder"))))
 
     def panel(part: PanelData) -> Panel:
         matched = _matched(matches, part.rows)
@@ -92,7 +92,7 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
     """Draw how often each bidder bid on each item, in the first games of each arm and condition."""
     table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
     most = table["value"].max()
-    shown = few_bidders(_first_games(parts(loaded, metric, ("arm", "condition", "repeat"))), MOST_BIDDERS)
+    shown = few_bidders(_first_games(parts(loaded, table, ("arm", "condition", "repeat"))), MOST_BIDDERS)
     places = sorted(int(at) for at in table["at"].unique())
 
     def panel(part: PanelData) -> Panel:
@@ -105,7 +105,7 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
                 for place in _matched(matches, part.rows, bidder) & {*grid.columns}:
                     column = [int(at) for at in grid.columns].index(place)
                     _frame(axes, column, row, 1)
-                    axes.text(column + 0.12, row + 0.14, "◆", ha="left", va="top", fontsize=5, color=FRAME)
+                    axes.text(column + 0.12, row + 0.14, "◆", ha="left", va="top", fontsize=7, color=FRAME)
             axes.set(xlabel="item, by its place")
 
         told = "; ".join(f"{bidder} {grid.loc[bidder].sum():g}" for bidder in bidders)

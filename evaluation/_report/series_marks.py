@@ -105,7 +105,10 @@ def line_at(axes: Axes, at: float, says: str) -> None:
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
-    """Write the name of each line (name, x, y) beside its end, unless there is no room for all; the legend has them."""
+    """Write the names of the lines (name, x, y) that reach the right beside their ends, if there is room for all.
+
+    Those that end before, amid other lines, are named by the legend.
+    """
     if len(ends) * LEAST_GAP > 1:
         return
     low, high = axes.get_ylim()
@@ -115,15 +118,12 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
         (place for place, end in enumerate(ends) if end[1] == last), key=lambda place: ends[place][2] / (high - low)
     )
     heights = apart([(ends[place][2] - low) / (high - low) for place in at_end])
-    style: dict[str, Any] = {"va": "center", "fontsize": 7.5, "annotation_clip": False}
     leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 3}
     for place, height in zip(at_end, heights, strict=True):
         axes.annotate(
-            short[place], ends[place][1:], (1.03, height), textcoords=axes.transAxes, arrowprops=leader, **style
-        )
-    for place, (_, x, y) in enumerate(ends):
-        if place not in at_end:
-            axes.annotate(short[place], (x, y), (6, 6), textcoords="offset points", **style)
+            short[place], ends[place][1:], (1.03, height), textcoords=axes.transAxes, arrowprops=leader, va="center",
+            fontsize=7.5, annotation_clip=False,
+        )  # fmt: skip
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
