@@ -17,7 +17,7 @@ from harbor.evaluation._report.canvas import COLOURS, FAINT, TALLEST_PANEL, Draw
 from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import GAME, PanelData, drawing, few_bidders, names_in, parts, values_of
+from harbor.evaluation._report.panels import PanelData, drawing, few_bidders, names_in, parts, values_of
 
 MATCH = "persona_match"
 FIRST_GAMES = 3
@@ -50,7 +50,7 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
         told = facts(loaded, metric)
         by = ("bidder", "arm", "condition")  # the end of a long heading is cut
         return drawing(title, caption, parts(loaded, table, by), lambda part: _means(part, title), SHADES, told)
-    shown = _first_games(_by_name(parts(loaded, table, ("arm", "condition", "repeat", "bidder"))))
+    shown = _first_games(parts(loaded, table, ("arm", "condition", "repeat", "bidder")))
 
     def panel(part: PanelData) -> Panel:
         matched = _matched(matches, part.rows)
@@ -114,14 +114,6 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
 
     keys = (*((MATCHED,) if len(matches) else ()), *((DARKER,) if len(places) > MOST_NUMBERS else ()))
     return drawing(title, caption, shown, panel, keys, facts(loaded, metric, first=FIRST_GAMES))
-
-
-def _by_name(split: list[PanelData]) -> list[PanelData]:
-    """Order the bidders of each game by name, whatever their seats."""
-    found: dict[tuple[str, ...], list[PanelData]] = {}
-    for part in split:
-        found.setdefault(tuple(part.rows[GAME].astype(str).iloc[0]), []).append(part)
-    return [part for game in found.values() for part in sorted(game, key=lambda one: str(one.rows["bidder"].iloc[0]))]
 
 
 def _first_games(split: list[PanelData]) -> list[PanelData]:

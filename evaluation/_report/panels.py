@@ -56,6 +56,7 @@ def parts(loaded: Loaded, table: pd.DataFrame, by: Sequence[str] = ("arm", "cond
     """Split the measurements of a metric by these columns."""
     experiment = loaded.experiment
     order = {"arm": _order(experiment.arms), "condition": _order(experiment.conditions)}
+    order |= {own: {name: at for at, name in enumerate(names_in(table, own))} for own in ("repeat", "bidder")}
     groups = [
         ({column: str(name) for column, name in zip(by, names, strict=True)}, rows)
         for names, rows in table.groupby(list(by), sort=False)

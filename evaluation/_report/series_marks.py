@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
 from harbor.evaluation._report.canvas import COLOURS, FAINT, INK, LegendEntry, colour, marker, shape, sign
-from harbor.evaluation._report.formatting import legible
 
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
@@ -107,12 +106,12 @@ def line_at(axes: Axes, at: float, says: str) -> None:
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
     """Write the names of the lines (name, x, y) that reach the right beside their ends, if there is room for all.
 
-    Those that end before, amid other lines, are named by the legend.
+    Those that end before, amid other lines, are named by the legend, and so are all if one is long.
     """
-    if len(ends) * LEAST_GAP > 1:
+    short = told_apart([name for name, _, _ in ends])
+    if len(ends) * LEAST_GAP > 1 or max(map(len, short), default=0) > LONGEST_END:
         return
     low, high = axes.get_ylim()
-    short = [legible(name, LONGEST_END) for name in told_apart([name for name, _, _ in ends])]
     last = max((x for _, x, _ in ends), default=0.0)
     at_end = sorted(
         (place for place, end in enumerate(ends) if end[1] == last), key=lambda place: ends[place][2] / (high - low)
@@ -135,14 +134,13 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 
 def apart(shares: Sequence[float]) -> list[float]:
-    """Move rising heights (shares of a panel) apart, to `LEAST_GAP` at least, each as little as that takes."""
-    placed = list(shares)
+    """Move rising heights (shares of a panel) apart, to `LEAST_GAP` at least, with room for those above and below."""
+    last = len(shares) - 1
+    placed = [min(max(at, LEAST_GAP * place), 1 - LEAST_GAP * (last - place)) for place, at in enumerate(shares)]
     for _ in range(SETTLING):
         for place in range(1, len(placed)):
             lacking = LEAST_GAP - (placed[place] - placed[place - 1])
             if lacking > 0:
                 placed[place - 1] -= lacking / 2
                 placed[place] += lacking / 2
-    above = max(0.0, placed[-1] - 1) if placed else 0.0
-    below = min(0.0, placed[0] - above) if placed else 0.0
-    return [at - above - below for at in placed]
+    return placed
