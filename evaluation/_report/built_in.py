@@ -30,6 +30,7 @@ FIGURES = (
         " the bidder's persona, and the others, whatever their places. A game counts while it has such an item left."
         " Whiskers end where the panel ends. After Harbor, Fig. 3.",
         needs="matched_priority",
+        beside=("unmatched_priority",),
         draw=matched_items.by_place,
     ),
     _placed(
@@ -40,6 +41,7 @@ FIGURES = (
         f" the first {heatmaps.FIRST_GAMES} games one by one; else means of games, by the places of the items. After"
         " Chen et al. 2023, Fig. 4, and Harbor, Fig. 3.",
         needs="priority",
+        beside=("persona_match",),
         draw=heatmaps.priorities,
     ),
     Figure(
@@ -48,6 +50,7 @@ FIGURES = (
         description="Bids per item that matches and per item that does not",
         caption="Mean number of bids per item with its interval. After Harbor, Fig. 4.",
         needs="matched_engagement",
+        beside=("matched_engagement", "unmatched_engagement"),
         draw=matched_items.by_bidder,
     ),
     _placed(
@@ -65,7 +68,8 @@ FIGURES = (
         description="Profiling error over rounds",
         caption=f"KL(truth ‖ profile) over all bidders and rivals; 0 is the truth. {_BAND} After Harbor, Fig. 5.",
         needs="profiling_error",
-        draw=curves.by_condition,
+        beside=("uniform_profiling_error",),
+        draw=curves.compared_lines,
     ),
     _placed(
         name="profile-reliability",
@@ -106,7 +110,7 @@ FIGURES = (
         description="Prices and highest bids",
         caption=f"{_BAND} Highest bids where they are not what is paid. After Chen et al. 2023, sec. 4.3.",
         needs="prices",
-        draw=curves.by_about,
+        draw=partial(curves.compared_lines, each="about"),
     ),
     Figure(
         name="winning-bids",
@@ -115,6 +119,7 @@ FIGURES = (
         caption="Histogram and, where they differ, Gaussian kernel density of all winning bids, as shares of their"
         " group; a density ends where the panel ends. After Chen et al. 2023, sec. 4.3.",
         needs="winning_bid",
+        beside=("winning_bid",),
         draw=distributions.density,
     ),
     _placed(
@@ -131,7 +136,7 @@ FIGURES = (
         description="Profit over the games of a series",
         caption=f"{_BAND} After Chen et al. 2023, sec. 4.3.",
         needs="series_profit",
-        draw=curves.by_learner,
+        draw=partial(curves.compared_lines, each="bidder"),
     ),
     _placed(
         name="earnings-by-run",
@@ -139,7 +144,7 @@ FIGURES = (
         description="Earnings over the runs of a session",
         caption=f"{_BAND} After EconArena, A.2.",
         needs="earned_by_run",
-        draw=curves.by_learner,
+        draw=partial(curves.compared_lines, each="bidder"),
     ),
     _placed(
         name="deviations",
@@ -172,7 +177,7 @@ FIGURES = (
         description="Lowest successful bid by day",
         caption=f"{_BAND} After Alympics, sec. 5.",
         needs="lowest_bid",
-        draw=curves.by_condition,
+        draw=curves.compared_lines,
     ),
     _placed(
         name="water-bids",

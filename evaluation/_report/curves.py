@@ -37,35 +37,32 @@ def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing 
     return _lines(loaded, metric, title, caption, "bidder", ("arm", "condition"))
 
 
-def by_condition(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
+def compared_lines(loaded: Loaded, metric: str, title: str, caption: str, each: str = "") -> Drawing | None:
     """Draw one line per condition, in one panel per arm; with a single condition, one line per arm.
 
+    `each` "bidder" or "about" parts the panels further; where nothing is compared, bidders are the lines of one panel.
     Errors of profiles have a line at that of a uniform guess, where `uniform_profiling_error` was measured.
     """
-    return _lines(loaded, metric, title, caption, *compared(loaded))
-
-
-def by_learner(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw one panel per bidder, with lines as in `by_condition`; where nothing is compared, one line per bidder."""
-    if len(loaded.experiment.cells) == 1:
+    table = in_places(values_of(loaded, metric))
+    series, by = compared(table)
+    if each == "bidder" and table[series].nunique() == 1:
         return by_bidder(loaded, metric, title, caption)
-    series, by = compared(loaded)
-    return _lines(loaded, metric, title, caption, series, (*by, "bidder"))
+    return _lines(loaded, metric, title, caption, series, (*by, each) if each else by)
 
 
-def by_about(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw one panel per subject (`about`), with lines as in `by_condition`."""
-    series, by = compared(loaded)
-    return _lines(loaded, metric, title, caption, series, (*by, "about"))
-
-
-def compared(loaded: Loaded) -> tuple[str, tuple[str, ...]]:
+def compared(table: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
     """Tell what has a line and what a panel: conditions in arms, or arms if there is one condition."""
-    return ("condition", ("arm",)) if len(loaded.experiment.conditions) > 1 else ("arm", ("condition",))
+    return ("condition", ("arm",)) if table["condition"].nunique() > 1 else ("arm", ("condition",))
+
+
+def in_places(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out games of arms and conditions with a single place: no way leads from it to the next."""
+    return rows[rows.groupby(["arm", "condition"])["at"].transform("nunique") > 1]
 
 
 def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, by: Sequence[str]) -> Drawing | None:
-    table, guesses = values_of(loaded, metric), values_of(loaded, UNIFORM) if metric != UNIFORM else pd.DataFrame()
+    table = in_places(values_of(loaded, metric))
+    guesses = values_of(loaded, UNIFORM) if metric != UNIFORM else pd.DataFrame()
     names, bounds = series_in(loaded, table, series), bounds_in(metric, table)
     levels = guesses if metric.startswith("profiling_error") else guesses[:0]
     ends = pd.concat([table["value"], levels["value"]]) if len(levels) else table["value"]
@@ -94,7 +91,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
 
     keys, told = lines_legend(names.values()), facts(loaded, metric, over_games(metric))
     caption += GUESSED * (len(levels) > 0)
-    return drawing(title, caption, parts(loaded, metric, by), panel, keys, told)
+    return drawing(title, caption, parts(loaded, table, by), panel, keys, told)
 
 
 def uniform_guesses(levels: pd.DataFrame, part: PanelData, by: Sequence[str]) -> list[float]:
@@ -143,7 +140,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
 
     Conditions may differ by orders of magnitude, as bounds of numbers and values of items do.
     """
-    table = values_of(loaded, metric)
+    table = in_places(values_of(loaded, metric))
     bidders, bounds = names_in(table, "bidder"), bounds_in(metric, table)
 
     def panel(part: PanelData) -> Panel:
@@ -162,7 +159,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
         return paint(part.heading, f"{title}, {part.heading}: paths of {part.games} games", draw)
 
     keys = (*lines_legend(bidders), LegendEntry("thin: single games", INK, "─", "", "-"))
-    return drawing(title, caption, parts(loaded, metric), panel, keys, facts(loaded, metric))
+    return drawing(title, caption, parts(loaded, table), panel, keys, facts(loaded, metric))
 
 
 def _games(loaded: Loaded, rows: pd.DataFrame, place: int) -> LineCollection:

@@ -16,6 +16,8 @@ NUMBER = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]?\$?\d+(?:,\d{3})*(?:\.\d+)?(?:
 """A number in a label, with its sign and unit, such as "$10,000" or "50 %"."""
 APART = "bidders", "items"
 """Settings that are lists of what can be counted."""
+RISING = "low", "medium", "high"
+"""Words that have an order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def _scale(
         if len(places) < len(found) or len(places) < len(set(found)) * len(set(names)):  # series need all numbers
             continue
         at = {one.name: number for one, number in zip(variations, found, strict=True)}
-        title, ticks = _axis([one.label for one in variations], found, path, counted=values[0] != found[0])
+        title, ticks = _axis([one.label for one in variations], found, path, values)
         return Scale(of, title, at, ticks, {one.name: name for one, name in zip(variations, names, strict=True)})
     return None
 
@@ -88,7 +90,12 @@ def _leaves(settings: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path
 
 
 def _numbers(path: Path, values: Sequence[Any]) -> list[float] | None:
-    """Give the numbers of a setting, or the lengths of its lists where each begins the longer ones; else None."""
+    """Give the numbers of a setting, the ranks of its words, or the lengths of its lists where each begins the longer.
+
+    None: it has no order.
+    """
+    if all(one in RISING for one in values):
+        return [float(RISING.index(one)) for one in values]
     if all(isinstance(one, int | float) and not isinstance(one, bool) for one in values):
         return [float(one) for one in values]
     if path[-1] not in APART or not all(isinstance(one, list | tuple) for one in values):
@@ -109,11 +116,13 @@ def _named(setting: str, value: Any) -> str:
 
 
 def _axis(
-    labels: Sequence[str], numbers: Sequence[float], path: Path, *, counted: bool
+    labels: Sequence[str], numbers: Sequence[float], path: Path, values: Sequence[Any]
 ) -> tuple[str, dict[float, str]]:
     """Title an axis, and write its numbers, as the labels do if each holds just its own; else by the setting."""
-    setting = path[-1].replace("_", " ")
-    title, plain = f"number of {setting}" * counted or setting, {number: f"{number:g}" for number in numbers}
+    setting, counted = path[-1].replace("_", " "), isinstance(values[0], list | tuple)
+    title = f"number of {setting}" * counted or setting
+    told = [one if isinstance(one, str) else f"{number:g}" for one, number in zip(values, numbers, strict=True)]
+    plain = dict(zip(numbers, told, strict=True))
     written = [NUMBER.findall(label) for label in labels]
     if not all(len(one) == 1 and _says(one[0], number) for one, number in zip(written, numbers, strict=True)):
         return title, plain

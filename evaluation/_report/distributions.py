@@ -48,7 +48,7 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         return paint(part.heading, f"{title}, {part.heading}: {_told(names.values(), groups, metric)}", draw)
 
     keys, told = bars_legend(names.values()), facts(loaded, metric)
-    return drawing(title, caption, parts(loaded, metric, by), panel, keys, told)
+    return drawing(title, caption, parts(loaded, table, by), panel, keys, told)
 
 
 def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> None:

@@ -26,6 +26,7 @@ class Figure:
     """A figure, as an extension: its title, its caption, the metric that it needs, and the function that draws it.
 
     `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
+    `beside`: the other metrics that it shows or marks. Their means, and those over places, have no figure of their own.
     `question` is what it answers; where there is none, the title stands alone.
     """
 
@@ -37,6 +38,7 @@ class Figure:
     by_place: bool = False
     api: int = API
     question: str = ""
+    beside: tuple[str, ...] = ()
 
     def drawn(self, loaded: Loaded, metric: str) -> Drawing | None:
         """Draw it of a metric, by the name that the design gives the metric; None: there is nothing to draw.
@@ -103,6 +105,6 @@ def _panel_by_panel(draw: DrawPanel) -> Draw:
         def panel(data: PanelData) -> Panel:
             return paint(data.heading, f"{title}, {data.heading}: ", lambda axes: draw(axes, data.rows))
 
-        return drawing(title, caption, parts(loaded, metric), panel)
+        return drawing(title, caption, parts(loaded, values_of(loaded, metric)), panel)
 
     return drawn

@@ -36,7 +36,6 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
 
     First are the figures that the design names, then the line of what it asks about, then its comparisons.
     """
-    known = {one.metric for game in loaded.results.records for one in game.measurements if one.value is not None}
     named = [found("figure", name) for name in loaded.experiment.figures]
     chosen: dict[str, Figure] = {one.name: one.value for one in (*named, *everything("figure"))}
     drawn = {
@@ -45,7 +44,7 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
             partial(_drawn, name, figure.description, partial(figure.drawn, loaded, metric)),
         )
         for name, figure in chosen.items()
-        if (metric := _as_measured(figure.needs, known))
+        if (metric := _as_measured(figure.needs, loaded.measured))
     }
     leading = {one.name: drawn.pop(one.name) for one in named if one.name in drawn}
     line = leading_line(loaded.experiment)
@@ -56,9 +55,7 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
 
 def leading_line(experiment: Experiment) -> str:
     """Name the metric whose line over an ordered factor answers the question of a design that names no figure."""
-    if experiment.figures or scale_of(experiment) is None:
-        return ""
-    return experiment.comparisons[0].metrics[0] if experiment.comparisons else experiment.metrics[0]
+    return "" if experiment.figures or scale_of(experiment) is None else experiment.metrics[0]
 
 
 def means_name(metric: str) -> str:
@@ -93,23 +90,28 @@ def _as_measured(needs: str, known: Iterable[str]) -> str:
 
 
 def way_of_means(loaded: Loaded, metric: str) -> Way | None:
-    """Give what draws the means of a metric; None: it is a rating, or ratings say the same."""
-    told = metric in intervals.RATED or _told_by_ratings(loaded, metric)
-    if told or (measured := metric_or_none(metric)) is None:
+    """Give what draws the means of a metric; None: it is a rating, or ratings or another figure say the same."""
+    measured = metric_or_none(metric)
+    if measured is None or _told_by_ratings(loaded, metric) or _told_by_figure(loaded, measured.name):
         return None
-    return Way(measured.description, partial(means, loaded, metric))
+    title = measured.description
+    return Way(title, partial(_drawn, f"means of {metric}", title, partial(intervals.dots, loaded, metric, title)))
 
 
 def _told_by_ratings(loaded: Loaded, metric: str) -> bool:
     return metric == "rank" and loaded.experiment.trueskill and not _published(loaded, metric)
 
 
+def _told_by_figure(loaded: Loaded, name: str) -> bool:
+    """Tell whether a figure shows a metric from place to place, or beside its own."""
+    shown = [one.value for one in everything("figure") if _as_measured(one.value.needs, loaded.measured)]
+    return any(name in one.beside or (one.needs == name and one.by_place) for one in shown)
+
+
 def means(loaded: Loaded, metric: str) -> Drawing | None:
-    """Draw the means of a metric; of ranks only if they are published or nobody is rated, as ratings say the same."""
-    if _told_by_ratings(loaded, metric) or (measured := metric_or_none(metric)) is None:
-        return None
-    title = measured.description
-    return _drawn(f"means of {metric}", title, partial(intervals.dots, loaded, metric, title))
+    """Draw the means of a metric, unless another figure says the same."""
+    way = way_of_means(loaded, metric)
+    return None if way is None else way.draw()
 
 
 def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:

@@ -17,7 +17,7 @@ from harbor.evaluation._report.canvas import COLOURS, FAINT, TALLEST_PANEL, Draw
 from harbor.evaluation._report.facts import facts
 from harbor.evaluation._report.formatting import write
 from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.panels import GAME, PanelData, drawing, few_bidders, names_in, parts, values_of
+from harbor.evaluation._report.panels import PanelData, drawing, few_bidders, names_in, parts, values_of
 
 MATCH = "persona_match"
 FIRST_GAMES = 3
@@ -49,8 +49,8 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
     if matches.empty:
         told = facts(loaded, metric)
         by = ("bidder", "arm", "condition")  # the end of a long heading is cut
-        return drawing(title, caption, parts(loaded, metric, by), lambda part: _means(part, title), SHADES, told)
-    shown = _first_games(_by_name(parts(loaded, metric, ("arm", "condition", "repeat", "bidder"))))
+        return drawing(title, caption, parts(loaded, table, by), lambda part: _means(part, title), SHADES, told)
+    shown = _first_games(parts(loaded, table, ("arm", "condition", "repeat", "bidder")))
 
     def panel(part: PanelData) -> Panel:
         matched = _matched(matches, part.rows)
@@ -92,7 +92,7 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
     """Draw how often each bidder bid on each item, in the first games of each arm and condition."""
     table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
     most = table["value"].max()
-    shown = few_bidders(_first_games(parts(loaded, metric, ("arm", "condition", "repeat"))), MOST_BIDDERS)
+    shown = few_bidders(_first_games(parts(loaded, table, ("arm", "condition", "repeat"))), MOST_BIDDERS)
     places = sorted(int(at) for at in table["at"].unique())
 
     def panel(part: PanelData) -> Panel:
@@ -105,7 +105,7 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
                 for place in _matched(matches, part.rows, bidder) & {*grid.columns}:
                     column = [int(at) for at in grid.columns].index(place)
                     _frame(axes, column, row, 1)
-                    axes.text(column + 0.12, row + 0.14, "◆", ha="left", va="top", fontsize=5, color=FRAME)
+                    axes.text(column + 0.12, row + 0.14, "◆", ha="left", va="top", fontsize=7, color=FRAME)
             axes.set(xlabel="item, by its place")
 
         told = "; ".join(f"{bidder} {grid.loc[bidder].sum():g}" for bidder in bidders)
@@ -114,14 +114,6 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
 
     keys = (*((MATCHED,) if len(matches) else ()), *((DARKER,) if len(places) > MOST_NUMBERS else ()))
     return drawing(title, caption, shown, panel, keys, facts(loaded, metric, first=FIRST_GAMES))
-
-
-def _by_name(split: list[PanelData]) -> list[PanelData]:
-    """Order the bidders of each game by name, whatever their seats."""
-    found: dict[tuple[str, ...], list[PanelData]] = {}
-    for part in split:
-        found.setdefault(tuple(part.rows[GAME].astype(str).iloc[0]), []).append(part)
-    return [part for game in found.values() for part in sorted(game, key=lambda one: str(one.rows["bidder"].iloc[0]))]
 
 
 def _first_games(split: list[PanelData]) -> list[PanelData]:

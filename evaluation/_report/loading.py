@@ -134,6 +134,13 @@ class Loaded:
         return table.assign(**objects).drop(columns=list(UNTOLD) if self.results.public else [])
 
     @cached_property
+    def measured(self) -> frozenset[str]:
+        """The metrics that have values."""
+        return frozenset(
+            one.metric for game in self.results.records for one in game.measurements if one.value is not None
+        )
+
+    @cached_property
     def measurements(self) -> pd.DataFrame:
         """One row per measurement of a finished game."""
         return self.analysis.table.copy()  # a reader may write into it

@@ -64,7 +64,7 @@ def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing |
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw)
 
     told = facts(loaded, metric, over_games(metric))
-    return drawing(title, caption, parts(loaded, metric, ("arm", "condition", "bidder")), panel, KEYS, told)
+    return drawing(title, caption, parts(loaded, both[0], ("arm", "condition", "bidder")), panel, KEYS, told)
 
 
 def others_of(metric: str) -> str:
@@ -107,7 +107,7 @@ def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing 
         )
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, WIDE, MARGIN + ROW * len(bidders))
 
-    split = few_bidders(parts(loaded, metric), MOST_BIDDERS)
+    split = few_bidders(parts(loaded, both[0]), MOST_BIDDERS)
     return drawing(title, caption, split, panel, KEYS, facts(loaded, metric, over_games(metric)))
 
 

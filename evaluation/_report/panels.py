@@ -52,13 +52,14 @@ def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
     return table[(table["metric"] == metric) & table["value"].notna()]
 
 
-def parts(loaded: Loaded, metric: str, by: Sequence[str] = ("arm", "condition")) -> list[PanelData]:
+def parts(loaded: Loaded, table: pd.DataFrame, by: Sequence[str] = ("arm", "condition")) -> list[PanelData]:
     """Split the measurements of a metric by these columns."""
     experiment = loaded.experiment
     order = {"arm": _order(experiment.arms), "condition": _order(experiment.conditions)}
+    order |= {own: {name: at for at, name in enumerate(names_in(table, own))} for own in ("repeat", "bidder")}
     groups = [
         ({column: str(name) for column, name in zip(by, names, strict=True)}, rows)
-        for names, rows in values_of(loaded, metric).groupby(list(by), sort=False)
+        for names, rows in table.groupby(list(by), sort=False)
     ]
     groups.sort(key=lambda group: [order[name][value] for name, value in group[0].items() if name in order])
     return [PanelData(heading(experiment, named), rows) for named, rows in groups]

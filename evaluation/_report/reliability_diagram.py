@@ -21,8 +21,9 @@ CALIBRATED = LegendEntry("as predicted", INK, "┈", "", ":")
 
 def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw what was observed over what was predicted, one line per condition or arm, with the diagonal."""
-    series, by = compared(loaded)
-    names = series_in(loaded, values_of(loaded, metric), series)
+    table = values_of(loaded, metric)
+    series, by = compared(table)
+    names = series_in(loaded, table, series)
 
     def panel(part: PanelData) -> Panel:
         curves = {label: bins(part.rows[part.rows[series] == name]) for name, label in names.items()}
@@ -42,7 +43,7 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw)
 
     keys = (*lines_legend(names.values()), CALIBRATED)
-    return drawing(title, caption, parts(loaded, metric, by), panel, keys, facts(loaded, metric, INTERVAL))
+    return drawing(title, caption, parts(loaded, table, by), panel, keys, facts(loaded, metric, INTERVAL))
 
 
 def bins(rows: pd.DataFrame) -> pd.DataFrame:

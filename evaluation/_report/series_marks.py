@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
 from harbor.evaluation._report.canvas import COLOURS, FAINT, INK, LegendEntry, colour, marker, shape, sign
-from harbor.evaluation._report.formatting import legible
 
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
@@ -105,25 +104,25 @@ def line_at(axes: Axes, at: float, says: str) -> None:
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
-    """Write the name of each line (name, x, y) beside its end, unless there is no room for all; the legend has them."""
-    if len(ends) * LEAST_GAP > 1:
+    """Write the names of the lines (name, x, y) that reach the right beside their ends, if there is room for all.
+
+    Those that end before, amid other lines, are named by the legend, and so are all if one is long.
+    """
+    short = told_apart([name for name, _, _ in ends])
+    if len(ends) * LEAST_GAP > 1 or max(map(len, short), default=0) > LONGEST_END:
         return
     low, high = axes.get_ylim()
-    short = [legible(name, LONGEST_END) for name in told_apart([name for name, _, _ in ends])]
     last = max((x for _, x, _ in ends), default=0.0)
     at_end = sorted(
         (place for place, end in enumerate(ends) if end[1] == last), key=lambda place: ends[place][2] / (high - low)
     )
     heights = apart([(ends[place][2] - low) / (high - low) for place in at_end])
-    style: dict[str, Any] = {"va": "center", "fontsize": 7.5, "annotation_clip": False}
     leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 3}
     for place, height in zip(at_end, heights, strict=True):
         axes.annotate(
-            short[place], ends[place][1:], (1.03, height), textcoords=axes.transAxes, arrowprops=leader, **style
-        )
-    for place, (_, x, y) in enumerate(ends):
-        if place not in at_end:
-            axes.annotate(short[place], (x, y), (6, 6), textcoords="offset points", **style)
+            short[place], ends[place][1:], (1.03, height), textcoords=axes.transAxes, arrowprops=leader, va="center",
+            fontsize=7.5, annotation_clip=False,
+        )  # fmt: skip
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
@@ -135,14 +134,13 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 
 def apart(shares: Sequence[float]) -> list[float]:
-    """Move rising heights (shares of a panel) apart, to `LEAST_GAP` at least, each as little as that takes."""
-    placed = list(shares)
+    """Move rising heights (shares of a panel) apart, to `LEAST_GAP` at least, with room for those above and below."""
+    last = len(shares) - 1
+    placed = [min(max(at, LEAST_GAP * place), 1 - LEAST_GAP * (last - place)) for place, at in enumerate(shares)]
     for _ in range(SETTLING):
         for place in range(1, len(placed)):
             lacking = LEAST_GAP - (placed[place] - placed[place - 1])
             if lacking > 0:
                 placed[place - 1] -= lacking / 2
                 placed[place] += lacking / 2
-    above = max(0.0, placed[-1] - 1) if placed else 0.0
-    below = min(0.0, placed[0] - above) if placed else 0.0
-    return [at - above - below for at in placed]
+    return placed

@@ -36,7 +36,8 @@ def stacked(
         caption: of the figure.
         names: of kinds, for the legend; a short kind is written on its bar.
     """
-    kinds = names_in(values_of(loaded, metric), "about")
+    table = values_of(loaded, metric)
+    kinds = names_in(table, "about")
 
     def panel(part: PanelData) -> Panel:
         shares = part.rows.pivot_table("value", "bidder", "about", aggfunc="mean", sort=False).reindex(columns=kinds)
@@ -60,7 +61,7 @@ def stacked(
         return paint(part.heading, f"{title}, {part.heading}: {told}", draw, height=MARGIN + ROW * len(shares))
 
     named = {kind: names.get(kind, kind) for kind in kinds}
-    split = few_bidders(parts(loaded, metric), MOST_BARS)
+    split = few_bidders(parts(loaded, table), MOST_BARS)
     return drawing(title, caption, split, panel, bars_legend(named.values()), facts(loaded, metric))
 
 

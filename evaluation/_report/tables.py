@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import compress, groupby
+from itertools import compress
 
 from harbor.evaluation._analysis.means import exact_share
 from harbor.evaluation._analysis.ratings import MEANINGS
@@ -220,9 +220,11 @@ def _own_cells(found: Finding | None, unit: Unit, with_missing: bool, spoiled: i
 
 def _united(printed: Printed) -> list[list[Published]]:
     """Put the models of one source in one column, if no place has the numbers of two of them."""
+    sources: dict[str, list[Published]] = {}
+    for one in printed:
+        sources.setdefault(one.source, []).append(one)
     columns: list[list[Published]] = []
-    for _, of_source in groupby(printed, key=lambda one: one.source):
-        column = list(of_source)
+    for column in sources.values():
         places = [place for one in column for place in printed[one]]
         columns += [column] if len(set(places)) == len(places) else [[one] for one in column]
     return columns

@@ -15,6 +15,8 @@ from harbor.evaluation._metrics.measurement import Measurement
 from support.small import brief
 
 REPEATS = 3
+FIXED = "rank", "series_rank", "mean_rank", "priority", "engagement", "persona_match", "uniform_profiling_error"
+"""Metrics that the design fixes, or whose values are whole or bounded by the number of bidders."""
 
 
 def full(name: str) -> Results:
@@ -28,7 +30,7 @@ def full(name: str) -> Results:
 
 def _like(held: TrialRecord, game, rng: Random) -> TrialRecord:
     found = [
-        one if one.value is None or one.metric in ("rank", "priority") else replace(one, value=one.value * rng.random())
+        one if one.value is None or one.metric in FIXED else replace(one, value=one.value * rng.random())
         for one in held.measurements
     ]
     return replace(held, arm=game.arm, condition=game.condition, repeat=game.repeat, measurements=tuple(found))

@@ -46,6 +46,12 @@ UNFOLDED = """() => {
 }"""
 """Unfolds everything, and leaves a panel of each figure and some rows of each table: of all, axe takes minutes."""
 """How many games of each arm and condition a page is made of; some arms have more of their own."""
+SHEET = {"width": 720, "height": 1_000}
+"""A sheet of letter paper within its margins, in pixels."""
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("body *:not(svg *)")]
+  .filter((one) => one.checkVisibility() && [...one.childNodes].some((text) => text.nodeType === 3 && text.data.trim()))
+  .map((one) => Math.round(75 * parseFloat(getComputedStyle(one).fontSize)) / 100))"""
+"""The size of the smallest letters, in points, outside pictures."""
 FIGURES_SEEN = """() => [...document.querySelectorAll(".chart")].map((one) => {
   const box = one.getBoundingClientRect();
   return [one.checkVisibility(), box.width, box.height, one.querySelectorAll("path, use").length];
@@ -164,6 +170,11 @@ def test_the_page_of_a_preset_is_sound_by_axe_on_desktop_and_phone_and_prints_ev
 
     def on_paper(shown: Page) -> None:
         shown.emulate_media(media="print")
+        desktop = shown.viewport_size
+        shown.set_viewport_size(SHEET)
+        assert overflow(shown) <= 0  # a browser shrinks a sheet, and all letters on it, to what is widest
+        assert shown.evaluate(SMALLEST) >= 7
+        shown.set_viewport_size(desktop)
         seen = shown.evaluate(FIGURES_SEEN)
         assert len(seen) == place.read_text().count('class="chart"') > 0
         assert all(visible and wide > 100 and high > 50 and marks for visible, wide, high, marks in seen)

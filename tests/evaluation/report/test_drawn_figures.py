@@ -402,7 +402,7 @@ def test_no_figure_reads_as_if_it_came_from_a_paper_and_each_asks_a_question():
 
 
 def test_labels_at_one_height_are_moved_apart_and_stay_inside():
-    for heights in ([0.0] * 5, [1.0] * 5, [0.5, 0.5, 0.52], [0.1, 0.9], []):
+    for heights in ([0.0] * 5, [1.0] * 5, [0.0] + [1.0] * 6, [0.0] * 3 + [0.98] * 4, [0.5, 0.5, 0.52], [0.1, 0.9], []):
         placed = apart(heights)
         assert all(later - earlier >= LEAST_GAP - 1e-3 for earlier, later in pairwise(placed))
         assert all(-1e-9 <= one <= 1 + 1e-9 for one in placed)

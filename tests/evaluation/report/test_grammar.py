@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import matplotlib as mpl
 import pytest
@@ -26,6 +26,7 @@ from harbor.evaluation._report.paging import TALLEST, pages, row_height
 from harbor.evaluation._report.picture import FILE_STYLE, WIDTHS, _figure
 from harbor.evaluation._report.picture_legend import legend_height
 from harbor.evaluation._report.sections import sections
+from harbor.evaluation._report.series_marks import label_ends
 from support.filled import full
 
 NEAR = 3  # dots of 300 an inch
@@ -86,6 +87,7 @@ def bidders(count: int, **others) -> dict[str, object]:
         ([{"rules": {"cut": one}} for one in (0.1, 0.25)], ("10 cut", "25 cut"), "cut", ["0.1", "0.25"]),
         ([bidders(2), bidders(3)], ("2 rivals", "3 rivals"), "rivals", ["2", "3"]),
         ([bidders(2), bidders(3)], ("1 rival", "2 rivals"), "number of bidders", ["2", "3"]),
+        ([{"rules": {"supply": one}} for one in ("low", "high", "medium")], (), "supply", ["low", "high", "medium"]),
     ],
 )
 def test_a_scale_is_read_from_the_settings_and_its_numbers_from_labels_that_say_the_same(changes, labels, title, ticks):
@@ -96,7 +98,7 @@ def test_a_scale_is_read_from_the_settings_and_its_numbers_from_labels_that_say_
 @pytest.mark.parametrize(
     "changes",
     [
-        [{"rules": {"supply": one}} for one in ("low", "high")],
+        [{"rules": {"way": one}} for one in ("open", "sealed")],
         [{"rules": {"hints": one}} for one in (False, True)],
         [{"seed": one} for one in (1, 2)],
         [{}, {"rules": {"fee": 2}}],
@@ -121,7 +123,7 @@ def test_a_second_setting_parts_the_series_if_each_has_all_numbers():
 def test_the_presets_that_have_a_dose_have_a_scale():
     assert {name for name in presets() if scale_of(experiment(name))} == {
         "adaptability", "by-item", "interspecific", "intraspecific", "planners", "profiling", "profiling-capacity",
-        "rationality", "standard",
+        "rationality", "standard", "water",
     }  # fmt: skip
 
 
@@ -219,13 +221,23 @@ def test_a_page_draws_only_the_first_panels():
     assert len(inlined("x", means(played(plan, over), "profit")).charts) == MOST_PANELS
 
 
+def lie_on_each_other(one: Text, other: Text) -> bool:
+    first, second = Text.get_window_extent(one), Text.get_window_extent(other)  # without leader lines
+    apart = max(first.x0, second.x0) - min(first.x1, second.x1), max(first.y0, second.y0) - min(first.y1, second.y1)
+    return max(apart) < -NEAR
+
+
 def check_boxes(drawing, width=WIDTHS["column"]):
-    """Each page is no higher than paper; its texts are inside, at least 7 pt, and names of ticks do not overlap."""
+    """Each page is no higher than paper; its texts are inside, at least 7 pt, and do not lie on each other."""
     with mpl.rc_context(FILE_STYLE):
         for page in pages(drawing, width):
             assert sum(map(row_height, page.rows)) + legend_height(page.legend, width) <= TALLEST
             sheet = _figure(page, width)
             sheet.draw_without_rendering()
+            for axes in sheet.findobj(Axes):
+                texts = [one for one in axes.texts if one.get_text().strip()]
+                for one, other in combinations(texts, 2):
+                    assert not lie_on_each_other(one, other), (drawing.title, one, other)
             ticks = list[Text]()
             for axis in (one for axes in sheet.findobj(Axes) for one in (axes.xaxis, axes.yaxis)):
                 ticks += axis.get_ticklabels()
@@ -242,7 +254,7 @@ def check_boxes(drawing, width=WIDTHS["column"]):
             for text in sheet.findobj(Text):
                 if text in ticks or not text.get_text().strip():
                     continue
-                assert text.get_fontsize() >= 7 or text.get_text() == "◆", text
+                assert text.get_fontsize() >= 7, text
                 box = text.get_window_extent()
                 if text.get_in_layout():
                     edges = box.x0, box.y0, sheet.bbox.x1 - box.x1, sheet.bbox.y1 - box.y1
@@ -266,15 +278,90 @@ def test_the_style_of_pages_has_letters_of_seven_points_or_more():
 @pytest.mark.parametrize(
     ("preset", "first"),
     [
-        ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "health"),
-        ("profiling", "means-final_profiling_error"), ("tom", "differences"),
+        ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "means-survived"),
+        ("profiling", "means-final_profiling_error"), ("tom", "differences"), ("interspecific", "winning-bids"),
     ],
 )  # fmt: skip
 def test_what_answers_the_question_of_a_preset_stands_first(preset, first):
     assert next(iter(ways_to_draw(Loaded(full(preset))))) == first
 
 
+@pytest.mark.parametrize(
+    ("preset", "figure"),
+    [
+        ("profiling", "profile-reliability"), ("profiling-capacity", "profile-reliability"), ("by-item", "prices"),
+        ("history", "earnings-by-run"),
+    ],
+)  # fmt: skip
+def test_a_preset_draws_what_its_question_asks_beyond_means(preset, figure):
+    assert figure in drawings(Loaded(full(preset)), figure)
+
+
 def test_the_leading_line_is_not_drawn_again_in_the_section_of_its_metric():
     loaded = played(design(BUDGETS), over)
     assert next(iter(ways_to_draw(loaded))) == "means-profit"
     assert [one.drawing for one in sections(loaded) if one.name == "profit"] == [None]
+
+
+RUNS = ("deviation", "deviation_path", "action")
+
+
+def in_runs(runs: dict[str, int], metrics=RUNS) -> Loaded:
+    """Games of conditions with so many runs each, of which these metrics are measured."""
+    conditions = tuple(Variation(name=name) for name in runs)
+    plan = design([{}], metrics=metrics).model_copy(update={"conditions": conditions})
+    records = [
+        TrialRecord(
+            "one", name, repeat, 7, "finished",
+            measurements=tuple(
+                Measurement(metric, float(repeat * run), bidder, "", None if metric == "deviation" else run)
+                for metric in metrics for bidder in ("Ann", "Ben") for run in range(1, last + 1)
+            ),
+        )
+        for name, last in runs.items()
+        for repeat in range(1, plan.repeats + 1)
+    ]  # fmt: skip
+    return Loaded(Results(plan, tuple(records)))
+
+
+def test_what_a_figure_shows_from_run_to_run_is_not_drawn_as_a_mean_again():
+    drawn = drawings(in_runs({"once": 1, "often": 4}))
+    assert set(drawn) >= {"deviations", "actions", "means-deviation"}
+    assert not {"means-deviation_path", "means-action"} & set(drawn)
+
+
+def test_conditions_of_one_run_have_no_panel_of_runs_and_the_means_of_their_games_are_drawn():
+    drawn = drawings(in_runs({"once": 1, "often": 4}))
+    assert [panel.heading for panel in drawn["deviations"].panels] == ["often"]
+    assert [panel.heading for panel in drawn["actions"].panels] == ["often"]
+    single = drawings(in_runs({"once": 1, "never": 1}))
+    assert not {"deviations", "actions"} & set(single)
+    assert "means-deviation" in single
+
+
+def test_what_a_figure_shows_beside_its_metric_has_no_figure_of_its_own():
+    drawn = drawings(Loaded(full("profiling")))
+    assert "profiling-error" in drawn
+    assert not {"means-profiling_error", "means-uniform_profiling_error"} & set(drawn)
+    behaviour = drawings(Loaded(full("persona-behaviour")))
+    assert [name for name in behaviour if name.startswith("means-")] == ["means-acquisition_rate"]
+
+
+def test_a_published_number_of_a_metric_that_a_figure_shows_stays_in_its_table():
+    numbers = Published(metric="action", source="S", model="a model", values=(PublishedValue(bidder="Ann", value=4.2),))
+    played_once = in_runs({"often": 4}, metrics=("action",))
+    plan = played_once.experiment.model_copy(update={"published": (numbers,)})
+    [section] = [one for one in sections(Loaded(replace(played_once.results, experiment=plan))) if one.name == "action"]
+    assert section.drawing is None
+    assert [row[-1].text for row in section.table.rows].count("4.20") == 1
+
+
+def test_names_of_lines_stand_apart_where_lines_end_and_lines_that_end_amid_others_are_named_by_the_legend():
+    ends = {"Ann": (2, 5.0), "Ben": (2, 5.0), "Cho": (3, 5.0), "Dan": (3, 5.1)}
+    axes = Sheet(layout="constrained").subplots()
+    for name, (x, y) in ends.items():
+        axes.plot((1, x), (0, y), label=name)
+    label_ends(axes, [(name, *end) for name, end in ends.items()])
+    assert [text.get_text() for text in axes.texts] == ["Cho", "Dan"]
+    axes.figure.draw_without_rendering()
+    assert not lie_on_each_other(*axes.texts)
