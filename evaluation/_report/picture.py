@@ -117,8 +117,11 @@ def _panel(place: SubFigure, panel: Panel, width: float) -> None:
         for line in axes.lines:  # one without a point would be laid out in the corner of the whole picture
             line.set_in_layout(bool(np.isfinite(line.get_xydata()).all(axis=1).any()))
     if panel.heading:
-        heading = fill(legible(panel.heading), int(width / LETTER), max_lines=2, placeholder="…")
-        place.suptitle(heading, fontsize=mpl.rcParams["axes.titlesize"], fontweight="bold")
+        said = place.suptitle("", fontsize=mpl.rcParams["axes.titlesize"], fontweight="bold")
+        for letters in range(int(width / LETTER), 1, -1):  # as many as have room there, be they wide or narrow
+            said.set_text(fill(legible(panel.heading), letters, max_lines=2, placeholder="…"))
+            if said.get_window_extent().width <= width * place.dpi:
+                break
 
 
 def _label(text: str, room: float) -> str:

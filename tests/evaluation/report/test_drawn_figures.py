@@ -268,7 +268,8 @@ def test_no_axis_says_the_same_as_its_unit():
 
 def test_a_column_says_the_numbers_that_it_leaves_out_of_the_picture_and_of_many_where_they_are(uneven):
     drawing = figures(uneven)["differences"]
-    assert "Cy \N{MINUS SIGN} Ben one: $3,000 [$1,037, $4,963], p = 0.026." in caption(uneven, drawing, WIDTHS["column"])
+    said = caption(uneven, drawing, WIDTHS["column"])
+    assert "Cy \N{MINUS SIGN} Ben one: $3,000 [$1,037, $4,963], p = 0.026." in said
     assert "$3,000 [" not in caption(uneven, drawing, WIDTHS["page"])
     several = [Comparison(metric="profit", of=Side(arm="two"), against=Side(arm="one")) for _ in range(9)]
     many = loaded({"profit": of("profit", lambda repeat, bidder: repeat * len(bidder))}, comparisons=several)

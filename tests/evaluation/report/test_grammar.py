@@ -16,7 +16,7 @@ from harbor.evaluation._experiments.design import Experiment, Published, Publish
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.canvas import STYLE, colour
+from harbor.evaluation._report.canvas import STYLE, Drawing, colour, paint
 from harbor.evaluation._report.design_scale import scale_of
 from harbor.evaluation._report.figure_files import caption, drawings
 from harbor.evaluation._report.figures import means, ways_to_draw
@@ -259,6 +259,11 @@ def check_boxes(drawing, width=WIDTHS["column"]):
                 if text.get_in_layout():
                     edges = box.x0, box.y0, sheet.bbox.x1 - box.x1, sheet.bbox.y1 - box.y1
                     assert min(edges) >= -NEAR, (drawing.title, text)
+
+
+def test_a_long_heading_stays_on_its_page_however_wide_its_letters_are():
+    panels = [paint(letter * 200, "a line", lambda axes: axes.plot([1, 2])) for letter in "xXW"]
+    check_boxes(Drawing("Lines", "Of nothing.", tuple(panels)))
 
 
 @pytest.mark.slow
