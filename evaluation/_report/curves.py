@@ -65,7 +65,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
     guesses = values_of(loaded, UNIFORM) if metric != UNIFORM else pd.DataFrame()
     names, bounds = series_in(loaded, table, series), bounds_in(metric, table)
     levels = guesses if metric.startswith("profiling_error") else guesses[:0]
-    ends = pd.concat([table["value"], levels["value"]]) if len(levels) else table["value"]
+    values = pd.concat([table["value"], levels["value"]]) if len(levels) else table["value"]
 
     def panel(part: PanelData) -> Panel:
         curves = {
@@ -74,18 +74,20 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
         references = uniform_guesses(levels, part, by)
 
         def draw(axes: Axes) -> None:
-            upright(axes, metric, ends.min(), ends.max(), bounds)
+            upright(axes, metric, values.min(), values.max(), bounds)
             bands, shown = len(curves) <= MOST_BANDS, [place for place, one in enumerate(curves.values()) if len(one)]
             step = 0 if bands else min(SIDESTEP, 0.7 / max(1, len(shown)))  # side by side, whiskers are all seen
-            for place, one in enumerate(curves.values()):
+            ends = []
+            for place, (name, one) in enumerate(curves.items()):
                 aside = step * (shown.index(place) - (len(shown) - 1) / 2) if len(one) else 0
                 xs = one.index.to_numpy("float64") + aside
                 _intervals(axes, one, xs, place, bands=bands)
                 axes.plot(xs, one["mean"], **style(place))
+                ends += [(name, xs[-1], one["mean"].iloc[-1])] if len(one) else []
             for guess in references:
                 line_at(axes, guess, f"uniform guess, {write(guess, unit_of(metric))}")
             _ground(axes, metric, part.rows)
-            label_ends(axes, [(name, one.index[-1], one["mean"].iloc[-1]) for name, one in curves.items() if len(one)])
+            label_ends(axes, ends)
 
         return paint(part.heading, f"{title}, {part.heading}: {_told(curves, metric, references)}", draw)
 

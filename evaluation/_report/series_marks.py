@@ -112,9 +112,10 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
     if len(ends) * LEAST_GAP > 1 or max(map(len, short), default=0) > LONGEST_END:
         return
     low, high = axes.get_ylim()
-    last = max((x for _, x, _ in ends), default=0.0)
+    last = max((round(x) for _, x, _ in ends), default=0)  # lines of one place may stand side by side
     at_end = sorted(
-        (place for place, end in enumerate(ends) if end[1] == last), key=lambda place: ends[place][2] / (high - low)
+        (place for place, end in enumerate(ends) if round(end[1]) == last),
+        key=lambda place: ends[place][2] / (high - low),
     )
     heights = apart([(ends[place][2] - low) / (high - low) for place in at_end])
     leader = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 3}

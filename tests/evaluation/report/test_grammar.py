@@ -370,3 +370,14 @@ def test_names_of_lines_stand_apart_where_lines_end_and_lines_that_end_amid_othe
     assert [text.get_text() for text in axes.texts] == ["Cho", "Dan"]
     axes.figure.draw_without_rendering()
     assert not lie_on_each_other(*axes.texts)
+
+
+def test_numbers_of_one_source_share_a_column_in_whatever_order_they_are_printed():
+    numbers = [
+        Published(metric="profit", source=source, model=f"of {name}", values=(PublishedValue(bidder=name, value=4.0),))
+        for name in ("Ann", "Ben")
+        for source in ("Table 1", "Table 2")
+    ]
+    [section] = sections(played(design([{}], published=numbers), over))
+    assert [column.head.text for column in section.table.columns][-2:] == ["Table 1", "Table 2"]
+    assert [column.head.text for column in section.table.columns].count("Table 1") == 1
