@@ -174,7 +174,8 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
                 order = x.argsort(kind="stable")
                 axes.plot(x[order], y[order], marker="." if len(x) == 1 else "", **style)
             case "step":
-                axes.step(np.append(x, placed.max()), np.append(y, y[-1]), where="post", **style)
+                half = 0.5 * bool(bars)  # of a place: bars stand in the middle of what a step holds for
+                axes.step(np.append(x - half, placed.max() + half), np.append(y, y[-1]), where="post", **style)
             case "band":
                 axes.fill_between(x, y, high, color=tints[series], alpha=0.2, linewidth=0)
             case "bar":

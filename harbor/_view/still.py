@@ -17,7 +17,8 @@ NAMES, LINE = 4, 16
 """How many names stand in a line below the picture, and how high a line is."""
 Spot = tuple[int | None, int | None, int | None]
 """Where a mark is drawn: x, y and its upper end."""
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa7700", "#66ccee", "#aa3377")
+COLOURS = 8
+"""How many colours of bidders the style of the page has."""
 WAYS = {
     "point": (7, "M{x} {y}h0"),
     "bar": (7, "M{x} {zero}V{y}"),
@@ -28,9 +29,8 @@ WAYS = {
 }
 """How wide each kind of mark is, and how a path goes on to one."""
 GROUP = Markup(
-    '<path fill="none" transform="translate({aside})" stroke="{tint}" stroke-width="{wide}" opacity="{pale}"'
-    ' d="{path}"/>'
-    '<text x="{x}" y="{y}"><tspan fill="{tint}" opacity="{pale}">●</tspan> {says}</text>'
+    '<path class="{tint}" transform="translate({aside})" stroke-width="{wide}" opacity="{pale}" d="{path}"/>'
+    '<text x="{x}" y="{y}"><tspan class="{tint}" opacity="{pale}">●</tspan> {says}</text>'
 )
 
 
@@ -77,10 +77,10 @@ class Still:
         since = starts[-1] if row[5] and starts else 0
         marks = [one for one in kept if one[0] >= since and one[2] == kept[-1][2]]
         cut = f" (the last {MOST_MARKS:,} marks)" if len(marks) > MOST_MARKS else ""
-        return _svg(row[1] + cut, row[2], row[3], marks[-MOST_MARKS:])
+        return _svg(row[1] + cut, row[2], row[3], marks[-MOST_MARKS:], self._head["seats"])
 
 
-def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
+def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow], seats: Sequence[str]) -> Markup:
     """Draw marks between the lowest and the highest; those of a series, role and kind are one path, named below."""
     names = list(dict.fromkeys(one[6] for one in marks if isinstance(one[6], str)))
     room = (WIDTH - 2 * EDGE) // len(names) if names else 0
@@ -92,7 +92,6 @@ def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
     for x, (_, _, _, series, role, kind, _, y, high, _) in zip(places, marks, strict=True):
         key = series, role, "out" if role == "out" else kind
         groups.setdefault(key, []).append((across(x), upward(y), upward(high)))
-    whose = list(dict.fromkeys(series for series, _, _ in groups))
     bars = list(dict.fromkeys(role for _, role, kind in groups if kind == "bar"))
     drawn = Markup("")
     for at, name in enumerate(names):
@@ -101,7 +100,7 @@ def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow]) -> Markup:
         turn, (wide, way) = bars.index(role) if kind == "bar" else 0, WAYS[kind]
         drawn += GROUP.format(
             aside=turn * wide,
-            tint=COLOURS[whose.index(series) % len(COLOURS)],
+            tint=f"c{seats.index(series) % COLOURS}" if series in seats else "ink",
             wide=wide,
             pale=0.4 if turn else 1,
             path=_path(way, [*{one[0]: one for one in spots}.values()] if kind == "bar" else spots, upward(0)),

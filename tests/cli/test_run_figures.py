@@ -174,6 +174,12 @@ def test_a_step_is_held_up_to_the_end_of_the_panel():
     assert axes.lines[0].get_xydata().tolist() == [[1, 5], [4, 5]]
 
 
+def test_a_step_beside_bars_changes_between_them():
+    bars = [Mark("bids", "Ann", "need", "bar", 9, x) for x in (1, 2)]
+    axes = pictured(*(Mark("bids", "supply", "supply", "step", y, x) for y, x in ((5, 1), (6, 2))), *bars)
+    assert axes.lines[0].get_xydata().tolist() == [[0.5, 5], [1.5, 6], [2.5, 6]]
+
+
 def test_of_levels_the_last_stands_and_none_where_it_was_ended():
     def limit(y, bidder):
         return Mark("bids", bidder, "limit", "line", y)

@@ -8,11 +8,12 @@ from harbor._core.log import read_log
 from harbor._view import pages
 from harbor._view.run_data import run_page
 from harbor._view.still import HEIGHT, LINE, MOST_MARKS, MOST_ROWS, Still
-from support.browser import browser, needs_browser
+from support.browser import browser, needs_browser, overflow
 from support.shown_runs import think_much
 
 GROWS_BY = 100_000
-HEAD = {"pictures": [("bids", "Bids <b>", "round", "price", "dollars", False, "number")], "places": [], "length": 0}
+PICTURE = "bids", "Bids <b>", "round", "price", "dollars", False, "number"
+HEAD = {"pictures": [PICTURE], "places": [], "length": 0, "seats": ["Ann", "Ben"]}
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,8 @@ def still_of(marks):
 
 
 def seen(page):
-    rows = page.locator("noscript tbody tr")
-    return rows.count(), page.locator("noscript svg").is_visible(), rows.first.is_visible(), page.content()
+    rows, parts = page.locator("noscript tbody tr"), ("noscript svg", "noscript tbody tr:first-child", "#print", "main")
+    return rows.count(), [page.locator(one).is_visible() for one in parts], overflow(page), page.content()
 
 
 @needs_browser
@@ -38,8 +39,8 @@ def test_a_page_without_scripts_shows_events_and_a_picture_also_where_it_is_larg
     large = pages.write_run(run, tmp_path / "large.html")
     assert (tmp_path / "large_files").is_dir()
     with browser() as look:
-        found = [look(page, seen, scripts=False) for page in (small, large)]
-    assert [one[:3] for one in found] == [(2 * MOST_ROWS, True, True)] * 2
+        found = [look(page, seen, scripts=False, phone=phone) for page in (small, large) for phone in (False, True)]
+    assert [one[:3] for one in found] == [(2 * MOST_ROWS, [True, True, False, False], 0)] * 4
     assert f"{len(read_log(run / 'events.jsonl').entries) - 2 * MOST_ROWS:,} events between" in found[0][3]
 
 
@@ -96,7 +97,7 @@ def test_an_exit_is_a_cross_and_a_level_is_named_below_the_picture():
         ]
     )
     assert "l8 8m0-8l-8 8" in found
-    assert f'y="{HEIGHT + LINE}"><tspan fill="#4477aa" opacity="1">●</tspan> Ann: estimate' in found
+    assert f'y="{HEIGHT + LINE}"><tspan class="c0" opacity="1">●</tspan> Ann: estimate' in found
 
 
 @pytest.mark.parametrize(("of_part", "shown"), [((True, False), "Second"), ((True, True), "First")])
