@@ -35,7 +35,7 @@ format: .venv/installed-dev
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 bench: .venv/installed-dev  ## measure; prints a table
-	$(BIN)/pytest bench $(addprefix --ignore ,$(STUDIES)) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min,median,rounds
+	$(BIN)/pytest bench $(addprefix --ignore ,bench/test_load.py $(STUDIES)) -q -p no:cacheprovider --benchmark-columns=min,median,rounds
 
 studies: .venv/installed-dev  ## how often intervals cover and tests err, what power promises, whether bids are in equilibrium and the governor keeps limits; about a quarter of an hour
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
