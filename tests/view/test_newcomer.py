@@ -130,20 +130,22 @@ def numbers(title: str) -> str:
     return f".picture:has(h3:has-text('{title}')) summary"
 
 
+def numbers_of_item_1(page: Page) -> tuple[str, ...]:
+    """Choose item 2, go back to the end of item 1, open the numbers of its bids; give heads, Ann's row and the note."""
+    steps = Steps(page)
+    steps.choose("#part", index=2)
+    steps.click("#event-before")
+    steps.click(numbers("bids"))
+    answers = ".picture table thead", '.picture tr:has-text("Ann")', ".picture .scroll .note"
+    return tuple(steps.sees(one) for one in answers)
+
+
 def test_why_did_ann_lose_an_item(look, tmp_path):
-    """Choose item 2, go back to the end of item 1; open the numbers of its bids: limit, price and worth."""
+    """Three steps: limit, price and worth stand in her row."""
     bidders = [Bidder("Ann", bidding="limit", budget=300_000), Bidder("Ben", bidding="limit", budget=900_000)]
     Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
 
-    def answer(page: Page) -> tuple[str, str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=2)
-        steps.click("#event-before")
-        steps.click(numbers("bids"))
-        note = page.inner_text(".picture .scroll .note")
-        return steps.sees(".picture table thead"), steps.sees('.picture tr:has-text("Ann")'), note
-
-    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), numbers_of_item_1)
     assert [name for name in heads.split("\t") if name in ("limit", "price", "worth")] == ["limit", "price", "worth"]
     assert row.count("$") >= 3
     assert "No limits" not in note
@@ -154,18 +156,7 @@ def test_why_did_ann_lose_an_item_where_bids_are_made_call_by_call(look, tmp_pat
     bidders = [Bidder("Ann", budget=300_000), Bidder("Ben", budget=900_000)]
     Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
 
-    def answer(page: Page) -> tuple[str, str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=2)
-        steps.click("#event-before")
-        steps.click(numbers("bids"))
-        return (
-            steps.sees(".picture table thead"),
-            steps.sees('.picture tr:has-text("Ann")'),
-            steps.sees(".picture .scroll .note"),
-        )
-
-    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), numbers_of_item_1)
     columns = dict(zip(heads.split("\t"), row.split("\t"), strict=True))
     assert all("$" in columns[name] for name in ("bid", "out", "price", "worth"))
     assert note.startswith("No limits were set: bidders bid call by call; their last bid and exit stand here.")
