@@ -95,8 +95,7 @@ def _write(place: Path, task: str, games: list[Game], complete: bool) -> Path:
 
     with TemporaryDirectory() as private:
         draft = Path(private) / f"log{ENDING}"
-        for file in steps([str(draft)], "logs written"):
-            write_eval_log(inspect_log(task, games, complete), file, format="eval")
+        write_eval_log(inspect_log(task, games, complete), str(draft), format="eval")
         draft.chmod(FILE)
         place.parent.mkdir(parents=True, exist_ok=True)
         move(draft, place)
